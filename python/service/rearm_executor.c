@@ -141,6 +141,8 @@ static struct SlicesReading reading_of(const struct RearmExecutor *executor,
         .stays = executor->choice.stays_s,
         .rate = executor->control->hooks_rate,
         .overdrawn = executor->control->overdrawn,
+        .burst = executor->control->burst,
+        .codes = executor->control->newest_code,
     };
 }
 

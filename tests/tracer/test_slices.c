@@ -203,6 +203,50 @@ TEST(test_cheap_slices_need_no_others)
     assert_int_equal(w.own_count, 0);
 }
 
+// While imports go on, no slice begins. The first slice after them begins at
+// once, even if the imports have left a debt.
+TEST(test_imports_get_no_slice)
+{
+    struct World w = world(0.001, 0.1, 0.001);
+
+    w.now.burst = w.now.overdrawn = true;
+    run(&w, 40);
+    assert_int_equal(w.count, 1);
+    w.now.burst = false;
+    run(&w, 1.5);
+    assert_int_equal(w.count, 2);
+}
+
+// A program that makes code all the time gets slices in spite of this.
+TEST(test_code_that_comes_for_ever)
+{
+    struct World w = world(0.002, 0.01, 0.001);
+
+    w.now.burst = true;
+    run(&w, 600);
+    assert_true(w.count > 5);
+}
+
+// If many functions are newer than the newest slice, the next slice comes after
+// a fourth of the interval.
+TEST(test_many_new_functions)
+{
+    struct World w = world(0.001, 1, 0.002);
+
+    w.now.codes = 800;
+    run(&w, 200);
+    while (w.slices.phase != SLICE_RESTS)
+        turn(&w);
+    w.count = 0;
+    run(&w, 25);
+    assert_int_equal(w.count, 0);
+    w.now.codes = 1000;
+    run(&w, 1);
+    assert_int_equal(w.count, 1);
+    run(&w, 25);
+    assert_int_equal(w.count, 1);
+}
+
 TEST(test_hurry)
 {
     struct World w = world(0.002, 0.01, 0.001);

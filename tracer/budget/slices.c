@@ -17,6 +17,10 @@
 #define OWN_PART 0.25
 #define OWN_INTERVAL_S 4.0 // least seconds between two slices of own functions
 #define OWN_SHORTEST_S 0.2
+// The next slice comes after this part of its interval, if many functions are
+// newer than the newest slice.
+#define NEW_PART 0.25
+#define NEW_CODES 8 // many: one of this number of functions
 // Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0
 
@@ -62,15 +66,38 @@ static bool is_over(const struct Slices *slices,
            reading->spent_s - slices->spent_s > Slices_means(reading->rate);
 }
 
+// Returns the time at which the next slice of all functions is due.
+static double due_s(const struct Slices *slices,
+                    const struct SlicesReading *reading)
+{
+    uint32_t newer = reading->codes - slices->codes;
+
+    if (newer <= reading->codes / NEW_CODES)
+        return slices->due_s;
+    return fmin(slices->due_s, slices->ends_s + NEW_PART * slices->interval_s);
+}
+
+// A slice during imports would count code that runs once, and the budget would
+// then be spent when the program's work begins.
+static bool may_begin(const struct Slices *slices,
+                      const struct SlicesReading *reading)
+{
+    double due = due_s(slices, reading);
+
+    return is_due(reading, due, slices->interval_s) &&
+           (!reading->burst || slices->all ||
+            fabs(reading->now_s - due) > LONGEST_INTERVAL_S);
+}
+
 enum SlicePhase Slices_step(struct Slices *slices,
                             const struct SlicesReading *reading)
 {
-    if (slices->phase == SLICE_RESTS &&
-        is_due(reading, slices->due_s, slices->interval_s)) {
+    if (slices->phase == SLICE_RESTS && may_begin(slices, reading)) {
         slices->phase = SLICE_BEGINS;
         slices->own_open = false; // the slice of all functions ends it
         slices->begun_s = reading->now_s;
         slices->spent_s = reading->spent_s;
+        slices->codes = reading->codes;
         slices->count++;
     } else if (slices->phase == SLICE_COUNTS && is_over(slices, reading)) {
         slices->phase = SLICE_ENDS;

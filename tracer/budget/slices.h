@@ -27,6 +27,9 @@ struct SlicesReading {
     double stays;   // seconds per second of hooks that are always armed
     double rate;    // seconds per second that all hooks may take
     bool overdrawn; // true if the token bucket is in debt
+    // true while much new code comes, for example during imports
+    bool burst;
+    uint32_t codes; // number of code objects that were adopted so far
 };
 
 struct Slices {
@@ -43,6 +46,7 @@ struct Slices {
     double interval_s; // seconds from the newest slice's end to the next slice.
     // `spent_s` of the reading at the beginning of the newest slice
     double spent_s;
+    uint32_t codes;  // `codes` of the reading at the newest slice's beginning.
     unsigned count;  // number of slices that began.
     uint32_t random; // state of the random generator that moves `due_s`.
 };
