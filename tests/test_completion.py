@@ -165,7 +165,7 @@ def test_each_option_is_offered(tmp_path, program, shell):
     assert known == set(short) | set(long)
 
 
-# Maps each line to the words that are offered in a folder with these files.
+# LINES maps each line to the words that are offered in a folder with FILES.
 FILES = ("serial.json", "service.py")
 LINES = {
     "ocular --mode ": "adaptive precise",
@@ -210,7 +210,7 @@ def test_what_is_offered(folder, shell):
     }
 
 
-# File names that bash itself offers at places where none of our words fits.
+# At places at which none of our words fits, bash itself offers these file names.
 NAMES = {
     "ocular --output serv": "service.py",
     "ocular --output=seri": "serial.json",

@@ -70,5 +70,5 @@ def test_the_hot_path_has_no_canary():
         text = "\n".join(body)
         assert "%fs:0x28" not in text and "_chk" not in text, name
         assert text.count("endbr64") == 1 and "endbr64" in body[0], name
-    # Other functions have this check, so the test can see it.
+    # Other functions have this check, so the test can recognise the check.
     assert sum("%fs:0x28" in "\n".join(body) for body in found.values()) > 100

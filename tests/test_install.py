@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the installation. pip installs this tree into a new environment, whose path has
-a blank and an accent. Other tests check the source archive, `make install` and `make
-wheel`. The tests compile nothing, because pip and make find the objects that `make
+"""Tests the installation. pip installs this tree into a new environment. The environment's
+path has a blank and an accent. Other tests check the source archive, `make install` and
+`make wheel`. The tests compile nothing, because pip and make find the objects that `make
 test` has built."""
 
 import importlib.util

@@ -399,8 +399,8 @@ def test_every_included_file_exists():
 
 
 def test_every_unit_has_a_header():
-    """unit.c belongs to unit.h. Only programs have a main.c, and the extension has
-    module.c."""
+    """unit.c belongs to unit.h. main.c and module.c have no header. Only programs have a
+    main.c, and only the extension has a module.c."""
     alone = [
         path.relative_to(ROOT).as_posix()
         for path in sources()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests the functions that an event passes from the hook to the screen, as
-docs/architecture.md lists them. Every function exists, and together they are short
+docs/architecture.md lists them. Every function exists, and all functions together are short
 enough to be read."""
 
 import re

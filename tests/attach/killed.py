@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a command, and kills the command and its children before or after their Nth
-system call. N counts all system calls, or those of one kind. So kill -9 is tested at
+"""Runs a command, and kills the command and its children before or after their Nth system
+call. N counts all system calls, or the system calls of one kind. So kill -9 is tested at
 every step, even on a busy machine."""
 
 import ctypes
@@ -52,7 +52,7 @@ def number_of(pid):
 def run_until(command, most, only=None):
     """Runs the command and kills its processes after `most` stops. There is a stop
     before and after each system call. If `only` is given, only this system call has
-    stops. Returns the number of stops until all processes were killed or had ended."""
+    stops. Returns the number of stops before all processes were killed or ended."""
     main = begin(command)
     ptrace(CONT_TO_SYSCALL, main)
     running, calls = {main}, 0

@@ -43,8 +43,8 @@ print("ready", flush=True)
 threads[0].join()
 """
 
-# The main thread is in a call of a C function that ends when stdin has input, and holds the
-# GIL meanwhile.
+# The main thread calls a C function, which returns when stdin has input. The thread holds
+# the GIL during the call.
 BLOCKED = """
 import ctypes
 held, room = ctypes.PyDLL(None), ctypes.create_string_buffer(1)
@@ -122,8 +122,8 @@ class Program(Running):
         return run([TOP, "--pid", self.pid, "-n", "2", "-d", "0.3", "--json", *arguments])
 
     def functions(self, *names, arguments=()):
-        """Waits until the viewer shows these functions, because a program may not have
-        run meanwhile on a busy machine. Returns the names of all functions that the
+        """Waits until the viewer shows these functions, because on a busy machine the
+        program may not have run yet. Returns the names of all functions that the
         viewer shows."""
 
         def shown():
@@ -137,8 +137,8 @@ class Program(Running):
 
 
 def files():
-    """Returns the names of the folders in /tmp that attaching to these tests' programs has
-    left."""
+    """If attaching to these tests' programs has left folders in /tmp, returns their
+    names."""
     return {
         path.name
         for path in Path("/tmp").glob("ocular-attach-*")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Attaches to a program that was started without Ocular, watches the program and
-detaches. The program's state is then the same as before, and the program has printed
-nothing."""
+detaches. After detaching, the program's state is the same as before attaching, and the
+program has printed nothing."""
 
 import os
 import signal
@@ -28,7 +28,8 @@ def test_it_is_watched_and_as_before(tmp_path):
         assert (done.status, done.err) == (0, "")
         assert f"process {program.pid} serves now" in done.out
         assert f"{program.pid}" in top("--list").out
-        # The module is called only once, before attaching, so only samples can show it.
+        # The module is called only once, before attaching, so only samples can show the
+        # module.
         assert program.functions("busy", "work") - {"<module>"} == {"busy", "work"}
         done = program.detach()
         assert (done.status, done.err) == (0, "")

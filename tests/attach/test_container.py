@@ -130,8 +130,8 @@ def test_a_full_place(tmp_path):
         assert program.end()[1] == ""
 
 
-# Exchanges a folder that is made in `place` with a link as fast as possible, until stdin
-# has input.
+# Another program makes a folder in `place`. Until stdin has input, this program exchanges
+# the folder with a link as fast as possible.
 SWAPS = """
 import ctypes, os, select, sys
 place, prefix, inner, outside = sys.argv[1:]
@@ -150,7 +150,8 @@ print(swaps)
 """
 
 
-# The script cannot answer meanwhile, so the attaching program is killed after 2 s.
+# While the folder is exchanged, the script cannot answer, so the attaching program is
+# killed after 2 s.
 @pytest.mark.parametrize("user", [0, 65534], ids=["root", "nobody"])
 @pytest.mark.parametrize(
     "prefix, inner, rounds",

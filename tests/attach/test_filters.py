@@ -128,7 +128,7 @@ def test_one_that_kills_in_another_way(tmp_path, action):
 
 @BY_ROOT
 def test_one_of_several_and_one_of_a_thread(tmp_path):
-    """A thread may have several filters, and each thread has its own."""
+    """A thread may have several filters, and each thread has filters of its own."""
     more = "\nfor number in 165, 166, 167:\n    forbid(number)\n"
     thread = f"""
 import threading, time
@@ -157,8 +157,8 @@ def without_rights():
 
 
 def test_one_that_cannot_be_read(tmp_path):
-    """Ocular cannot know whether the filter kills, so ocular-top asks the user on a
-    terminal."""
+    """Ocular cannot know whether the filter kills the program, so ocular-top asks the user
+    on a terminal."""
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         before = program.state()
         command = [*without_rights(), TOP, "--pid", program.pid]
@@ -213,7 +213,8 @@ def test_the_same_one_as_ours(tmp_path):
 @pytest.mark.parametrize("action", [KILL_PROCESS, KILL_THREAD, TRAP])
 @pytest.mark.parametrize("name", ["timer_create", "listen"])
 def test_the_same_one_as_ours_kills(tmp_path, name, action):
-    """The filter kills for a call that the viewer itself does not make."""
+    """The filter kills the program for a system call that the viewer itself does not
+    make."""
     source = killing(name, action)
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()

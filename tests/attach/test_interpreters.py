@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests interpreters that were built or changed in unusual ways. Interpreters with exported
-symbols can be attached to, and the others are refused with a message."""
+symbols can be attached to, and interpreters without exported symbols are refused with a
+message."""
 
 import os
 import shutil

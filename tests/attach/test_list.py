@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the list of ocular-top. Python processes that do not serve are listed below
-those that serve, with a note about attaching, and Enter attaches to the selected
-process."""
+"""Tests the list of ocular-top. The processes that serve come first. The other Python
+processes follow with a note about attaching, and Enter attaches to the selected process."""
 
 import os
 import shutil
@@ -130,7 +129,7 @@ def test_nothing_is_done_without_a_yes(tmp_path, sockets):
         top.wait("until you leave")
         top.press("n")
         top.wait("Nothing was changed")
-        # Keys that were pressed before the question is visible do not answer it.
+        # A key that is pressed before the question is visible does not answer the question.
         os.kill(top.pid, signal.SIGSTOP)
         top.press("Enter", "y", "y")
         os.kill(top.pid, signal.SIGCONT)
@@ -156,8 +155,8 @@ def test_one_that_ends_while_it_is_asked_about(tmp_path, sockets):
 
 
 def test_refusals_are_said_in_the_list(tmp_path, sockets):
-    """The list shows the refusal, whether it is known from outside or from the attempt to
-    attach."""
+    """The list shows the refusal, no matter whether a check from outside or the attempt to
+    attach has found the reason."""
     with Program(tmp_path, BLOCKED) as program, viewer(sockets, size=(80, 24)) as top:
         program.await_read()
         before = program.state()

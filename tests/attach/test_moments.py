@@ -146,7 +146,7 @@ def test_nothing_is_initialised(tmp_path):
 
 
 def test_its_site_is_imported(tmp_path):
-    """The import of `site` may take long and wait for other programs."""
+    """The import of `site` may take long and may have to wait for other programs."""
     source = """
         import os
         print("ready", flush=True)

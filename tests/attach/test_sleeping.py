@@ -58,8 +58,8 @@ SLEEPS = [
         None,
     ),
 ]
-# Two more numbers are possible: of restart_syscall, after a stop during a call with a
-# timeout, and of poll() from 3.15 on.
+# Two more system calls are possible. These are restart_syscall, after a stop during a call
+# with a timeout, and from 3.15 on poll().
 OTHERWISE = [219, 271]
 # The main thread waits for a lock of the C library, as malloc() may.
 REFUSED = [
@@ -127,8 +127,8 @@ def test_it_cannot_tell(tmp_path):
 
 
 def test_the_attaching_side_is_killed(tmp_path):
-    """Kills the attaching program before system calls of itself or of its child. The
-    first of these calls is about the one that makes the thread call our functions.
+    """Kills the attaching program before system calls of itself or of its child. One of
+    the first of these system calls makes the thread call our functions.
     KILL_STRIDE=1 tests every call."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other tools that watch a program, all with the same interface. start() and stop() may
+"""Has other tools that watch a program, all with the same interface. start() and stop() may
 be called any number of times. seen() returns what the tool reports about the program's
 file, without anything that differs between runs."""
 
@@ -112,8 +112,8 @@ class SetTrace(Tool):
 
 
 class SetTraceOpcodes(SetTrace):
-    """The interpreter remembers from the first frame that asks for it whether opcodes
-    are traced. So this class makes a frame ask at the beginning."""
+    """The first frame that asks for the tracing of opcodes makes the interpreter trace
+    opcodes for good. So this class makes a frame ask at the beginning."""
 
     opcodes = True
 
@@ -194,7 +194,7 @@ class Trace(Tool):
 
 
 class Tracemalloc(Tool):
-    """The living blocks that work() has made, on its own lines only."""
+    """Notes whether tracemalloc has a traceback for each new object."""
 
     def start(self):
         tracemalloc.start(3)
@@ -307,8 +307,8 @@ class MonitorRestarts(MonitorOnce):
 
 
 class StandIn:
-    """A tool in Python that takes Ocular's place and has Ocular's events. If another
-    tool also fails together with this one, CPython is the cause."""
+    """This tool in Python takes Ocular's place and has Ocular's events. If another tool
+    fails together with this tool, too, CPython is the cause."""
 
     def __init__(self, load, deinstrument_threshold, mode="adaptive"):
         self.load = load

@@ -67,7 +67,7 @@ class Browser:
         self.folder.cleanup()
 
     def ask(self, method, **parameters):
-        """Returns the answer. Events of the page that come before it are added to
+        """Returns the answer. Events of the page that come before the answer are added to
         `events`."""
         self.number += 1
         request = {"id": self.number, "method": method, "params": parameters}

@@ -144,7 +144,7 @@ class Client:
         return struct.pack("<IQ", version, 4711) + pack_text("test")
 
     def send(self, kind, payload=b"", request=0, files=()):
-        """Sends a message. The descriptors in `files` are sent with it."""
+        """Sends a message. The descriptors in `files` are sent with the message."""
         frame = MAGIC + struct.pack("<HII", kind, len(payload), request) + payload
         if files:
             sent = socket.send_fds(self.socket, [frame], files)
@@ -203,7 +203,8 @@ class Client:
 
     def ask(self, kind, payload=b"", files=()):
         """Sends a request and returns the content of the REPLY, (number, value, text),
-        or raises Refused. An export has several replies, of which the last is returned."""
+        or raises Refused. An export has several replies. Only the last reply is
+        returned."""
         self.last_request += 1
         self.send(kind, payload, self.last_request, files)
         while True:

@@ -9,7 +9,7 @@ from collections import Counter
 import ocular
 
 MAIN = threading.main_thread().native_id
-# Other threads of the test runner, such as that of pytest-xdist.
+# The test runner's other threads, such as the thread of pytest-xdist.
 RUNNERS = {int(tid) for tid in os.listdir("/proc/self/task")} - {MAIN}
 
 # With these settings nothing is written to disk or stderr, and every hit is counted.
@@ -36,9 +36,8 @@ def traced(function, *arguments, **settings):
 
 
 def memory_bytes():
-    """Returns the memory while a viewer is connected, which includes the last snapshot
-    and the one before. The first snapshot of a trace has none before it, so two are
-    taken."""
+    """Returns the memory while a viewer is connected. The memory includes the last two
+    snapshots, so two snapshots are taken."""
     ocular.snapshot()
     return ocular.snapshot()["memory_bytes"]
 
@@ -86,5 +85,5 @@ def own_cycles(mine):
 
 
 def threads_of(snapshot):
-    """Returns the snapshot's threads without those of the test runner."""
+    """Returns the snapshot's threads without the test runner's threads."""
     return [one for one in snapshot["threads"] if one["tid"] not in RUNNERS]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Contains fixtures of tests/python and tests/e2e. The fixtures make a directory to run
-in and a short one for sockets, and check that no test leaves a trace behind."""
+"""Contains fixtures of tests/python and tests/e2e. The fixtures make a directory to run in,
+and a directory with a short path for sockets. They check that no test leaves a running
+trace behind."""
 
 import shutil
 import signal
@@ -12,7 +13,7 @@ import pytest
 from e2e.program import leftovers
 
 # If a shell has started the tests in the background, these signals are ignored. Every
-# program that a test starts would inherit this.
+# program that a test starts would inherit the ignored signals.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Runs under two tools at once (test_coexist.py). The program is short, does the same
-at every call, and has events of every kind."""
+"""Is the program that runs under two tools at once (test_coexist.py). The program is short,
+does the same at every call, and has events of every kind."""
 
-# Calls of each function in one call of work(). Each entry of a generator counts.
+# One call of work() calls each function this number of times. Each start and each
+# resumption of a generator counts.
 CALLS = {
     "work": 1,
     "arms": 20,

@@ -8,7 +8,8 @@ import re
 import struct
 from collections import defaultdict
 
-# For each message, number, name and type of its fields. A "*" marks a repeated field.
+# Lists the number, the name and the type of each field of each message. A "*" marks a
+# repeated field.
 TABLE = """
 Trace: 1 packet* Packet
 Packet: 6 clocks Clocks, 8 time uint, 10 sequence uint, 11 event Event,
@@ -89,11 +90,11 @@ def message(kind, data):
 
 
 class Sequence:
-    """The state of a sequence, to which the sequence's packets refer."""
+    """Has the state of a sequence. The sequence's packets refer to this state."""
 
     def __init__(self):
         self.known = {kind[:-1]: {} for kind, _ in MESSAGES["Interned"].values()}
-        self.codes = {}  # maps the iid of a name to its code_ptr, which comes once
+        self.codes = {}  # maps a name's iid to the code_ptr, which comes once
         self.clocks, self.defaults, self.boot = {}, None, None
 
     def take(self, packet):
@@ -201,7 +202,8 @@ def said(sequence, event, names):
 
 
 def packets(data):
-    """Yields each packet with its sequence, which has taken the packet."""
+    """Yields each packet with its sequence. The sequence's state already includes the
+    packet."""
     sequences = {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:

@@ -176,8 +176,8 @@ def files(pid="self"):
 
 
 def is_writing(pid, directory):
-    """Returns True if the process has an open file in the directory that gets its name
-    only at the end."""
+    """Returns True if the process has an open file in the directory, and this file gets its
+    name only at the end."""
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
             link = os.readlink(entry)
@@ -194,7 +194,7 @@ def is_writing(pid, directory):
 
 
 def leftovers():
-    """Returns texts for the parts of a trace that are left in this process. The right
+    """Returns a text for each part of a trace that is left in this process. The right
     result is []."""
     monitoring = sys.monitoring
     left = []

@@ -51,7 +51,7 @@ DEEP and threading.Thread(target=deep, args=(300,), daemon=True).start()
 main()
 """
 WORK = ("<module>", "main", "work")
-# The paths below work(), with the part of its time that each path takes.
+# Each call path that begins in work() takes this part of the time of work().
 PATHS = {
     ("short", "spin"): 0.2,
     ("long", "spin"): 0.6,

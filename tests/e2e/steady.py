@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Measures on a machine that others also use. If the kernel says that a measurement was
-disturbed, it is repeated, whatever its result."""
+disturbed, the measurement is repeated, whatever its result."""
 
 import os
 import resource
 
-# position in the first line of /proc/stat of the ticks that the host has stolen
+# position of the stolen ticks in the first line of /proc/stat
 TICKS = 8
 
 
 def stolen():
-    """Returns the CPU seconds, of all CPUs, that the host has given to other machines."""
+    """Returns the CPU seconds that the host has given to other machines, summed over all
+    CPUs."""
     with open("/proc/stat") as file:
         return int(file.readline().split()[TICKS]) / os.sysconf("SC_CLK_TCK")
 

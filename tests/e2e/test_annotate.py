@@ -97,7 +97,7 @@ def annotate(place, function, size="150x40", until=("RESUME",)):
 
 @pytest.mark.parametrize("function", ["stays", "stored", "packed"])
 def test_source_beside_bytecode(place, function):
-    # Operand text and specialised forms may come a little later.
+    # Operand text and specialised forms may come a little later than the listing.
     text = annotate(place, function, until=("LOAD_GLOBAL_BUILTIN", " sum "))
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if f"# in {function}" in line)

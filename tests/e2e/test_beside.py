@@ -138,7 +138,7 @@ def test_pdb_to_the_end(tmp_path):
 
 
 def test_pdb_under_our_command(tmp_path):
-    """pdb's transcript is the same, except for the stack below the script."""
+    """pdb's transcript is the same, except for the frames that have called the script."""
     path = write(tmp_path, PROGRAM)
     commands = "b fails\nc\np n\ns\ns\nn\nc\nq\n"
     plain = run([PYTHON, "-m", "pdb", path], cwd=tmp_path, input=commands)
@@ -155,9 +155,9 @@ def test_pdb_under_our_command(tmp_path):
 
 
 def test_faulthandler(tmp_path):
-    """The stacks of faulthandler are the program's. The list of threads from
-    faulthandler also has the governor's thread, without a frame, because Python knows
-    this thread."""
+    """faulthandler shows the stacks of the program, without frames of Ocular. faulthandler
+    also lists the governor's thread, because Python knows this thread. The thread has no
+    frame."""
     program = (
         BEGIN
         + PROGRAM.replace(

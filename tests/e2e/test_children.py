@@ -10,7 +10,8 @@ from e2e.program import TOP, Running
 # seconds; the viewer ignores children that are younger (tui/model/children.c)
 YOUNG_S = 3
 
-# One child serves, and two children do not. Each line on stdin ends one of these two.
+# One child serves, and two children do not. Each line on stdin ends one of the two children
+# that do not serve.
 PROGRAM = """
 import subprocess, sys, ocular
 

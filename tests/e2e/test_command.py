@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests python -m ocular. The program runs as it does without Ocular, and is traced if
-that is possible."""
+tracing is possible."""
 
 import os
 import signal
@@ -242,7 +242,7 @@ def test_a_module_in_one_word(tmp_path):
 
 
 def test_a_directory_that_has_gone(tmp_path):
-    """There is no folder for the timeline then, but the program runs."""
+    """If there is no folder for the timeline, the program runs nevertheless."""
     path = write(tmp_path, "import sys\nprint(sys.path)\n")
     source = """
 import os, subprocess, sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs `ocular diff` and `ocular-top a.ocular b.ocular` with recordings of real runs.
-tests/tui/test_comparison.c tests the statistics with runs that are made up."""
+tests/tui/test_comparison.c tests the statistics with invented runs."""
 
 import json
 import os

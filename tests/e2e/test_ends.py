@@ -55,8 +55,8 @@ def stop_writing(writer, opener, directory):
 
 
 def whole_files(directory):
-    """Checks that each timeline in the directory can be read to its end. Returns the
-    names of the files. Each timeline can be read to its end."""
+    """Checks that each timeline in the directory can be read to its end. Returns the names
+    of the files, without recordings."""
     names = os.listdir(directory)
     for name in names:
         if name.endswith(".gz"):

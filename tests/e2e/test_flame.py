@@ -61,7 +61,7 @@ def test_the_paths(place):
             lambda stacks: all(tree(stacks).get((*WORK, *path), 0) > 0 for path in PATHS),
         )
     totals = tree(stacks)
-    # work() has no other children, and all of its time is in these children.
+    # work() calls only the functions of PATHS, and all of its time is in these functions.
     below = {path[3:] for path in totals if path[:3] == WORK}
     assert below == {path[:n] for path in PATHS for n in range(len(path) + 1)}
     assert totals[WORK] >= sum(totals[(*WORK, *path)] for path in PATHS) * 0.999

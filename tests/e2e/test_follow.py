@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests children of a traced program. Some of them write timelines, and --follow traces
-programs that the program starts."""
+"""Tests children of a traced program. Some of the children write timelines. With --follow,
+programs that a traced program starts are traced, too."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""If a program is killed, or ends in another way without time to write anything, its
+"""A program may be killed, or may end in another way without time to write anything. Its
 recording is left, and `ocular convert` makes the file that the program would have
 written."""
 
@@ -57,8 +57,8 @@ def convert(recording, *arguments):
 
 
 def make(recording, output):
-    """Converts the recording without a complaint. Returns the file's size and the
-    number of events."""
+    """Converts the recording, and checks that the conversion reports no error. Returns the
+    file's size and the number of events."""
     size, events, wrong = _ocular.convert((os.fsencode(recording),), os.fsencode(output))
     assert size == output.stat().st_size and wrong == ""
     return size, events
@@ -152,7 +152,7 @@ def test_a_clean_end_leaves_what_was_asked_for(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json", "t.ocular"]
     read = converted(tmp_path / "t.ocular", tmp_path / "x.json")
     names = read.names(), trace.read(tmp_path / "t.json").names()
-    # after a new file in the program's folder, CPython lists the folder again
+    # if the program's folder has a new file, CPython lists the folder again
     for each in names:
         each.pop("FileFinder._fill_cache", None)
     assert names[0] == names[1]
@@ -271,7 +271,7 @@ def test_refusals(tmp_path):
 
 
 def test_a_part_of_it(tmp_path):
-    """The file is cut off, as a copy is that was made while the disk became full."""
+    """The file is cut off, like a copy that was being made when the disk became full."""
     traced(tmp_path, "work(2000)", output="t.ocular").communicate(timeout=SLOW)
     data = (tmp_path / "t.ocular").read_bytes()
     (tmp_path / "part.ocular").write_bytes(data[: len(data) * 2 // 3])

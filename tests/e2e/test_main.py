@@ -88,7 +88,8 @@ def test_a_safe_path(tmp_path):
 
 
 def test_isolated(tmp_path):
-    """With -I PYTHONPATH is ignored, as in an environment in which Ocular is installed."""
+    """With -I, Python ignores PYTHONPATH. So start.py adds Ocular's folder to sys.path, as
+    an installation does."""
     place(tmp_path)
     import ocular
 

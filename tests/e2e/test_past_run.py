@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs `ocular-top run.ocular`, which shows a run that is over from its recording. The
-shown numbers must agree with the numbers that the program itself reported at its end. A
-user may choose a stretch of the run. For a file that is no recording, ocular-top prints
-one sentence."""
+"""Runs `ocular-top run.ocular`. The viewer shows a run from its recording after the run has
+ended. The shown numbers must agree with the numbers that the program itself reported at its
+end. A user may choose a stretch of the run. For a file that is no recording, ocular-top
+prints one sentence."""
 
 import json
 import os
@@ -69,8 +69,9 @@ def screen(recording, keys="", size="150x30"):
 
 def test_calls_are_those_of_the_program(tmp_path):
     """At threshold 0 the recording holds each call, and resuming a generator does not
-    count as a call. Both are true of the whole run, whose numbers come from the final
-    snapshot, and of a stretch, whose numbers come from the events."""
+    count as a call. Both statements are true of the whole run and of a stretch. The numbers
+    of the whole run come from the final snapshot, and the numbers of a stretch come from
+    the events."""
     said, recording = traced(tmp_path, "work(500)", deinstrument_threshold=0)
     expected = rows(said)
     for stretch in "", "[0.000001<Enter>":  # the second stretch needs the events
@@ -165,8 +166,8 @@ def test_every_view_draws(tmp_path):
 
 
 def test_what_is_no_recording(tmp_path):
-    """For a file that is no recording, ocular-top prints one sentence and returns 2. Of
-    a truncated recording, ocular-top shows the parts that are intact."""
+    """For a file that is no recording, ocular-top prints one sentence and returns 2. If a
+    recording is truncated, ocular-top shows the parts that are intact."""
     _, recording = traced(tmp_path, "work(300)", deinstrument_threshold=0)
     whole = recording.read_bytes()
     for name, content, words in (
@@ -204,8 +205,8 @@ def test_damage_never_ends_the_viewer(tmp_path):
 
 
 def test_the_kind_of_a_file_is_by_its_head(tmp_path, sockets):
-    """By the first bytes of the file, ocular-top recognises a recording that the option
-    `--record` has written."""
+    """ocular-top recognises a recording of the option `--record` by the first bytes of the
+    file."""
     program = WORK + "ocular.start_tracing(quiet=True, serve=True, perfetto=False)\n"
     process = start(
         [PYTHON, write(tmp_path, program + "print(os.getpid(), flush=True)\nbusy(60)\n")],

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compares python -m ocular, and the installed command, with plain python. stdout,
-stderr and exit status are identical, in whatever way the program is given and however
-it ends."""
+"""Compares python -m ocular, and the installed command, with plain python. stdout, stderr
+and exit status are identical, no matter how the program is started and how it ends."""
 
 import os
 import pty
@@ -262,8 +261,8 @@ def test_a_signal_interrupts_it(tmp_path):
 )
 @pytest.mark.parametrize("end", ["1 / 0", "sys.exit(4)", "raise KeyboardInterrupt"])
 def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
-    """This happens with -i, and with the variable only on a terminal. Otherwise the
-    exit status stays."""
+    """With -i, Python asks for statements after the program. With PYTHONINSPECT, Python
+    asks only on a terminal. Without these questions the exit status stays."""
     source = f"import sys\ndef f():\n    {end}\nf()\n"
     path = write(tmp_path, source)
     arguments = {"script": [path], "module": ["-m", "program"], "code": ["-c", source]}
@@ -450,7 +449,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_program_that_does_not_compile(tmp_path, name):
-    """The error is the interpreter's, and nothing is traced, printed or written."""
+    """The error message is the interpreter's, and Ocular traces, prints and writes
+    nothing."""
     (tmp_path / "program.py").write_bytes(BROKEN[name])
     plain = same(tmp_path, "program.py", traced=[*OCULAR, "--serve"])
     assert plain.status == 1 and "Error" in plain.err

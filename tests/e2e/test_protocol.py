@@ -51,7 +51,8 @@ def test_rate():
 
 
 def test_now():
-    """A snapshot that is due in a minute comes at once if it is requested."""
+    """If the viewer requests a snapshot, the snapshot comes at once, although it is due
+    only in a minute."""
     with (
         ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
         Client(ocular._ocular.socket_path()) as viewer,
@@ -240,7 +241,7 @@ def test_export(path, tmp_path):
 
 @contextlib.contextmanager
 def files_of_all_kinds(folder):
-    """Yields {kind: descriptors}. None of them can be used for an export."""
+    """Yields {kind: descriptors}. No export can use any of these descriptors."""
     with contextlib.ExitStack() as stack:
 
         def held(fd):
@@ -278,8 +279,8 @@ def descriptors():
 
 def test_no_export_to_what_is_no_file(path, tmp_path):
     """An export needs exactly one descriptor of a regular file that is open for
-    writing. The process closes all other descriptors, also those that come with other
-    requests."""
+    writing. The process closes all other descriptors. It also closes a descriptor that
+    comes with another request."""
     target = client.pack_text("x.json")
     with Client(path) as viewer, files_of_all_kinds(tmp_path) as kinds:
         viewer.snapshot()

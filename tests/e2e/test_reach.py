@@ -62,7 +62,8 @@ def short():
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch):
-    """Neither side has a variable that names a folder, unless the test sets one."""
+    """Neither the program nor the viewer has a variable that names a folder, unless the
+    test sets the variable."""
     for name in PLACES:
         monkeypatch.delenv(name, raising=False)
 
@@ -103,8 +104,8 @@ def serving(command=(), argument=(), **more):
 
 
 def child_of(pid):
-    """unshare has forked. Returns the pid of its child, which is the first process in
-    the pid namespace."""
+    """unshare has forked. Returns the pid of unshare's child. This child is the first
+    process in the pid namespace."""
     done = run(["ps", "-o", "pid=", "--ppid", pid])
     return int(done.out) if done.out.strip() else pid
 
@@ -308,9 +309,9 @@ def test_two_in_containers_of_the_same_number():
 
 
 def test_a_user_whom_the_container_does_not_know():
-    """A container shows each user who has no number in it as "nobody", so the user's
-    identity is unknown. The process refuses a viewer of such a user, and the message
-    says what to do."""
+    """If a user has no number in a container, the container shows the user as "nobody". So
+    the user's identity is unknown there. The process refuses a viewer of such a user, and
+    the message says what to do."""
     unknown = ["unshare", "--user"]
     needs(unknown)
     directory = Path(tempfile.mkdtemp(prefix="oc-"))

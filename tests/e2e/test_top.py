@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests ocular-top with a real program. Checks what works, and the messages if
-something cannot work."""
+"""Tests ocular-top with a real program. Checks what works, and the message for each thing
+that cannot work."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's own trace processor about our files by SQL. The trace processor must
-find the calls, times and names that our reader finds and that the snapshot counted, and
-must not complain."""
+"""Asks Perfetto's own trace processor about our files by SQL. The trace processor must find
+the calls, times and names that our reader finds, and the numbers of calls in the snapshot.
+The trace processor must report no error."""
 
 import json
 import subprocess
@@ -205,7 +205,7 @@ def unescape(cell):
 
 @dataclass
 class Answers:
-    """Perfetto's answers about a file, and those of our own reader."""
+    """Has Perfetto's answers about a file, and the answers of our own reader."""
 
     ours: trace.Trace
     final: dict  # the final snapshot
@@ -250,7 +250,7 @@ def answers(tmp_path_factory, ask):
 
 
 def since(first, rows, place):
-    """Returns the rows with the time in column `place` counted from the first call."""
+    """Returns the rows. The time in column `place` is counted from the first call."""
     return Counter((*row[:place], row[place] - first, *row[place + 1 :]) for row in rows)
 
 
@@ -294,7 +294,7 @@ def test_calls(answers, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_deep_recursion(answers, name):
-    """Calls below 500 levels are left out, because with more than 512 levels Perfetto
+    """Calls deeper than 500 levels are left out, because with more than 512 levels Perfetto
     assigns the ends of calls to wrong calls."""
     of = answers("whole", name)
     depths = sorted(depth for _, called, _, _, depth in of.calls if called == "down")
@@ -306,8 +306,8 @@ def test_deep_recursion(answers, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_times_of_functions(answers, name):
-    """The snapshot's times come from the same clock, without the time of the hooks in a
-    call."""
+    """The snapshot's times come from the timeline's clock, but do not include the time of
+    the hooks in a call."""
     of = answers("whole", name)
     sums = Counter()
     for _, called, _, duration, _ in of.calls:
@@ -400,8 +400,8 @@ def test_random_timelines(ask, tmp_path):
 
 
 def test_complaints_are_found(ask, tmp_path):
-    """Ocular did not write this file, which has two overlapping calls and is then cut
-    off."""
+    """Ocular did not write this file. The file has two overlapping calls, and is cut off
+    after them."""
     path = tmp_path / "x.json"
     call = {"ph": "X", "pid": 1, "tid": 1, "name": "a", "dur": 9}
     path.write_text(json.dumps({"traceEvents": [{**call, "ts": 1}, {**call, "ts": 3}]}))

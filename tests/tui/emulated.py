@@ -183,8 +183,8 @@ class Top:
         raise AssertionError(f"never came: {wanted}\n{self.shown()}")
 
     def rest_of_the_frame(self, text, matches):
-        """Reads the rest of the current frame, which arrives in pieces. Returns the new
-        text if it still matches, else `text`."""
+        """Reads the rest of the current frame, because a frame arrives in pieces. Returns
+        the new text if the new text still matches, else `text`."""
         for _ in range(5):
             if self.waits() and not self.read(0):
                 break
@@ -203,7 +203,7 @@ class Top:
         return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """Returns the screen once no more output has come for a moment. The silence is
+        """Returns the screen as soon as no output has come for a moment. The silence is
         checked twice. Before the first check the viewer may just have written
         something, or it may still wait for the rest of an escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
@@ -256,5 +256,6 @@ class Top:
 
 
 def selected(text):
-    # Returns "" if no line is selected, as while a frame is half drawn.
+    # Returns "" if no line is selected, for example because only half of a frame has
+    # arrived.
     return next((line for line in text.splitlines() if line.startswith(("▸", ">"))), "")

@@ -17,8 +17,8 @@ class Server:
     """Runs fake_server as a simulated traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
-        # The log is opened for appending, because the process shares the file position,
-        # which our reading moves.
+        # The log is opened for appending, because the process shares our file position, and
+        # our reading moves this position.
         self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "a+")
         self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
         self.folder.mkdir()
@@ -42,7 +42,7 @@ class Server:
         wait_until(lambda: request in self.requests(), SLOW, request)
 
     def send_snapshots(self, count=2):
-        """Waits until the process has made `count` more snapshots. All new snapshots but
+        """Waits until the process has made `count` more snapshots. All new snapshots except
         the last have certainly been sent."""
         enough = self.requests().count("snapshot ") + count
         wait_until(lambda: self.requests().count("snapshot ") >= enough, SLOW, "snapshots")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Serves made-up snapshots over the real server, for tests of the screen:
+// Serves invented snapshots over the real server, for tests of the screen:
 // fake_server [--functions N] [--no-sampler] [--mute] [--notice]. The program
 // prints its socket's path and runs until SIGTERM (a proper end) or until stdin
 // is closed. SIGUSR1 completes an export. The program writes a line to stderr

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sends without a pause, for tests of the screen. After HELLO and a snapshot
-// (unless --notices is given) comes an endless series of notices, whatever a
-// viewer requests. The program prints its socket's path and runs until it is
-// killed.
+// Sends without a pause, for tests of the screen. The server sends HELLO, then
+// a snapshot (unless --notices is given), and then an endless series of
+// notices, whatever a viewer requests. The program prints its socket's path and
+// runs until it is killed.
 #include "ipc/address.h"
 #include "ipc/socket.h"
 #include "ipc/wire.h"

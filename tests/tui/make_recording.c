@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a recording of made-up snapshots, for tests of views:
+// Writes a recording of invented snapshots, for tests of views:
 //   make_recording FILE [SNAPSHOTS [EXTRA FUNCTIONS]]
 // One second passes between two snapshots. The recording has a proper end.
 #include "tests/tui/sample.h"
@@ -16,7 +16,7 @@ static void add(struct Capture *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// All functions have the same code. Every second function comes from no file.
+// All functions have the same code. Every second function has no source file.
 static void add_listing(struct Capture *recording,
                         const struct Function *function, double at)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes snapshots for the viewer's tests. The snapshots have a small program
-// with functions in every state, a function with a hostile name, and as many
-// more functions as a test asks for.
+// with functions in every state, a function with a hostile name, and more
+// functions if a test asks for more.
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 
@@ -10,7 +10,7 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;  // Number of the snapshot, with which counters grow.
+    unsigned tick;  // Number of the snapshot. Counters grow with it.
     unsigned extra; // Number of functions in addition to the dozen.
     int no_sampler; // If set, all shares are null.
     int trouble;    // If set, the snapshot says what is wrong with the sampler.
@@ -30,9 +30,9 @@ struct Listing *Sample_listing(uint64_t id, const char *file);
 // name.
 struct FlameTable *Sample_stacks(struct SampleWish wish);
 
-// Sample_hostile returns hostile texts of all kinds, up to 10 kB long, which
-// are never freed. The other two functions put hostile texts everywhere into a
-// listing or a table of stacks.
+// Sample_hostile returns hostile texts of all kinds, up to 10 kB long. The
+// texts are never freed. The other two functions put hostile texts everywhere
+// into a listing or a table of stacks.
 const char *Sample_hostile(unsigned which);
 void Sample_make_hostile(struct Listing *listing);
 void Sample_make_hostile_stacks(struct FlameTable *table);

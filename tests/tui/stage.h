@@ -18,8 +18,8 @@ void Stage_init(struct Stage *stage, int width, int height);
 void Stage_release(struct Stage *stage);
 // Delivers a snapshot.
 void Stage_push(struct Stage *stage, struct SampleWish wish);
-// Delivers the stacks or the code that the front view waits for. The code is
-// that of `file`.
+// Delivers the stacks or the code that the front view waits for. The code
+// belongs to the source file `file`.
 void Stage_deliver(struct Stage *stage, struct SampleWish wish,
                    const char *file);
 // These functions press one key, or each character of `keys`, and draw.
@@ -28,8 +28,8 @@ void Stage_type(struct Stage *stage, const char *keys);
 // Returns the text of the frame that was drawn last. The text is valid until
 // the next call.
 const char *Stage_text(struct Stage *stage);
-// Draws a frame. Fails unless the words are on the screen (or are not, if
-// `there` is false).
+// Draws a frame. If `there` is true, fails unless the words are on the screen.
+// If `there` is false, fails if they are on the screen.
 void Stage_expect(struct Stage *stage, const char *words, bool there);
 
 #endif

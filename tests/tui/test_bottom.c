@@ -14,8 +14,8 @@ static struct Status live(void)
         .version = "0.1.0", .rate_s = 1, .display = {.tsc_hz = 2.1e9}};
 }
 
-// A path loses directories, while the file keeps its name and the words about
-// it stay. A name that is longer than the line keeps its end.
+// A path loses directories, but the file's name and the words around the path
+// stay. A name that is longer than the line keeps its end.
 TEST(test_a_long_path_in_a_message)
 {
     static const struct {

@@ -94,7 +94,8 @@ static void make_step(struct sock_filter *step, uint32_t left)
     uint16_t class = BPF_CLASS(step->code), operation = BPF_OP(step->code);
     if (class == BPF_ST || class == BPF_STX ||
         (class <= BPF_LDX && BPF_MODE(step->code) == BPF_MEM))
-        step->k = small % 3; // selects a word that was often stored before
+        // Selects one of the words that earlier instructions often store.
+        step->k = small % 3;
     else if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS)
         step->k = small % 12 * 4; // the instruction's address is excluded below
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 8)
@@ -114,8 +115,9 @@ static void make_step(struct sock_filter *step, uint32_t left)
 }
 
 // Makes a program that ends with an errno: the low bits of A xor its higher
-// bits. All other system calls pass. The program first writes all of its
-// memory, because the kernel rejects a program that reads an unwritten word.
+// bits. The filter lets all other system calls pass. The program first writes
+// all of its memory, because the kernel rejects a program that reads an
+// unwritten word.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {

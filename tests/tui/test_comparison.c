@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares runs that are made up. A difference between equal runs is reported
-// no more often than two standard errors allow. A function that changed is
-// found.
+// Compares invented runs. Between equal runs, a difference is reported no more
+// often than two standard errors allow. A function that changed is found.
 #include "tui/model/comparison.h"
 
 #include "tests/random.h"

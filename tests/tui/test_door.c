@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests requests by PEP 768, with this process as the asked one: the tables of
-// both versions, threads, the request of another debugger, and random data.
+// Tests requests by PEP 768. The asked process is this process. The tests use
+// the tables of both versions, threads, the request of another debugger, and
+// random data.
 #include "tui/attach/door.h"
 
 #include "tests/random.h"
@@ -13,7 +14,7 @@
 
 #define SCRIPT "/tmp/ocular-attach-abcdef/attach.py"
 
-// Made-up structs, which are shorter than CPython's.
+// These structs are invented, and are shorter than CPython's structs.
 struct Thread {
     struct Thread *prev, *next;
     void *interp;
@@ -138,7 +139,7 @@ TEST(test_a_closed_door)
     assert_int_equal(threads[2].flag, 0);
 }
 
-// One number of the table is random. The table is read, and nothing is written
+// One number of the table is random. The table is read, but nothing is written,
 // because `enabled` is 0.
 TEST(test_garbage_is_refused)
 {

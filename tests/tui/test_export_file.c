@@ -125,7 +125,8 @@ TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// Root watches the process of another user, which has chosen the directory.
+// Root watches another user's process, and this process has chosen the
+// directory.
 TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
 {
     struct ExportFile file;
@@ -142,7 +143,8 @@ TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
     char failed = 1;
     assert_int_equal(read(theirs[0], &failed, 1), 1);
     assert_false(failed);
-    // First only root may write there, then only the other user.
+    // At first only root may write to the directory, and later only the other
+    // user.
     assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
                      -EACCES);
     assert_int_equal(chown(directory, OTHER, OTHER), 0);

@@ -15,7 +15,7 @@
 #include "tests/unit.h"
 
 #include "tests/between.h"
-#define MANY 1000 // number of messages, which fit into a socket
+#define MANY 1000 // number of messages; they fit into a socket
 
 // --- The process
 
@@ -106,7 +106,8 @@ TEST(test_a_flood_is_taken_in_parts)
     begin(&process, &feed);
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
     send_often(&process, notice, MANY);
-    assert_int_equal(Feed_next(&feed, &answer), 0); // makes room in the socket
+    // Makes free space in the socket.
+    assert_int_equal(Feed_next(&feed, &answer), 0);
     assert_true(Feed_has_more(&feed));
     send_message(&process, (struct Message){.type = MESSAGE_END});
     // Nothing more arrives, but the feed still processes the messages in the
@@ -261,8 +262,8 @@ static bool is_recorded(const char *path, uint64_t id)
     return found;
 }
 
-// No view wants code any more, so the recording's requests follow one another.
-// Returns the function of the first request.
+// No view wants code any more, so all requests for code are requests of the
+// recording. Returns the function of the first request.
 static uint64_t go_back(struct Traced *process, struct Feed *feed,
                         unsigned tick)
 {
@@ -312,7 +313,8 @@ TEST(test_the_user_and_the_recording_take_turns)
         assert_true(feed.listing.number);
         send_code(&process, SHOWN, number);
         assert_true(show(&feed, SHOWN));
-        // Now it is the recording's turn, however late the answer comes.
+        // Now it is the recording's turn, even if the answer to the view comes
+        // late.
         uint64_t other = asked(&process, &number);
         assert_true(other && (other != first || i == 0));
         first = other;

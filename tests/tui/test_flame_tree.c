@@ -45,7 +45,8 @@ static void check(const struct FlameTree *tree)
         }
         assert_true(fabs(below - branch->total) < 1e-9);
     }
-    // The walk visits each branch once, and backwards it visits the same ones.
+    // The walk visits each branch once, and the backward walk visits the same
+    // branches.
     do {
         uint32_t next = FlameTree_next(tree, at, 1);
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares screens with those in golden/. A recording is shown in every view at two
-sizes, and key scripts change the views at the smaller size. GOLDEN=write stores what is
-drawn now: look at the difference before you commit it. tests/tui/test_sizes.c draws all
-views at all sizes."""
+"""Compares screens with the stored screens in golden/. A recording is shown in every view
+at two sizes, and key scripts change the views at the smaller size. GOLDEN=write stores the
+screens that are drawn now. Look at the difference before you commit the stored screens.
+tests/tui/test_sizes.c draws all views at all sizes."""
 
 import os
 import subprocess

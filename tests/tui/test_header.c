@@ -148,7 +148,7 @@ TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
                          width >= 87);
         assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
                                         : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
-        // If the parts are dropped, there is room for the age.
+        // If the parts are dropped, the age fits on the line.
         if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
@@ -228,8 +228,8 @@ static int tear_down(void **state)
 
 // --- What the rows lack
 
-// The header shows these shares if they are large, and not if they are not
-// measured.
+// The header shows these shares if they are large. If they are not measured,
+// the header does not show them.
 TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds exported symbols in the memory of this process. The search ends even if
-// random bytes are there instead of a library.
+// the memory has random bytes instead of a library.
 #define _GNU_SOURCE 1 // for dladdr()
 #include "tui/attach/image.h"
 

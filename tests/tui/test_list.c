@@ -11,7 +11,7 @@
 
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
                                     "hazel", "larch", "maple", "oak"};
-// Order in which the rows show `names`.
+// Row i shows names[order[i]].
 static int order[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static uint64_t key_of(const struct ListRows *rows, long row)

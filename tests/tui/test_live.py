@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Presses every key of the help in its own view of a real program that is traced while it
-runs. The keys are read from the help itself. Each key needs an entry here with its effect,
-and must have this effect."""
+"""Traces a real program, and presses every key of the help in the key's own view. The keys
+are read from the help itself. For each key, this file needs an entry with the key's effect,
+and the key must have this effect."""
 
 import os
 import re
@@ -256,8 +256,8 @@ EFFECTS = {
     },
 }
 
-# The keys that lead from the main screen to each view, and a pattern that shows that the
-# view has its samples.
+# Each entry has the keys that lead from the main screen to a view, and a pattern that
+# appears when the view has its samples.
 VIEWS = {
     "Annotate": ([*FIND, "Enter"], r"SOURCE / BYTECODE(.|\n)*def escape_time(.|\n)*\d%"),
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),

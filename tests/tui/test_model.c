@@ -307,8 +307,7 @@ TEST_WITH(test_baseline, prepare, finish)
     assert_null(Mark_thread(&model.baseline_mark, &threads[1]));
 }
 
-// Shares of one thread are not compared with shares of all threads, nor vice
-// versa.
+// Shares of one thread are never compared with shares of all threads.
 TEST_WITH(test_a_baseline_of_others, prepare, finish)
 {
     push(0);
@@ -357,7 +356,8 @@ TEST_WITH(test_storms, prepare, finish)
     Snapshot_free(snapshot);
 }
 
-// A hostile process may send such ids, which are the worst case for a hash.
+// These ids are the worst case for a hash table, and a hostile process may send
+// them.
 TEST_WITH(test_odd_ids, prepare, finish)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});

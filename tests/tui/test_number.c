@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the formatting of numbers: the right unit at every boundary, and never
-// too wide.
+// Tests the formatting of numbers: each number has the right unit at every
+// boundary, and is never too wide.
 #include "tui/text/number.h"
 
 #include <math.h>
@@ -92,7 +92,8 @@ TEST(test_bytes_and_groups)
     SAYS(Number_grouped(out, UINT64_MAX), "-");
 }
 
-// A column has six or seven cells, and no number in range is wider.
+// A column has six or seven cells, and no number in the tested range is wider
+// than its column.
 TEST(test_width)
 {
     char out[NUMBER_MAX];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests that every colour is readable on a white and on a black terminal, and
-// on the viewer's own bars. Without colours a selected row still differs.
+// on the viewer's own bars. Without colours, a selected row still differs from
+// other rows.
 #include "tui/screen/canvas.h"
 #include "tui/screen/palette.h"
 
@@ -37,8 +38,9 @@ static double contrast(double a, double b)
     return (fmax(a, b) + .05) / (fmin(a, b) + .05);
 }
 
-// Checks the contrast on the paint's own background, or else on a black and on
-// a white terminal. Colours below `own` are chosen by the terminal.
+// Checks the contrast on the paint's own background. If the paint has no
+// background, checks the contrast on a black and on a white terminal. Colours
+// below `own` are chosen by the terminal.
 static void check_contrast(struct Paint paint, int own, double on_white)
 {
     if (paint.foreground < own)

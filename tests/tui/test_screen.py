@@ -116,7 +116,7 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     top.press("?")
     os.kill(top.pid, signal.SIGCONT)
     top.wait("keys, columns and marks")
-    # The output before the help, which begins at the top, draws the old list.
+    # The help begins at the top. The output before the help draws the old list.
     drawn = Screen(top.width, top.height)
     Stream(drawn).feed(top.raw.partition(b"keys, columns and marks")[0])
     assert drawn.display[2:] == seen[2:]
@@ -130,7 +130,8 @@ def test_a_snapshot_now(start):
     def sent():
         return server.requests().count("snapshot ")
 
-    # One snapshot was sent at once, and more until the process knew the rate of a minute.
+    # One snapshot was sent at once, and more snapshots until the process knew that the rate
+    # is one snapshot a minute.
     wait_until(lambda: sent() >= 2, SLOW)
     for _ in range(3):
         before = sent()
@@ -213,8 +214,8 @@ def test_pause_freezes_numbers_but_not_keys(quick):
 
 
 def test_rearm_is_of_the_function_that_is_selected(top):
-    """In each view, `a` re-arms the function that is selected there, not the one on the
-    main screen."""
+    """In each view, `a` re-arms the function that is selected in this view, and not the
+    function that is selected on the main screen."""
     views = (
         # the function is Plan.execute
         (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
@@ -284,8 +285,7 @@ def test_budget(top):
 
 
 def test_waiting_in_words(start):
-    """The process arms functions for the viewer, and the viewer shows a notice
-    meanwhile."""
+    """While the process arms functions for the viewer, the viewer shows a notice."""
     server = start.server("--mute", "--notice")
     top = start("-p", str(server.pid))
     text = top.wait("Arming")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests every view at every size and with any names. Nothing harmful reaches
-// the screen, no text covers another one, a table has rows, and a notice says
-// what cannot fit. The same holds while a prompt is open, and for the list of
-// processes. With SIZES=all every size is tested, not only some.
+// the screen, no text covers another text, a table has rows, and a notice
+// appears if the view does not fit. All this is also true while a prompt is
+// open, and in the list of processes. With SIZES=all every size is tested, not
+// only some.
 #include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"
 #include "tui/app/frame.h"
@@ -100,9 +101,9 @@ static void check_screen(struct Stage *stage, int width, int height)
         complain(ui, "the table is empty");
 }
 
-// Returns the next size. With `every` this is the next number. Without it,
-// steps are small where columns are dropped, and large under sanitizers, which
-// are ten times slower.
+// Returns the next size. If `every` is true, the next size is the next number.
+// Otherwise steps are small at sizes at which columns are dropped, and large
+// under sanitizers, because sanitizers are ten times slower.
 static int next(int size, int step, bool every)
 {
     if (UNDER_ASAN)
@@ -133,8 +134,8 @@ static void check_every_size(const char *keys, bool ascii,
     Stage_release(&stage);
 }
 
-// Keys that open every view, with options off and on. The first UNSAMPLED of
-// them are also used without a sampler.
+// These keys open every view, with options off and on. The first UNSAMPLED
+// entries are also used without a sampler.
 static const char *const walks[] = {
     "",
     "o",

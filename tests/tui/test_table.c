@@ -64,8 +64,8 @@ TEST(test_null_is_blank_everywhere)
             assert_true(isnan(COLUMNS[i].key(&row)));
 }
 
-// Calls in the dark are not timed by hooks, so the timed cycles alone must not
-// decide the order.
+// Hooks do not time the calls of a dark function, so the timed cycles alone
+// must not decide the order.
 TEST(test_time_in_the_dark)
 {
     struct Function function = nothing();
@@ -95,7 +95,7 @@ TEST(test_time_in_the_dark)
     assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
-    // The error of the calls does not affect the time.
+    // The error of the number of calls does not affect the time.
     function.calls_error = 0.3;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=500");

@@ -45,7 +45,8 @@ TEST(test_deopts)
     assert_true(isnan(deopts_between(NULL, NULL))); // deopts are not recorded
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
-    // The base opcode is hardly ever seen in a storm.
+    // In a storm, Ocular hardly ever reads the bytecode while it has the base
+    // opcode.
     assert_true(deopts_between(NULL, &swung) == 3.5);
     assert_true(deopts_between(NULL, &gained) == 0);
 }

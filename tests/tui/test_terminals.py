@@ -82,7 +82,7 @@ def test_a_storm_of_resizes(watch):
 
 
 def test_a_resize_that_is_taken_back(watch):
-    """A terminal loses the cells that have no room, even if the viewer notices no other
+    """When a terminal becomes smaller, it loses cells, even if the viewer notices no other
     size."""
     top = watch()
     top.wait("Plan.execute")
@@ -154,8 +154,9 @@ def test_colours(watch, tmp_path, term, most):
 
 
 def test_a_curses_library_of_another_system(watch, tmp_path):
-    """A wheel has a curses library that may search for terminfo in other folders than this
-    system uses. The test uses a copy of the library in which these folders are renamed."""
+    """A wheel has a curses library of its own. This library may search for terminfo in
+    folders that this system does not use. The test uses a copy of the library in which
+    these folders are renamed."""
     linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
     # Some systems have one library, others have two.
     found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)

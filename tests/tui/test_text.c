@@ -55,8 +55,8 @@ TEST(test_controls_and_deceivers_are_replaced)
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
-        // The character is also removed behind a letter, where a combining mark
-        // would stay.
+        // The character is also removed behind a letter, although a combining
+        // mark behind a letter would stay.
         snprintf(behind, sizeof behind, "a%s", harmful[i]);
         assert_string_equal(clean(behind), "a" BAD);
     }

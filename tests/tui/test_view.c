@@ -47,7 +47,8 @@ static void select_box(struct Stage *stage, int depth)
 }
 
 // Returns a key that opens view `id` from the front view. Returns 0 if the
-// front view uses all of these keys itself, or cannot have a selected function.
+// front view uses all keys of view `id` itself. Also returns 0 if view `id`
+// needs a selected function and the front view has none.
 static uint32_t opener(const struct View *front, enum ViewId id)
 {
     if (VIEWS[id]->opens.ability & ~front->can)
@@ -154,7 +155,7 @@ TEST(test_a_tid_that_comes_again)
 
 // --- What is offered is done
 
-// Collects everything that a key may change, except the message.
+// Writes everything that a key may change, except the message, to `out`.
 static void picture(struct Stage *stage, struct Bytes *out)
 {
     const struct Ui *ui = &stage->ui;

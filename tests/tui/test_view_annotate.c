@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the annotate view with a made-up listing: the text of each line at
+// Tests the annotate view with an invented listing: the text of each line at
 // every size, with hostile names and sources, and the text while there is no
 // code.
 #include "tests/tui/stage.h"
@@ -113,7 +113,7 @@ TEST(test_nothing_harmful)
 }
 
 // Returns the number of cells of the bar on the line that contains `text`, and
-// sets *style to their style.
+// sets *style to the bar's style.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 {
     const struct Canvas *canvas = &stage->ui.canvas;

@@ -110,7 +110,7 @@ TEST(test_search_outside)
     Stage_release(&stage);
 }
 
-// Each letter searches from the place where the search began, and undoes the
+// Each letter searches from the box at which the search began, and undoes the
 // zoom of earlier letters.
 TEST(test_search_letter_by_letter)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/window: the text of a share depends on the number of samples
-// behind it.
+// Tests tui/model/window: the text of a share depends on the share's number of
+// samples.
 #include "tui/model/window.h"
 
 #include "tests/tui/sample.h"
