@@ -21,8 +21,8 @@
 
 #define CANNOT_FORBID 77 // exit status if seccomp filters are not available
 
-// Makes the listed system calls (at most 14) have the result `answer`, which is
-// a SECCOMP_RET_ value. All other system calls pass.
+// Gives the listed system calls (at most 14) the result `answer`. `answer` is a
+// SECCOMP_RET_ value. All other system calls pass.
 static inline bool forbid(const int *calls, unsigned count, uint32_t answer)
 {
     struct sock_filter code[32], *at = code;

@@ -29,7 +29,7 @@
 // sanitizer finds errors in few rounds.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
-// Decides the same at run time, and returns a tenth under valgrind as well.
+// This macro decides at run time, and returns a tenth under valgrind as well.
 #define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
 
 // At a fork, another thread may hold a lock of the sanitizer (in its allocator

@@ -80,9 +80,9 @@ def in_bash(folder, *lines, **more):
         yield done.stdout.splitlines()
 
 
-# All completion functions add words by compadd, except with -O, -A and -D, with which
-# compadd adds none. This code runs when the first line begins. So no text needs to be
-# typed, because typed text could come too early.
+# All completion functions add words by compadd. With -O, -A or -D compadd adds no words.
+# This code runs when the first line begins. So no text needs to be typed, because typed
+# text could come too early.
 ZSH = """
 cd $FOLDER
 fpath=($COMPLETION/zsh $fpath)

@@ -66,7 +66,8 @@ def in_bash(program):
 
 
 def in_zsh(program):
-    """Returns the options, which stand before the "[" of an explanation."""
+    """Returns the words that stand before the "[" of an explanation. These words are the
+    options."""
     text = text_of(f"docs/completion/zsh/_{program}").split("case $state")[0]
     specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
     return {option for spec in specs for option in OPTION.findall(spec)}

@@ -230,8 +230,8 @@ def test_missing_packages_are_installed(bare):
 
 
 def test_the_readme_names_all_packages(bare):
-    """The line for a fresh Debian names all packages, except those that only the tests
-    need."""
+    """The line for a fresh Debian names all packages, except the packages that only the
+    tests need."""
     bare.program("python3", "echo 'headers\t/usr/bin/python3\t3.12.3'")
     (missing,) = re.findall("--no-install-recommends (.*)", bare.refused(NO_APT="1"))
     wanted = re.sub(r"python3\.12", "python3", missing).split()

@@ -136,8 +136,8 @@ class Program:
 
 class Way:
     """Is a way to run the functions. A function runs `alone` in a loop, or several
-    functions run `in turns`, so that each function finds the caches as the others have left
-    them. The same programs run untraced for the truth, and traced."""
+    functions run `in turns`. In turns, each function finds the caches as the other
+    functions have left them. The same programs run untraced for the truth, and traced."""
 
     def __init__(self, name, chosen):
         size = 1 if name == "alone" else GROUP
@@ -270,8 +270,8 @@ class Row:
 
     def steady(self, threshold):
         """Returns the rounds in which the machine kept its speed. In these rounds the
-        truths before and after agree. The ratio of the hooks' cost at the start to the
-        truth is the same as in the other rounds. Ocular's own results are not used."""
+        truths before and after agree. Also, the hooks' cost at the start, divided by the
+        truth, is the same as in the other rounds. Ocular's own results are not used."""
         rounds = self.rounds[threshold]
         usual = middle(each["speed"] for each in rounds)
         kept = [

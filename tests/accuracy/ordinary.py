@@ -8,14 +8,14 @@ figures` keeps the figures.
 ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
 "prefork" is gunicorn with two workers, and one of the workers is judged. This program needs
-the environment that `make figures` installs, which $OCULAR_BENCHMARKS names.
+the environment that `make figures` installs. $OCULAR_BENCHMARKS names this environment.
 
 A job's share is compared with the job's part of the CPU time that the program used. The
-share is the time of samples in the job or in its callees. Estimated calls are those of the
-whole run. A function is judged only if it has so many samples that three sigma are at most
-25 %. With --ratio a program also runs untraced: for half of the time before the traced run,
-and for half of the time after it. The ratio is the CPU time of the same work when traced,
-divided by the CPU time when untraced. The traced time includes Ocular's threads."""
+share is the time of samples in the job or in its callees. Estimated calls are compared for
+the whole run. A function is judged only if it has so many samples that three sigma are at
+most 25 %. With --ratio a program also runs untraced: for half of the time before the traced
+run, and for half of the time after it. The ratio is the CPU time of the same work when
+traced, divided by the CPU time when untraced. The traced time includes Ocular's threads."""
 
 import argparse
 import asyncio

@@ -31,8 +31,8 @@ def judge(result):
         if row.get("calls_per_s") is not None and not row["rate_estimated"]:
             worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
     samples = result["final"]["sampler"]["samples"]
-    # Shares come from the newest samples, which are those of the window. The snapshot's
-    # header shows the number of these samples, too.
+    # Shares come from the samples of the window, which are the newest samples. The
+    # snapshot's header shows the number of these samples, too.
     shown = min(samples, result["final"]["sampler"]["window_samples"])
     return {
         "samples a CPU second": samples / cpu_s,

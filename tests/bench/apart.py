@@ -72,7 +72,8 @@ def traced(functions, swept):
 
 
 def show(rounds, nothing):
-    """Prints the time above the untraced program, as medians of rounds in turns."""
+    """Prints how much longer a request takes than in the untraced program. The values are
+    medians of rounds that take turns."""
     functions = make()
     print(f"\nns per event apart: {FUNCTIONS} functions, each called once a request")
     print(f"{'swept in between':24}{'floor':>8}{'Ocular':>9}{'':>8}{'our threads':>13}")

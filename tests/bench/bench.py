@@ -435,8 +435,8 @@ def bytes_held():
 
 
 def new_code(mode):
-    """Does one round. Returns (us untraced, us traced, bytes) for the first calls of
-    new code objects, and the same for the second calls."""
+    """Does one round. Returns (us untraced, us traced, bytes) for the first calls of new
+    code objects, and three such values for the second calls."""
     functions = new_functions()
     bare = [us_a_call(functions) for _ in range(2)]
     functions, seen = new_functions(), []

@@ -221,8 +221,8 @@ class Pair:
 
     def sample(self, traced, bare):
         """Samples both processes, so that both pay for the sampler."""
-        # Without --nonblocking, py-spy would stop the process at each sample, which
-        # costs the process CPU time.
+        # Without --nonblocking, py-spy would stop the process at each sample. This would
+        # cost the process CPU time.
         for name, child in (("raw", traced), ("raw of the other", bare)):
             self.beside_it(
                 "said",
@@ -272,8 +272,8 @@ def take_turns(job, settings, options):
 
 
 def half(pair, traced, bare, options):
-    """Returns the CPU times of both processes in turns, during the warm-up and after
-    it, and the viewer's snapshots."""
+    """Returns the CPU times of both processes, during the warm-up and after the warm-up,
+    and the viewer's snapshots."""
     start = traced.do("start")[0]
     pair.watch(traced)
     early, _ = turns_of(traced, bare, options.warm)
@@ -552,8 +552,8 @@ def figures(halves, options):
     # The difference between the two processes raises the ratio of one half and lowers
     # the ratio of the other.
     ratio = math.prod(ratios) ** (1 / len(ratios))
-    # The turns of one pair are more alike than the turns of several pairs, whose memory
-    # has different addresses.
+    # The turns of one pair of processes are more alike than the turns of several pairs. The
+    # memory of each pair has other addresses.
     rounds = [
         math.log(first * second) / 2 for first, second in zip(ratios[::2], ratios[1::2])
     ]

@@ -39,8 +39,8 @@ def cpu():
 def load(script, args):
     sys.argv = [script, *args]
     sys.path.insert(0, os.path.dirname(script))
-    # The benchmark still uses the names of the module that runpy makes, which would
-    # otherwise be freed.
+    # The benchmark still uses the names of the module that runpy makes, so these names are
+    # kept.
     pyperf.kept = runpy.run_path(script, run_name="__main__")
     return pyperf.benches
 

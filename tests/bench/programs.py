@@ -17,7 +17,7 @@ def calls(count):
 
 
 def loops(count):
-    """A round has two events, which are the branch of the condition and the jump back."""
+    """A round has two events: the branch of the condition and the jump back."""
     while count:
         count -= 1
 
@@ -131,7 +131,7 @@ STATEMENTS = (
 
 
 def made_up(count, draw):
-    """Returns `count` functions, nearly all of which are different."""
+    """Returns `count` functions. Nearly all of the functions are different."""
     names = {
         "one": SimpleNamespace(**{f"v{n}": n for n in range(100)}),
         "table": {f"k{n}": n for n in range(100)},

@@ -18,7 +18,7 @@ LONG = 20_000_000  # writing this many events takes no more memory
 SPANS = 500_000
 MOST_MIB = 64
 
-# A span is a call, which is two events in Ocular and one event in viztracer.
+# A span is a call. A call is two events in Ocular and one event in viztracer.
 VIZTRACER = """
 import os, sys, time
 from viztracer import VizTracer

@@ -33,9 +33,9 @@ EACH_FURTHER = "each further viewer, % of a core"
 TARGETS = {FIRST: 50, KEY: 16, VIEWER: 1, EACH_FURTHER: 0.1}
 FURTHER = 20  # number of further viewers
 TRIES = 15
-# For each view, the keys that open it from the main screen, and the keys that are timed
-# in it. Each timed key changes the screen, even if the program does little. In the
-# flame view ? is used. This key leaves the view and comes back, because there may be no
+# Each view has the keys that open the view from the main screen, and the keys that are
+# timed in the view. Each timed key changes the screen, even if the program does little. In
+# the flame view ? is used. This key leaves the view and comes back, because there may be no
 # frame to move to.
 VIEWS = {
     "main": (b"", (b"j", b"k", b"I", b"I") * 10),
@@ -113,8 +113,8 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
 
     def read(self, seconds):
-        """Returns the output within this time, up to a pause of 3 ms, and the time at
-        which the output began."""
+        """Returns the output until a pause of 3 ms, or until this time is over. Also
+        returns the time at which the output began."""
         data, began = b"", None
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -223,7 +223,7 @@ def further_share(pid, path, seconds, further):
     more = [client.Client(path) for _ in range(further)]
     reader = threading.Thread(target=read_all, args=(more,))
     reader.start()
-    time.sleep(3)  # meanwhile the viewers get the same rhythm
+    time.sleep(3)  # until the viewers get the same rhythm
     many = process_share(pid, seconds, *OURS)
     for viewer in more:
         viewer.socket.shutdown(socket.SHUT_RDWR)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Records a measured figure, which tests/figures/figures.py compares with the baseline.
-The tests in this folder and the measuring programs (tests/accuracy, tests/bench,
+"""Records a measured figure. tests/figures/figures.py compares the figure with the
+baseline. The tests in this folder and the measuring programs (tests/accuracy, tests/bench,
 tests/soak, tests/regrtest) use this module."""
 
 import json

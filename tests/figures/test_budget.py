@@ -193,7 +193,8 @@ def test_a_storm_is_cut_short(tracing, figure):
 
 def renews():
     """A new function runs for a thirtieth of the time. The first hits of the function are
-    the cost that the budget allows. They are the same part of the time on any machine."""
+    the cost that the budget allows. These hits are the same part of the time on any
+    machine."""
     names, (new,) = generated(1)
     for _ in range(31_000):
         new(1)
@@ -240,7 +241,7 @@ def test_who_idles_is_left_alone(tracing, perfetto, tmp_path, figure):
     tracing(serve=True, perfetto=perfetto, output=tmp_path / "trace.json")
     for _ in range(1000):
         spin()
-    time.sleep(4)  # our threads notice meanwhile that the program is idle
+    time.sleep(4)  # our threads notice that the program is idle
     before, began = switches(), time.monotonic()
     time.sleep(3)
     after, took = switches(), time.monotonic() - began

@@ -57,8 +57,8 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// Pushes a task's step, and the call that belongs to it. The text of the step
-// may be lost.
+// Pushes a task's step, and the call that belongs to the step. The text of the
+// step may be lost.
 static void push_task(struct Ring *ring, uint64_t now)
 {
     static const char *const names[] = {"Task-1", "", "a\"\x01 \xc3\xa4",

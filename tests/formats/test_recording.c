@@ -39,7 +39,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-// Removes the folder, which fails if a file is left in it.
+// Removes the folder. This fails if a file is left in the folder.
 static int remove_folder(void **state)
 {
     (void)state;
@@ -443,8 +443,8 @@ TEST(cut_at_any_length)
             continue;
         }
         assert_in_range(events, 0, 20000);
-        // All events before the cut are read, except those in an incomplete
-        // page. Some bytes are not events.
+        // All events before the cut are read, except the events in an
+        // incomplete page. Some bytes are not events.
         assert_true(events * 16 + 65536 + 4096 * 8 > (long)cut / 2);
         if (reader.damaged == 1)
             assert_non_null(strstr(why, "1 of its blocks is damaged"));

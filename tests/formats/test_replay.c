@@ -96,7 +96,7 @@ static void put_task(uint32_t number, const char *name)
 }
 
 // Makes a chunk of these events in the recording. If `open` is not 0, the chunk
-// also has a call of this function, which began before the events.
+// also has a call of this function that began before the events.
 static struct TimelineChunk chunk_of(struct Recording *recording,
                                      const struct Event *events, size_t count,
                                      uint32_t open)

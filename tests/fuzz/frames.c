@@ -85,7 +85,8 @@ static void check_round_trip(const struct Message *message)
     Bytes_release(&second);
 }
 
-// Keeps the snapshot, because the viewer applies the next changes to it.
+// Keeps the snapshot, because the viewer applies the next changes to this
+// snapshot.
 static void keep(struct Snapshot **base, const struct Message *message)
 {
     if (!message->snapshot)

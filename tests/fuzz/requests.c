@@ -86,8 +86,8 @@ static void turn(struct Stage *stage)
     stage->now += 100;
 }
 
-// Sends a piece. Some pieces come with a descriptor, which belongs to a file or
-// to something else.
+// Sends a piece. Some pieces come with a descriptor. The descriptor belongs to
+// a file or to something else.
 static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
 {
     if (passed)

@@ -31,7 +31,7 @@ static void put_head(int fd)
     put(fd, &head, sizeof head, 0);
 }
 
-// Writes a block from the next bytes, which begin with the content of the
+// Writes a block from the next bytes. These bytes begin with the content of the
 // header. Returns the number of bytes that remain.
 static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
 {

@@ -472,7 +472,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     expect(client, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
     if (FORKS_ALONE)
-        pause_ms(50); // meanwhile the server's thread begins to wait
+        pause_ms(50); // until the server's thread waits
     child = fork();
     if (child == 0) {
         Server_abandon(tracer.server);

@@ -106,7 +106,7 @@ TEST(test_its_time_stays)
             Worker_start(&worker, "ocular-test", toil, &done, STACK), 0);
         while (!done)
             usleep(1000);
-        usleep(50000); // meanwhile the thread ends
+        usleep(50000); // until the thread has ended
         before = Worker_cpu_ns(&worker);
         Worker_join(&worker);
         after = Worker_cpu_ns(&worker);

@@ -72,7 +72,7 @@ static PyObject *run_thread(PyObject *module, PyObject *args)
 
 struct Visits {
     PyObject *function;
-    // The state to run, or NULL for a new state for each call.
+    // The visit runs this state. If it is NULL, each call has a new state.
     PyThreadState *state;
     // Each byte from this descriptor causes a call. The descriptor -1 means
     // only one call.

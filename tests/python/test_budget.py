@@ -181,8 +181,8 @@ def test_deep_recursion_is_timed_again(tracing):
 
 
 def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
-    """A caller with dark callees is timed at once if a viewer asks for it, although callers
-    are not timed between slices."""
+    """A caller with dark callees is timed at once if a viewer asks for this caller,
+    although callers are not timed between slices."""
 
     def caller():
         for _ in range(3):
@@ -237,7 +237,8 @@ def test_in_debt_a_librarys_new_code_is_left_alone(tracing):
 
 
 def test_in_debt_the_sampler_slows_down(tracing):
-    """The sampler begins with 100 Hz. In debt this budget pays for less than 10 Hz."""
+    """The sampler begins with 100 Hz. While this budget is in debt, it pays for less than
+    10 Hz."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     work_until(
         lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30,

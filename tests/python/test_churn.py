@@ -377,8 +377,9 @@ def test_memory_is_bounded(timeline, tmp_path):
     before, after = json.loads(done.stdout)
     made = after[2] - before[2]
     assert made > 400 * 20
-    # A function that is not freed takes 1.4 kB or more. Functions of the last two seconds
-    # stay, since samples may name them, and their memory is not returned to the system.
+    # A function that is not freed takes 1.4 kB or more. Functions that were freed in the
+    # last two seconds stay, since samples may name these functions. The memory of these
+    # functions is not returned to the system.
     assert after[0] - before[0] < made * 400 + (6 << 20)
     # The tree of stacks may double until it has 32768 paths. So many paths take 1.4 MB.
     assert after[1] - before[1] < made * 100 + (2 << 20)

@@ -167,7 +167,7 @@ def test_two_tools(pair, tmp_path):
 
 
 def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
-    """Events that another tool has disabled stay disabled, and its other events
+    """Events that another tool has disabled stay disabled, and the tool's other events
     continue."""
     load = beside.Load(tmp_path)
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
@@ -372,8 +372,8 @@ def test_tools_for_all_threads(make, order, tmp_path):
 
 def test_two_threads_meet_new_code_under_settrace():
     """Two threads call new code at the same time. The trace function lets the other thread
-    run after CPython has read the set of tools and before it calls our discovery tool. The
-    first of the two calls is then reported second."""
+    run after CPython has read the set of tools, and before CPython calls our discovery
+    tool. The first of the two calls is then reported second."""
     inside, other_is_done = threading.Event(), threading.Event()
 
     def note(frame, event, argument):

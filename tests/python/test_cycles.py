@@ -181,7 +181,7 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 def test_what_leaves_by_exception_has_its_cycles():
     """A function that ends by an exception has its own cycles. The function and its caller
-    both sleep. Neither has the time of the other's sleep."""
+    both sleep. Neither function has the time of the other function's sleep."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):

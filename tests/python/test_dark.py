@@ -301,7 +301,7 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     assert mine["calls"] == 4
     assert mine["total_cycles"] > 0.95 * callees
     assert mine["self_cycles"] < 0.5 * callees
-    # The caller is timed, because its callees were armed for it.
+    # The caller is timed, because its callees were armed for this purpose.
     assert 0 < mine["avg_cycles"] < 0.5 * callees / 4
     assert row(after, name)["calls"] == 9
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
 
-# A false `ocular` that behaves like the real one for the runner, but serves nothing.
+# This false `ocular` behaves like the real `ocular` for the runner, but serves nothing.
 ENGINE = """
 import os, pathlib, signal, sys, time
 __path__.append({demo!r})
@@ -166,7 +166,7 @@ class Stage:
         return demo.returncode, out, err
 
     def pid(self):
-        """Returns the workload's pid, which the viewer was given."""
+        """Returns the workload's pid, which was passed to the viewer."""
         path = self.directory / "pid"
         wait_until(lambda: path.exists() and path.read_text().endswith("\n"), SLOW)
         return int(path.read_text())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""CPython 3.12 removes a code object's superinstructions when an instruction in it is
-instrumented. Ocular restores them."""
+"""CPython 3.12 removes the superinstructions of a code object as soon as an instruction of
+the code object is instrumented. Ocular restores them."""
 
 import dis
 import sys

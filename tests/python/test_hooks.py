@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the hook objects when other tools use them. A tool that replaces our callback
-gets it as the return value, and may call it with any arguments."""
+"""Tests the hook objects when other tools use them. A tool that replaces our callback gets
+our callback as the return value, and may call our callback with any arguments."""
 
 import gc
 import sys

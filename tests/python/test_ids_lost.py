@@ -73,7 +73,7 @@ THEFTS = [
     register,
     take,
 ]
-# True if freeing an id also frees its events and callbacks.
+# This is true if freeing a tool id also frees the id's events and callbacks.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:
     THEFTS.append(clear)

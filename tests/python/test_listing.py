@@ -44,8 +44,8 @@ def connect():
 
 
 def ids(viewer, *names):
-    """Returns the ids of the functions with these qualified names, after all of them
-    are in a snapshot."""
+    """Returns the ids of the functions with these qualified names, as soon as all these
+    functions are in a snapshot."""
 
     def found(snapshot):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
@@ -87,7 +87,8 @@ def everything(rows, **options):
 
 
 def expected_words(instruction):
-    """Returns an operand as dis writes it, or None if the listing has no text for it."""
+    """Returns an operand as dis writes it, or None if the listing has no text for the
+    operand."""
     if instruction.arg is None or instruction.opcode in dis.hasjrel:
         return None
     words = instruction.argrepr.removesuffix(" + NULL|self")
@@ -234,8 +235,8 @@ def test_callees_are_named_as_in_the_source(viewer, function):
 
 
 def listing_of(viewer, function, code):
-    """Returns the listing of a copy of the function with our own file name, which the
-    filter accepts."""
+    """Copies the function with our own file name, which the filter accepts. Returns the
+    listing of the copy."""
     if code.co_filename == __file__:
         function([1]) if function is everything else function()
     else:
@@ -606,8 +607,8 @@ with Client(sys.argv[2]) as viewer:
 
 
 def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
-    """Only operand text needs the GIL. A C function holds the GIL and runs another process,
-    which asks for a listing."""
+    """Only operand text needs the GIL. A C function holds the GIL and runs another process.
+    This process asks for a listing."""
     loop(3)
     (function,) = ids(viewer, "loop")
     asker = [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]

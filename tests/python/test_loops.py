@@ -206,7 +206,7 @@ FIRES = (
 
 
 def first_hits(truth, offset, taken):
-    """Returns the number of events of a FOR_ITER, which goes dark at its first event.
+    """Returns the number of events of a FOR_ITER. A FOR_ITER goes dark at its first event.
     From 3.14 on each of its two arms has one event."""
     if hasattr(sys.monitoring.events, "BRANCH_LEFT"):
         return (truth[taken] > 0) + (truth[offset] > truth[taken])

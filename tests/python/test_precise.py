@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """In mode="precise" the hits and cycles of every instruction are right. The hits are
-compared with those of a separate counter of INSTRUCTION events in Python."""
+compared with the hits of a separate counter of INSTRUCTION events in Python."""
 
 import cProfile
 import dis
@@ -551,7 +551,8 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     assert len(armed) >= 1
     for mine in armed:
         assert mine["cycles"] is None or mine["cycles"] < heavy[0], mine
-    # The cycles of the last instruction before the dark ones are no longer measured.
+    # The cycles of the last instruction before the dark instructions are no longer
+    # measured.
     last = [r["cycles"] for r in armed]
     assert None not in last  # this hit was timed while all instructions were armed
 

@@ -152,7 +152,8 @@ def traced(*options):
 
 
 def check_interrupted(folder, err, output="ocular_trace"):
-    """Checks that the recording stays with all events and that the last line names it."""
+    """Checks that the recording stays with all events and that the last line names the
+    recording."""
     (recording,) = folder.glob(f"{output}.*.ocular")
     said = f"{INTERRUPTED}; what was recorded is there: ocular convert {recording}\n"
     assert err.endswith(said)

@@ -197,7 +197,7 @@ def test_each_thread_has_its_own(tracing):
         snapshot = ocular.snapshot()
         names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
         for thread in snapshot["threads"]:
-            # If the function that ran is not traced, None stands for it.
+            # None stands for a function that is not traced.
             functions[thread["name"]] = {
                 names.get(one["id"]) for one in thread["functions"]
             }

@@ -54,7 +54,7 @@ say("end", ocular.is_tracing())
 
 
 class Served(Running):
-    """A running program that serves, with its socket."""
+    """Runs a program that serves, and has the program's socket."""
 
     def __init__(self, directory, sockets, source, **more):
         super().__init__(directory, PRELUDE + source, **more)
@@ -71,7 +71,7 @@ class Served(Running):
             try:
                 name = (task / "comm").read_text().strip()
                 status = (task / "status").read_text()
-            except OSError:  # the thread has ended meanwhile
+            except OSError:  # the thread has ended
                 continue
             if name.startswith("ocular-"):
                 found[name] = int(

@@ -339,7 +339,7 @@ def test_as_untraced(tmp_path, sockets, name):
 
 def test_a_storm_of_signals(tmp_path, sockets):
     """Signals come while hooks fire, the governor takes the GIL and the sampler reads. The
-    main thread handles each of them, and no thread of ours does."""
+    main thread handles each signal, and no thread of ours handles a signal."""
     path = write(
         tmp_path,
         START.replace("quiet=True", "quiet=True, deinstrument_threshold=1000000")

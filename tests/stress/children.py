@@ -144,8 +144,9 @@ def expect(party, pid, name, status, tidy=False):
 
 
 def hangs(party, name, pid):
-    """Reports a child that does not end. Locks of AddressSanitizer's allocator, which
-    older versions do not hold across a fork, are not Ocular's fault."""
+    """Reports a child that does not end. Older versions of AddressSanitizer do not hold
+    their allocator's locks across a fork. A child that hangs at such a lock is not Ocular's
+    fault."""
     where = backtrace(pid)
     if "__sanitizer::Mutex::Lock" in where:
         party.count("children stuck in the sanitizer")
@@ -182,7 +183,7 @@ def fork_and_leave(party, dice):
 
 def fork_and_return(party, dice):
     """Forks a child that ends like a program, with its atexit functions. Only the main
-    thread does this. Returns False in the child, which must then return from main()."""
+    thread does this. Returns False in the child. The child must then return from main()."""
     deed, status = dice.choice(DEEDS[:4])
     leave_traced = deed is just_ends and dice.random() < 0.5
     pid = os.fork()
@@ -201,7 +202,7 @@ def fork_and_return(party, dice):
 
 
 def fork_raw(party, dice):
-    """Forks in C code, which Python does not notice."""
+    """Forks in C code, so Python does not notice the fork."""
     raw = extensions.load("stress", "rawfork")
     while party.going(0.2):
         expect(party, raw.fork(), "raw fork", 0)

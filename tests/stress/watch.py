@@ -49,7 +49,7 @@ def _threads():
     for task in Path("/proc/self/task").iterdir():
         try:
             found[(task / "comm").read_text().strip()] += 1
-        except OSError:  # the thread has ended meanwhile
+        except OSError:  # the thread has ended
             continue
     return found
 

@@ -153,8 +153,8 @@ TEST_WITH(test_unknown_code_on_top_credits_its_caller, set_up, tear_down)
     assert_ns(c, 0, 0, 57);
 }
 
-// Until the collector takes a retired function, samples from before its
-// retirement are credited to it.
+// Until the collector takes a retired function, samples that are older than the
+// retirement are credited to the function.
 TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
 {
     STACK(0x1000, 0x2000);

@@ -473,7 +473,7 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
     assert_false(is_dark(f, &leave));
 }
 
-// When a site is armed again, the table keeps it until the next hit.
+// When a site is armed again, the table keeps the site until the next hit.
 TEST_WITH(test_armed_again, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -569,7 +569,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
         assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
 }
 
-// The next code object at the same address is another one.
+// The next code object at this address is another code object.
 TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
 {
     struct Fixture *f = *state;

@@ -141,8 +141,8 @@ TEST_WITH(test_it_fades, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// However many paths there are, the tree keeps its size, the large paths stay
-// in it, and no time is lost.
+// However many paths there are, the tree keeps its size and the large paths,
+// and no time is lost.
 TEST_WITH(test_it_is_bounded, set_up, tear_down)
 {
     struct FlameTable *table;

@@ -18,7 +18,8 @@
 #include "tests/tracer/make_function.h"
 #include "tracer/code/arming.h"
 
-// Costs of an enter, a leave, a jump, an instruction and a far instruction.
+// These are the costs of an enter, a leave, a jump, an instruction and a far
+// instruction.
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 10,
                                          [HOOK_LEAVE] = 20,
                                          [HOOK_JUMP] = 5,
@@ -337,7 +338,8 @@ static unsigned chance(struct Program *p, unsigned of)
     return (p->seed >> 8) % of;
 }
 
-// Returns the ticks of an instruction, which are the same in each run.
+// Returns the ticks of an instruction. An instruction has the same ticks in
+// each run.
 static uint64_t cost_of(unsigned number)
 {
     return 3 + number * number;

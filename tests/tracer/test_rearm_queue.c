@@ -91,8 +91,8 @@ static void *push_all(void *argument)
     return NULL;
 }
 
-// A function that is requested twice, once with its jumps, is armed with its
-// jumps.
+// If a function is requested twice, and once with its jumps, the function is
+// armed with its jumps.
 TEST(test_jumps_are_not_forgotten)
 {
     struct RearmRequest request;

@@ -49,7 +49,8 @@ TEST_WITH(test_a_cost_that_changes, set_up, NULL)
     assert_true(mean() == 900);
 }
 
-// Some functions are called millions of times a second, others hardly ever.
+// Some functions are called millions of times a second, other functions hardly
+// ever.
 TEST_WITH(test_how_far_it_goes_back, set_up, NULL)
 {
     const struct RecentMark *mark;

@@ -84,7 +84,7 @@ TEST(a_gap_is_marked_where_it_is)
     Ring_free(ring);
 }
 
-// There are 5000 events, so the count is wrong if one in a thousand is
+// There are 5000 events, so the count is wrong if one event in a thousand is
 // forgotten.
 TEST(each_event_dropped_is_counted)
 {

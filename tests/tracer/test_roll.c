@@ -334,7 +334,7 @@ TEST_WITH(test_rows_are_what_counters_say, set_up, tear_down)
         build(f);
         check(f, round);
     }
-    // Many rows were replaced, and the log keeps no outdated ones.
+    // Many rows were replaced, and the log keeps no outdated rows.
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
 }
 

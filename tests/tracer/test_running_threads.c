@@ -38,7 +38,7 @@ static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
     return trace;
 }
 
-// Lists a state, newest first, whose address is 16 times its id.
+// Lists a state, newest first. The state's address is 16 times its id.
 static struct StateListed *list(struct Fixture *f, uint64_t id, pid_t tid)
 {
     f->states[f->count] = (struct StateListed){.address = id * 16,

@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Pushes sample number i, which sets its depth and words.
+// Pushes sample number i. The number determines the sample's depth and words.
 static bool push(uint64_t i)
 {
     struct WalkFrame frames[WALK_DEPTH];

@@ -112,7 +112,7 @@ TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 // --- CPU time that no sample has ---------------------------------------------
 
 // A thread that is found running gets its CPU time at once. Other threads get
-// it only after a second of CPU time.
+// their CPU time only after a second of CPU time.
 TEST_WITH(test_without_a_timer, set_up, NULL)
 {
     observe(250 * MS, 100 * MS);

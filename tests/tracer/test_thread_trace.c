@@ -11,7 +11,7 @@
 
 #include "tests/tracer/make_function.h"
 
-// Costs of an enter, a leave, a jump and a branch in ticks.
+// These are the costs of an enter, a leave, a jump and a branch in ticks.
 static const int64_t COST[HOOK_KINDS] = {
     [HOOK_ENTER] = 10,           [HOOK_LEAVE] = 20, [HOOK_JUMP] = 5,
     [HOOK_RESUME] = 13,          [HOOK_YIELD] = 17, [HOOK_JUMP + HOOK_FAR] = 50,
@@ -181,8 +181,9 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 
 // --- Depth -------------------------------------------------------------------
 
-// Frames that are deeper than an event have ended. The calls of such frames
-// count, but their cycles do not. The totals of their callers are right.
+// When an event comes, frames that are deeper than the event have ended. The
+// calls of such frames count, but their cycles do not. The totals of their
+// callers are right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;

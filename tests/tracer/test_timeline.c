@@ -97,8 +97,8 @@ static void Program_run(struct Program *program, size_t events)
     }
 }
 
-// Follows one thread's chunks, each of which lists the calls that are open at
-// its start.
+// Follows one thread's chunks. Each chunk lists the calls that run at the
+// chunk's start.
 static size_t replay(const struct TimelineView *view, unsigned number)
 {
     struct OpenCall stack[MAX_DEPTH];
@@ -304,7 +304,7 @@ TEST(the_level_is_authoritative)
         Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
     // Closes the calls at levels 2, 3 and 4.
     Ring_push(ring, 20, EVENT_ENTER, Event_call(7, 2));
-    // The levels below may be empty.
+    // The levels between two calls may be empty.
     Ring_push(ring, 21, EVENT_ENTER, Event_call(8, 9));
     // Closes the call at level 9.
     Ring_push(ring, 22, EVENT_LEAVE, Event_call(9, 5));

@@ -97,8 +97,8 @@ static uintptr_t code_of(size_t i)
     return 0x10000 + i * 0x100;
 }
 
-// Links a frame on top of the others, wherever its memory is. As in CPython,
-// the first frame belongs to C code.
+// Links a frame as the newest frame, wherever the frame's memory is. As in
+// CPython, the first frame belongs to C code.
 static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
@@ -124,7 +124,8 @@ static const struct Walk *walk_now(struct World *world)
     return &world->walk;
 }
 
-// Expects `depth` frames, with code_of(newest) on top and lower numbers below.
+// Expects `depth` frames. The newest frame has code_of(newest), and older
+// frames have lower numbers.
 static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
 {
     assert_int_equal(walk->depth, depth);
