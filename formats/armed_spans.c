@@ -7,15 +7,15 @@
 
 #include <math.h>
 
-// Fewer spans than these do not show how much the spans differ.
+// With fewer than LEAST_SPANS spans it is unknown how much the spans differ.
 #define LEAST_SPANS 3
-// A span shorter than SLICE_S seconds that holds HOT_CALLS calls was ended by
-// its calls. No rate is computed for a function with a span of this kind.
+// If a span is shorter than SLICE_S seconds and has HOT_CALLS calls, its calls
+// have ended the span. No rate is computed for a function with such a span.
 #define HOT_CALLS 64u
 #define SLICE_S 0.09
 
-// Returns how many changes of the function precede the call. A call that makes
-// its function dark belongs to the span that the call ends.
+// Returns how many changes of the function come before the call. If a call
+// makes its function dark, the call still belongs to the span that it ends.
 static size_t entries_before(const struct Darkness *all, size_t count,
                              uint64_t ticks)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Counts the calls of functions that are armed in slices, separately for each
-// span in which a function was armed. A recording says when a function was
-// armed, so a function's rate is a number of calls in a known time. The error
-// of the rate is computed from the differences between the function's spans.
-// One thread at a time uses a struct ArmedSpans.
+// Counts the calls of functions that are armed in slices. The calls are counted
+// separately for each span in which a function was armed. A recording says when
+// a function was armed, so the length of a span is known, and the rate can be
+// computed. The error of the rate is computed from the differences between the
+// function's spans. One thread at a time uses a struct ArmedSpans.
 #ifndef OCULAR_FORMATS_ARMED_SPANS_H
 #define OCULAR_FORMATS_ARMED_SPANS_H
 

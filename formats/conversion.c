@@ -48,9 +48,9 @@ static void add_samples(struct Flame *flame, const struct TimelineView *view)
     Heap_free(reader);
 }
 
-// Sets the functions' names. The numbers of calls and the own times are NaN,
-// because samples do not count calls, and because the own times of a profile
-// without calls are computed from its stacks.
+// Sets the functions' names. The numbers of calls are NaN, because samples do
+// not count calls. The own times are NaN, because the writers of a profile
+// without calls compute own times from the stacks.
 static void name_functions(struct Profile *profile,
                            const struct FlameTable *table,
                            const struct PerfettoTrace *trace)
@@ -148,8 +148,9 @@ static int open_path(struct RecordingReader *reader,
     return error;
 }
 
-// Returns the process id of a trace, or a free one if an earlier trace has the
-// same. Ids come again after a while, and in containers.
+// Returns the process id of a trace. If an earlier trace has the same id,
+// returns an unused id. Two traces may have the same id, because the kernel
+// reuses ids, and because each container has its own ids.
 static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
                         size_t count)
 {
@@ -197,7 +198,8 @@ static int open_all(struct RecordingReader *readers,
     return error;
 }
 
-// Returns 0 or -errno. -EINVAL: several recordings were to become a profile.
+// Returns 0 or -errno. -EINVAL means that a profile of several recordings was
+// requested.
 static int write_output(const struct Conversion *conversion,
                         struct PerfettoTrace *first,
                         struct PerfettoResult *result)

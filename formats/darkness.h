@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-// A change of a function: the function went dark or was armed again.
+// Records that a function went dark or was armed again.
 struct Darkness {
     uint64_t ticks;
     uint32_t id; // the function's
@@ -19,10 +19,10 @@ struct Darkness {
 // Appends to `seen` the changes that `events` report. The events may come from
 // any thread and in any order.
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count);
-// Sorts `seen` by function and time. The functions below need this order.
+// Sorts `seen` by function and time. The next functions need this order.
 void Darkness_sort(struct Bytes *seen);
-// Returns the functions that are dark after their newest change, and sets
-// *count. The caller frees the list. NULL: memory is out.
+// Lists the functions that are dark after their newest change, and sets *count
+// to their number. Returns NULL if memory is out. The caller frees the list.
 struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count);
 
 // Says whether one function was dark in a stretch.
@@ -31,8 +31,8 @@ struct ArmedTime {
     bool is_dark;  // the function was dark at the end of the stretch
     bool rearmed;  // the function was re-armed at some time of the recording
 };
-// Returns the changes of one function, oldest first, and sets *count to their
-// number. NULL: there are none.
+// Returns the changes of one function, oldest first, and sets *count to the
+// number of changes. Returns NULL if the function has no changes.
 const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
                                    size_t *count);
 // Examines the stretch from `from` (included) to `to` (excluded), in ticks.

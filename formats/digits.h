@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes numbers as text for the events of the JSON writer, which consist of a
-// few constant pieces and digits. No state.
+// Writes numbers as text for the JSON writer. The writer's events consist of a
+// few constant pieces and digits. The functions keep no state.
 #ifndef OCULAR_FORMATS_DIGITS_H
 #define OCULAR_FORMATS_DIGITS_H
 
@@ -10,7 +10,7 @@
 
 #define DIGITS 24 // maximum number of bytes of a time
 
-// Each function returns where the next byte goes.
+// Each function returns the address behind the last byte that it has written.
 static inline uint8_t *Digits_copy(uint8_t *at, const void *data, size_t size)
 {
     memcpy(at, data, size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A hash table with open addressing, at most half full, and one block of bytes
-// into which its entries point. The trace writers call these functions on their
-// thread.
+// The table is a hash table with open addressing and at most half full. All
+// pieces are in one block of bytes, and each entry has an offset in this block.
+// The trace writers call these functions on their thread.
 #include "formats/encoded.h"
 #include "ipc/base/heap.h"
 
@@ -26,7 +26,7 @@ void Encoded_clear(struct Encoded *table)
     table->count = table->used = 0;
 }
 
-// Returns the entry of the key, or the free entry where it belongs.
+// Returns the entry of the key, or the free entry that the key is to take.
 static struct EncodedEntry *place_of(const struct Encoded *table, uint64_t key)
 {
     size_t place = Encoded_place(table, key);

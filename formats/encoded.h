@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Bytes that a trace writer makes once and copies into many events: a table
-// from a key to two pieces of bytes. A trace writer owns the table and uses it
-// on one thread.
+// Holds bytes that a trace writer makes once and copies into many events. The
+// table maps a key to two pieces of bytes. A trace writer owns the table and
+// uses the table on one thread.
 #ifndef OCULAR_FORMATS_ENCODED_H
 #define OCULAR_FORMATS_ENCODED_H
 
@@ -38,13 +38,13 @@ void Encoded_release(struct Encoded *table);
 // Empties the table, but keeps its memory.
 void Encoded_clear(struct Encoded *table);
 // Adds a key that is not in the table. The first piece must have at least one
-// byte. If the table is too large, all other entries are removed. Returns NULL
-// if memory is out.
+// byte. If the table is too large, first removes all entries. Returns NULL if
+// memory is out.
 const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);
 
-// Adds a number above 0 in the same way. Returns 0 or -ENOMEM.
+// Adds a key with a number above 0 instead of pieces. Returns 0 or -ENOMEM.
 int Encoded_add_number(struct Encoded *table, uint64_t key, uint64_t number);
 
 static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)

@@ -15,8 +15,8 @@ static bool make_room(struct EventBuffer *buffer, size_t size)
     return buffer->bytes;
 }
 
-// The buffer holds the decoded events, then the bytes of the block, which begin
-// with the open calls.
+// The buffer first holds the decoded events, and then the bytes of the block.
+// These bytes begin with the open calls.
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk)
 {

@@ -14,8 +14,8 @@ static void put(struct Bytes *out, const char *text)
     Bytes_put(out, text, strlen(text));
 }
 
-// Writes a label as py-spy does: name (file:line), without the characters that
-// would end the label.
+// Writes a label such as `name (file:line)`, as py-spy does. Replaces
+// characters that would end the label.
 static void put_label(struct Bytes *out, const struct ProfileFunction *function)
 {
     char text[LABEL], place[LABEL];
@@ -38,7 +38,7 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
     put(out, ")");
 }
 
-// The number of each line is its CPU time in us.
+// The number at the end of a line is the stack's CPU time in us.
 void Folded_write(const struct Profile *profile, struct Bytes *out)
 {
     uint32_t stack[PROFILE_DEPTH];

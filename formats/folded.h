@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Folded stacks, for flame graph scripts: one line per stack with its CPU time
-// in us. profile_file.c calls this, on any thread.
+// Writes folded stacks for flame graph scripts. Each line is a stack and its
+// CPU time in us. profile_file.c calls this code, on any thread.
 #ifndef OCULAR_FORMATS_FOLDED_H
 #define OCULAR_FORMATS_FOLDED_H
 

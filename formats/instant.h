@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The instants of a timeline that concern one function, in a table that both
-// formats use. Iterations of loops and lost events are instants, too, but have
-// more data. Pure functions, called on the writing thread.
+// Describes the instants of a timeline that concern one function. Both formats
+// use this table. Iterations of loops and lost events are also instants, but
+// are not in the table, because they have more data. The function is pure, and
+// the writing thread calls it.
 #ifndef OCULAR_FORMATS_INSTANT_H
 #define OCULAR_FORMATS_INSTANT_H
 
@@ -12,9 +13,9 @@
 struct Instant {
     const char *word; // is put before the function's name
     const char *note; // what the instant means, escaped for JSON
-    // Whether the instant has a duration. If so, `what` of the event is the
-    // duration in ticks, and the function is that of the innermost open call.
-    // Otherwise `what` is an Event_call.
+    // True if the instant has a duration. Then the event's `what` is the
+    // duration in ticks, and the function is the function of the innermost open
+    // call. If `lasts` is false, `what` is an Event_call.
     bool lasts;
 };
 

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Makes an id that is local to this process, since files of several processes
-// may be merged.
+// Makes an id that is local to this process, because a file may have events of
+// several processes.
 static struct json_object *local_id(uint32_t number)
 {
     struct json_object *id = json_object_new_object();
@@ -46,9 +46,9 @@ int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Perfetto links slices of one bind_id: from each slice with flow_out to the
-// next with flow_in. If the first slice had flow_in, too, Perfetto would report
-// an error.
+// Perfetto links two slices of one bind_id if the earlier slice has flow_out
+// and the next slice has flow_in. If a task's first slice had flow_in, Perfetto
+// would report an error.
 static int begin_task(struct JsonWriter *json, uint64_t ticks,
                       const struct Mark *task)
 {
@@ -75,7 +75,8 @@ static int begin_task(struct JsonWriter *json, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// An end has no name, because it ends the innermost slice.
+// The event that ends a slice has no name, because the event ends the innermost
+// slice.
 int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *task)
 {

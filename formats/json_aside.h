@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// All events of the JSON file that are not calls: marks and spans of the
-// program, counters, specialised instructions, periods in which a function was
-// dark, and steps of tasks. json_trace.c uses these functions.
+// Writes the events of the JSON file that are not calls. The events are marks
+// and spans of the program, counters, specialised instructions, periods in
+// which a function was dark, and steps of tasks. json_trace.c uses these
+// functions.
 #ifndef OCULAR_FORMATS_JSON_ASIDE_H
 #define OCULAR_FORMATS_JSON_ASIDE_H
 
 #include "formats/trace_writer.h"
 
-// The functions below are members of a TraceFormat.
+// The next functions are members of a TraceFormat.
 int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *mark);
 int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,

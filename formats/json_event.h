@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Events of the JSON file that json-c makes one at a time: all except calls,
-// loops and instants of functions. json_trace.c and json_aside.c call these
-// functions on the writing thread.
+// Makes events of the JSON file by json-c, one at a time. Calls, loops and
+// instants of functions are made otherwise. json_trace.c and json_aside.c call
+// these functions on the writing thread.
 #ifndef OCULAR_FORMATS_JSON_EVENT_H
 #define OCULAR_FORMATS_JSON_EVENT_H
 
 #include "formats/json_tree.h"
 #include "formats/trace_writer.h"
 
-// The beginning of an event up to its name, which differs by thread.
+// Holds the beginning of an event, up to the event's name. The beginning is
+// different for each thread.
 struct Prefix {
     size_t size;
     char text[64];
@@ -32,8 +33,8 @@ struct json_object *JsonEvent_micros(uint64_t ns);
 // NULL if memory is out.
 struct EncodedPiece JsonEvent_print(struct json_object *object);
 
-// Writes a text, then an object unless it is NULL. Takes ownership of the
-// object. Returns 0 or -errno.
+// Writes `before`, and then `object` unless `object` is NULL. Takes ownership
+// of the object. Returns 0 or -errno.
 int JsonWriter_put(struct JsonWriter *json, const char *before,
                    struct json_object *object);
 // Makes an event with the members that all events have; copies `name`.

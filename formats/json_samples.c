@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // See json_samples.h. Samples have the form of V8's profiles, which Perfetto
-// reads. Stacks are a tree of nodes; each node is written once, before the
-// first sample that ends in it. A sample is a node and the microseconds since
-// the sample before.
+// reads. Stacks form a tree of nodes. Each node is written once, before the
+// first sample whose stack ends at the node. A sample is written as a node and
+// the microseconds since the previous sample.
 #include "formats/json_samples.h"
 #include "formats/json_event.h"
 
 #include <errno.h>
 
-// Writes an event with `data`, of which it takes ownership. Returns 0 or
+// Writes an event with `data` and takes ownership of `data`. Returns 0 or
 // -errno.
 static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
                        const char *name, struct json_object *data)
@@ -19,7 +19,8 @@ static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
     event = JsonEvent_new(json, "P", name);
     // Events that follow belong to the process.
     json->tid = json->base.trace->pid;
-    // The id need only differ between the profiles of this process.
+    // Profiles of one process need different ids, and this process has one
+    // profile.
     JsonTree_add(&event, "id", JsonTree_text("0x1"));
     JsonTree_add(&event, "ts", JsonEvent_micros(ns));
     JsonTree_add(&args, "data", data);

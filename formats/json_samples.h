@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The samples in the JSON file. json_trace.c uses these functions.
+// Writes the samples of the JSON file. json_trace.c uses these functions.
 #ifndef OCULAR_FORMATS_JSON_SAMPLES_H
 #define OCULAR_FORMATS_JSON_SAMPLES_H
 
 #include "formats/trace_writer.h"
 
-// The functions below are members of a TraceFormat.
+// The next functions are members of a TraceFormat.
 int JsonSamples_begin(struct TraceWriter *writer);
 int JsonSamples_put(struct TraceWriter *writer, uint64_t ns,
                     const struct TimelineSample *sample);

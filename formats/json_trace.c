@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The JSON writer. The text that all events of a function, a loop or a thread
-// share is made once by json-c. Each event copies this text and adds its
-// digits. perfetto.c calls the writer on the writing thread.
+// The JSON writer. All events of a function share one text, and so do all
+// events of a loop or of a thread. json-c makes this text once. Each event
+// copies the text and adds digits. perfetto.c calls the writer on the writing
+// thread.
 #include "formats/json_trace.h"
 #include "formats/digits.h"
 #include "formats/instant.h"
@@ -16,8 +17,8 @@
 
 // --- Events: pieces that exist already, and digits ---------------------------
 
-// Writes the text before an event's time, and the time: a prefix, the entry's
-// name and `key`.
+// Writes the beginning of an event, which is a prefix, the entry's name, `key`
+// and the event's time.
 static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
                          const struct EncodedEntry *entry, const char *key,
                          uint64_t ticks)
@@ -60,8 +61,8 @@ static int finish_event(struct JsonWriter *json, uint8_t *at)
 
 // --- Pieces that are encoded once --------------------------------------------
 
-// Adds an entry: the name as JSON, then `second`. Takes ownership of the name.
-// Returns NULL if memory is out.
+// Adds an entry whose pieces are the name as JSON and `second`. Takes ownership
+// of the name. Returns NULL if memory is out.
 static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
                                          struct json_object *name,
                                          struct EncodedPiece second)
@@ -75,7 +76,8 @@ static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
     return entry;
 }
 
-// Adds a function: its name, and its arguments without the closing brace.
+// Adds an entry for a function. Its pieces are the function's name and the
+// arguments without the closing brace.
 static const struct EncodedEntry *encode_function(struct JsonWriter *json,
                                                   uint32_t id)
 {
@@ -108,7 +110,8 @@ static const struct EncodedEntry *find_function(struct JsonWriter *json,
     return entry ? entry : encode_function(json, id);
 }
 
-// Adds an entry for a label "what: NAME" with a function's name; then `second`.
+// Adds an entry whose pieces are a label "what: NAME" with a function's name,
+// and `second`.
 static const struct EncodedEntry *encode_label(struct JsonWriter *json,
                                                uint64_t key, const char *what,
                                                const char *second)
@@ -336,8 +339,8 @@ static void replace(struct json_object **object, const char *key,
     JsonTree_add(object, key, JsonEvent_number(number));
 }
 
-// Makes the facts of several traces: those of the first one, the sums of lost
-// events, and the facts of each trace.
+// Makes the facts of several traces. These are the facts of the first trace,
+// the sums of lost events, and a list with the facts of each trace.
 static struct json_object *merged_facts(struct TraceWriter *writer)
 {
     struct json_object *other = facts_of(writer), *facts;

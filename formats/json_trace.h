@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The timeline as a Perfetto or Chrome trace in the JSON object format.
+// Writes the timeline as a Perfetto or Chrome trace in the JSON object format.
 #ifndef OCULAR_FORMATS_JSON_TRACE_H
 #define OCULAR_FORMATS_JSON_TRACE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The part of json-c that the writers of JSON use. If memory runs out for a
-// tree, the tree is NULL, and so is every tree that should contain it. So
-// callers check once, at the end.
+// Wraps the part of json-c that the writers of JSON use. If memory runs out for
+// a tree, the tree is NULL, and each tree that should contain this tree is also
+// NULL. So callers check once, at the end.
 #ifndef OCULAR_FORMATS_JSON_TREE_H
 #define OCULAR_FORMATS_JSON_TREE_H
 
@@ -10,8 +10,8 @@
 
 #define JSON_TREE_TEXT 4096 // maximum number of bytes of a text with its NUL
 
-// Adds a value, which it takes over, under a constant key that is new in the
-// object.
+// Adds `value` under `key` and takes ownership of `value`. The key must be a
+// constant and new in the object.
 void JsonTree_add(struct json_object **object, const char *key,
                   struct json_object *value);
 void JsonTree_append(struct json_object **array, struct json_object *value);

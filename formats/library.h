@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The only exported symbol of the library, which Formats_load opens.
+// Declares the only exported symbol of the library. Formats_load opens the
+// library.
 #ifndef OCULAR_FORMATS_LIBRARY_H
 #define OCULAR_FORMATS_LIBRARY_H
 

@@ -54,8 +54,8 @@ static void release(struct Output *output)
     memset(output, 0, sizeof *output);
 }
 
-// Only a regular file may be replaced: a rename would replace a device or a
-// pipe.
+// Allows only a regular file as the target, because a rename would also replace
+// a device or a pipe.
 static int check_target(const char *path)
 {
     struct stat status;
@@ -67,9 +67,9 @@ static int check_target(const char *path)
     return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
-// Returns the path of a file that may be missing: the resolved path of its
-// directory plus its own name. The path is malloc'ed; NULL with errno on
-// failure.
+// Returns the path of a file that may be missing. The path is the resolved path
+// of the directory plus the file's own name, in memory from malloc(). Returns
+// NULL with errno on failure.
 static char *join_missing(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -84,7 +84,7 @@ static char *join_missing(const char *path)
     return full;
 }
 
-// Resolves the path of a file, which need not exist, following symlinks.
+// Resolves the symlinks in the path of a file. The file need not exist.
 static char *resolve(const char *path)
 {
     char target[PATH_MAX], *full = realpath(path, NULL), *next;
@@ -144,7 +144,7 @@ static int open_temporary(struct Output *output)
                  output->path, (long)getpid(), i);
         fd = Opened_open(output->temporary,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-        // The file was made, but the program took its descriptor.
+        // The file was made, but the program has taken the file's descriptor.
         if (fd == -EBADF)
             unlink(output->temporary);
         if (fd != -EEXIST)
@@ -191,8 +191,9 @@ static struct OutputStream *open_stream(int fd, const struct Opened *opened,
     return NULL;
 }
 
-// Writes the buffer. Returns 0 or -errno; -EBADF means that the program has
-// closed our descriptor, whose number may belong to another file now.
+// Writes the buffer. Returns 0 or -errno. -EBADF means that the program has
+// closed our descriptor. The descriptor's number may belong to another file
+// now.
 static int write_buffer(struct OutputStream *stream)
 {
     const uint8_t *from = stream->buffer;

@@ -13,7 +13,8 @@ struct Walk {
     struct EventBuffer buffer;
 };
 
-// Returns the thread with this number, or NULL if it is not in the file.
+// Returns the thread with this number, or NULL if the thread is not in the
+// file.
 static const struct TimelineThread *find_thread(const struct Walk *walk,
                                                 unsigned number)
 {
@@ -92,8 +93,8 @@ static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
     return end > begin && end > first ? walk->format->dark(writer, &dark) : 0;
 }
 
-// Returns whether the function is in trace->dark. The dark period of a listed
-// function is written from trace->dark.
+// Returns true if the function is in trace->dark. Then the function's dark
+// period is written from trace->dark.
 static bool is_listed(const struct PerfettoTrace *trace,
                       const struct Event *event)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes a trace file of any format: chooses the format by the name, walks over
+// Writes a trace file. The file's name decides the format. This code walks over
 // the threads of the frozen timeline and calls the format for each event.
-// Export calls this on the thread that writes.
+// Export calls this code on the thread that writes.
 #include "formats/perfetto.h"
 #include "formats/instant.h"
 #include "formats/json_trace.h"
@@ -14,10 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-// Perfetto has 512 levels per track. A call on a deeper level gets no end
-// there, and its end event closes another call. So calls that are too deep are
-// left out and counted. Some levels are reserved for instructions inside the
-// deepest call.
+// Perfetto has 512 levels per track. On deeper levels Perfetto would let the
+// end event of a call close another call. So deeper calls are left out and
+// counted. Some levels are reserved for instructions inside the deepest call.
 #define DEEPEST 500
 
 struct Walk {
@@ -29,8 +28,8 @@ struct Walk {
 
 // --- Callbacks of a replay ---------------------------------------------------
 
-// Enters a level. Returns false if the level is too deep and its event must be
-// left out.
+// Enters a level. Returns false if the level is too deep. Then the event must
+// be left out.
 static bool descend(struct Walk *walk)
 {
     bool shown = walk->depth++ < DEEPEST;
@@ -124,8 +123,8 @@ static int said(void *context, uint64_t ticks, const struct Mark *mark)
 
 // --- Threads -----------------------------------------------------------------
 
-// Takes the thread's chunks, which are the next ones of the view, and returns
-// their number.
+// Takes the thread's chunks, which are the view's next chunks. Returns the
+// number of these chunks.
 static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 {
     const struct TimelineView *view = writer->trace->view;
@@ -150,7 +149,8 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     uint64_t *end = TidGuard_time(guard, thread->tid);
     int error;
 
-    // No events of this thread are recorded yet, or any more.
+    // The recording has no events of this thread, neither new nor forgotten
+    // events.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
     *written = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The protobuf writer. A name or a source location is written once and then has
-// a number. A time is the ns since the event before. A thread's track is the
-// default of its packets. perfetto.c calls the writer on the writing thread.
+// a number. A time is written as the ns since the previous event. A thread's
+// packets do not name their track, because the thread's track is the default.
+// perfetto.c calls the writer on the writing thread.
 #include "formats/pftrace.h"
 #include "formats/instant.h"
 #include "formats/pftrace_aside.h"
@@ -19,8 +20,8 @@
 
 // --- Events: a few bytes in the buffer ---------------------------------------
 
-// Writes the packet of an event without text. EVENT_BYTES bytes of `event` are
-// read; `notes` are its annotations.
+// Writes the packet of an event without text. Always reads EVENT_BYTES bytes of
+// `event`. `notes` has the event's annotations.
 static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
                      size_t size, const uint8_t *notes, size_t notes_size)
 {
@@ -41,7 +42,7 @@ static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
     if (notes_size)
         memcpy(at, notes, notes_size);
     at += notes_size;
-    // The length takes one byte, since PACKET_BYTES is small.
+    // The length takes one byte, because PACKET_BYTES is small.
     packet[1] = (uint8_t)(at - packet - 2);
     TraceWriter_took(&pf->base, at);
     return TraceWriter_count(&pf->base);
@@ -59,9 +60,9 @@ static int put_encoded(struct Pftrace *pf, uint64_t ticks,
 
 // --- Events that are encoded once --------------------------------------------
 
-// Writes a name, and a source location if `place` is set, and stores the event
-// that refers to their numbers. Returns NULL after an error, which is in
-// pf->base.error.
+// Writes a name, and also a source location if `place` is set. Adds an entry
+// for events that refer to the numbers of both. After an error returns NULL,
+// and the error is in pf->base.error.
 static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
@@ -98,7 +99,8 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
     return entry;
 }
 
-// Interns a label "what: NAME" with the name of the key's function.
+// Interns a label "what: NAME", in which NAME is the name of the key's
+// function.
 static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
                                                const char *what)
 {
@@ -112,8 +114,8 @@ static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
 
 // --- The format --------------------------------------------------------------
 
-// Only the first call of a function has the address of its code object, because
-// an address in each call would make up two thirds of the call.
+// Only the first call of a function has the address of the code object, because
+// an address takes two thirds of the bytes of a call.
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
@@ -135,7 +137,8 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// The end of a slice has no name: it ends the innermost slice of its track.
+// The event that ends a slice has no name, because the event ends the innermost
+// slice of its track.
 static int put_end(struct Pftrace *pf, uint64_t ticks, const uint8_t *notes,
                    size_t notes_size)
 {
@@ -212,7 +215,8 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// Begins the packet of an instant of our own; pass `from` to end_instant.
+// Begins the packet of an instant of our own. The caller passes `from` to
+// end_instant.
 static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
                           size_t from[2])
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline in Perfetto's own format: protobuf packets of TrackEvents.
+// Writes the timeline in Perfetto's own format, which consists of protobuf
+// packets of TrackEvents.
 #ifndef OCULAR_FORMATS_PFTRACE_H
 #define OCULAR_FORMATS_PFTRACE_H
 

@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-// Numbers of tracks in the process. Threads have smaller numbers.
+// The numbers of these tracks are unique in the process. Threads have smaller
+// numbers.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
-// The id of the function, which has 32 bits, is added.
+// The function's id, which has 32 bits, is added to DARK_TRACK.
 #define DARK_TRACK (UINT64_C(1) << 63)
 
 // --- Events of the program ---------------------------------------------------
@@ -53,9 +54,8 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
     return 0;
 }
 
-// Slices of one track must nest, so each of several slices that may overlap
-// gets its own track. Perfetto shows tracks with the same name and parent as
-// one.
+// Slices of one track must nest. So if slices may overlap, each slice gets its
+// own track. Perfetto shows tracks with the same name and parent as one.
 static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
                      const char *name)
 {
@@ -188,7 +188,8 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    // The track's number of a thread as in pftrace.c; 0 is the process.
+    // A thread's track has the same number as in pftrace.c. The process's track
+    // has number 0.
     uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
     uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
                                          counter->which);
@@ -247,7 +248,7 @@ static void add_flag(struct Bytes *out, const char *key)
     Protobuf_close(out, note);
 }
 
-// Begins the packet of an event of this track. Returns where the event begins.
+// Begins the packet of an event of this track. Returns the offset of the event.
 static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
                           uint64_t track, size_t *packet)
 {

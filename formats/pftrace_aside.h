@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// All events of Perfetto's protobuf that are not calls: marks and spans of the
-// program, counters, specialised instructions, periods in which a function was
-// dark, and steps of tasks. pftrace.c uses these functions.
+// Writes the events of Perfetto's protobuf that are not calls. The events are
+// marks and spans of the program, counters, specialised instructions, periods
+// in which a function was dark, and steps of tasks. pftrace.c uses these
+// functions.
 #ifndef OCULAR_FORMATS_PFTRACE_ASIDE_H
 #define OCULAR_FORMATS_PFTRACE_ASIDE_H
 
 #include "formats/trace_writer.h"
 
-// The functions below are members of a TraceFormat.
+// The next functions are members of a TraceFormat.
 int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *mark);
 int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbers of the fields that pftrace*.c write, by message. The numbers are
-// Perfetto's (protos/perfetto/trace in its sources) and never change.
+// Lists the numbers of the fields that pftrace*.c write, by message. Perfetto
+// defines the numbers (protos/perfetto/trace in Perfetto's sources), and they
+// never change.
 #ifndef OCULAR_FORMATS_PFTRACE_FIELDS_H
 #define OCULAR_FORMATS_PFTRACE_FIELDS_H
 
@@ -48,7 +49,8 @@ enum {
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { COUNTER_UNIT = 6 };
-// Samples have the form of perf's samples, with their names.
+// Samples have the form of perf's samples, and the fields have the same names
+// as perf's.
 enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_STACK = 4, SAMPLE_MODE = 5 };
 enum { MODE_USER = 2 };
 enum { FRAME_NAME = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
@@ -83,8 +85,9 @@ enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 // Perfetto's numbers of clocks. A sequence of packets has 64 clocks of its own.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
-// Our numbers for names that every sequence has. The names of Trace_end_word
-// and Trace_begin_word begin at NAME_END and NAME_BEGIN.
+// Every sequence has these names, with our numbers. The words of Trace_end_word
+// are numbered from NAME_END on, and the words of Trace_begin_word from
+// NAME_BEGIN on.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
 enum { TEXT_INSTANT = 1 }; // plus the kind of the event
 enum {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An annotation of an event in Perfetto's protobuf, which is made before the
-// event. pftrace.c uses it on the writing thread.
+// Makes annotations for events in Perfetto's protobuf. The bytes of an
+// annotation are made before the bytes of its event. pftrace.c calls this code
+// on the writing thread.
 #ifndef OCULAR_FORMATS_PFTRACE_NOTE_H
 #define OCULAR_FORMATS_PFTRACE_NOTE_H
 
@@ -8,7 +9,7 @@
 #include "formats/protobuf.h"
 
 // Writes an annotation with a name of pftrace_fields.h and a varint as value.
-// Returns where the annotation ends.
+// Returns the address behind the annotation.
 static inline uint8_t *PftraceNote_put(uint8_t *at, unsigned name,
                                        unsigned field, uint64_t value)
 {

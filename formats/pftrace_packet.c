@@ -71,9 +71,9 @@ static void add_clock(struct Bytes *out, unsigned id, uint64_t ns,
     Protobuf_close(out, from);
 }
 
-// The clock of a track starts at 0, which is the start of tracing, and each
-// time is counted from the event before. Each track has a clock of its own,
-// because Perfetto refuses to set a clock back.
+// A track's clock is 0 at the start of tracing, and each time is counted from
+// the previous event. Each track has its own clock, because Perfetto refuses to
+// set a clock back.
 static void add_clocks(struct Bytes *out, const struct PerfettoTrace *trace,
                        unsigned clock, bool first)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Packets of Perfetto's protobuf that contain text, and the sequences and
-// tracks to which packets belong. pftrace*.c call these functions on the
-// writing thread.
+// Makes packets of Perfetto's protobuf that contain text. Also makes the
+// sequences and tracks to which packets belong. pftrace*.c call these functions
+// on the writing thread.
 #ifndef OCULAR_FORMATS_PFTRACE_PACKET_H
 #define OCULAR_FORMATS_PFTRACE_PACKET_H
 
@@ -32,7 +32,7 @@ struct Pftrace {
 size_t Pftrace_begin(struct Pftrace *pf, unsigned flags);
 // Writes the packet. Returns 0 or -errno.
 int Pftrace_end(struct Pftrace *pf, size_t from);
-// Returns the time of an event as ns since the event before.
+// Returns the time of an event as ns since the previous event.
 static inline uint64_t Pftrace_take_time(struct Pftrace *pf, uint64_t ticks)
 {
     uint64_t ns = TraceWriter_ns(&pf->base, ticks), before = pf->ns;
@@ -45,14 +45,14 @@ static inline uint64_t Pftrace_take_time(struct Pftrace *pf, uint64_t ticks)
 
 void Pftrace_add_interned(struct Bytes *out, unsigned field, uint64_t iid,
                           const char *name);
-// Returns a track's number in the file for a number that is unique in the
+// Returns a track's number in the file. `number` is the track's number in the
 // process.
 uint64_t Pftrace_uuid(const struct Pftrace *pf, uint64_t number);
-// Starts a track, to which the following packets belong. Returns 0 or -errno.
+// Starts a track. The next packets belong to this track. Returns 0 or -errno.
 int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid);
-// Makes the next track begin a new sequence, in which no names are known.
+// Makes the next track begin a new sequence. A new sequence knows no names.
 void Pftrace_end_sequence(struct Pftrace *pf);
-// Begins a packet that has a time of its own, not one of the track's clock.
+// Begins a packet whose time does not belong to the track's clock.
 size_t Pftrace_begin_at(struct Pftrace *pf, uint64_t ns);
 
 #endif

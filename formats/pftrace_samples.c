@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See pftrace_samples.h. Each frame and each stack is written once. After that
-// a sample is a thread and the number of its stack.
+// See pftrace_samples.h. Each frame and each stack is written once. A sample
+// then consists of a thread and the number of the stack.
 #include "formats/pftrace_samples.h"
 #include "formats/pftrace_packet.h"
 
-// Perfetto needs the file that a frame's code is mapped from. All frames have
-// the file with this number.
+// Perfetto needs the file from which a frame's code is mapped. All frames have
+// the file with the number MAPPING.
 #define MAPPING 1
 
 int PftraceSamples_begin(struct TraceWriter *writer)
@@ -49,8 +49,8 @@ static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
     return Encoded_add_number(&pf->base.encoded, Trace_frame_key(id), number);
 }
 
-// Adds all frames of a sample, and sets numbers[i] for each. Returns 0 or
-// -ENOMEM.
+// Adds all frames of a sample. Sets numbers[i] to the number of frame i.
+// Returns 0 or -ENOMEM.
 static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
                       uint64_t numbers[SAMPLE_TRACK_DEPTH])
 {
@@ -68,8 +68,8 @@ static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
     return error;
 }
 
-// Returns the number of a sample's stack, or 0 after an error, which is in
-// pf->base.error.
+// Returns the number of a sample's stack. After an error returns 0, and the
+// error is in pf->base.error.
 static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
 {
     struct Bytes *out = &pf->packet;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The samples in Perfetto's protobuf. pftrace.c uses these functions.
+// Writes samples in Perfetto's protobuf. pftrace.c uses these functions.
 #ifndef OCULAR_FORMATS_PFTRACE_SAMPLES_H
 #define OCULAR_FORMATS_PFTRACE_SAMPLES_H
 
 #include "formats/trace_writer.h"
 
-// The functions below are members of a TraceFormat.
+// The next functions are members of a TraceFormat.
 int PftraceSamples_begin(struct TraceWriter *writer);
 int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
                        const struct TimelineSample *sample);

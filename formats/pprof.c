@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pprof's protobuf: samples of CPU time with their stacks. The field numbers
-// are those of github.com/google/pprof/proto/profile.proto.
+// pprof's protobuf has samples of CPU time with their stacks. The field numbers
+// come from github.com/google/pprof/proto/profile.proto.
 #include "formats/pprof.h"
 #include "formats/protobuf.h"
 
@@ -35,8 +35,8 @@ enum { // fields of the messages, named as in profile.proto
     FUNCTION_LINE = 5
 };
 
-// The table of strings begins with these strings. Two strings per function
-// follow.
+// The table of strings begins with these strings. After them each function has
+// two strings.
 enum { STRING_EMPTY, STRING_CPU, STRING_NANOSECONDS, STRING_COMMAND, STRINGS };
 
 static void put_value_type(struct Bytes *out, unsigned field)
@@ -48,8 +48,8 @@ static void put_value_type(struct Bytes *out, unsigned field)
     Protobuf_close(out, from);
 }
 
-// Writes one stack, innermost frame first. A location has the number of its
-// function, counted from 1.
+// Writes one stack, innermost frame first. A location's number is the number of
+// its function, counted from 1.
 static void put_sample(const struct Profile *profile, struct Bytes *out,
                        size_t row)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes pprof's protobuf. profile_file.c calls this, on any thread.
+// Writes pprof's protobuf. profile_file.c calls this code, on any thread.
 #ifndef OCULAR_FORMATS_PPROF_H
 #define OCULAR_FORMATS_PPROF_H
 

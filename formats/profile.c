@@ -20,8 +20,8 @@ static int by_id(const void *key, const void *element)
     return (id > other) - (id < other);
 }
 
-// Returns the function of a row. If the row has no function, returns the first
-// or second extra function.
+// Returns the index of a row's function. If the row has no function, returns
+// the index of the first or second extra function.
 static size_t find_function(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
@@ -92,8 +92,8 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-// Adds two numbers, of which an unknown one (NaN) counts as 0 unless both are
-// unknown.
+// Adds `from` to *to. If one of the two numbers is unknown (NaN), it counts as
+// 0. If both are unknown, the sum is unknown.
 static void add(double *to, double from)
 {
     if (isnan(*to))
@@ -102,7 +102,7 @@ static void add(double *to, double from)
         *to += from;
 }
 
-// Merges the functions of one place into the one with the lowest number.
+// Merges the functions of one place into the function with the lowest number.
 static void merge(struct Profile *profile, struct ProfileFunction **sorted,
                   uint32_t *firsts)
 {
@@ -180,7 +180,7 @@ void Profile_release(struct Profile *profile)
     profile->rows = NULL;
 }
 
-// Only the root's own stack contains the root.
+// The root is left out of all stacks but the root's own stack.
 size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack)
 {
     size_t depth = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sampled stacks of a whole run as other tools have them: functions, and
-// stacks of their numbers. Pure functions, on any thread.
+// Holds the sampled stacks of a whole run in the form that other tools use.
+// There is a list of functions, and each stack is a list of functions' numbers.
+// The functions of this file are pure, and any thread may call them.
 #ifndef OCULAR_FORMATS_PROFILE_H
 #define OCULAR_FORMATS_PROFILE_H
 
@@ -15,12 +16,14 @@ struct ProfileRow {
 };
 
 struct Profile {
-    // The functions of the table in their order, and three more: for stacks
-    // that were cut off below, for time in no traced function, and for callees
-    // that have no row in the table.
+    // The functions of the table in the table's order, and three more
+    // functions. These stand for the missing outer frames of cut-off stacks,
+    // for time in no traced function, and for callees that have no row in the
+    // table.
     struct ProfileFunction *functions;
     size_t function_count;
-    // The rows of the table, then those of callees that have no row in it.
+    // The rows of the table, and then rows for callees that have no row in the
+    // table.
     struct ProfileRow *rows;
     size_t row_count;
     uint64_t samples;
@@ -29,21 +32,22 @@ struct Profile {
     const char *command;
 };
 
-// Makes the profile of a table, which the caller keeps. Missing names are
-// "<gone>" until the caller sets them. Returns 0 or -ENOMEM.
+// Makes the profile of a table. The caller keeps the table. All names are
+// "<gone>" until the caller sets the names. Returns 0 or -ENOMEM.
 int Profile_init(struct Profile *profile, const struct FlameTable *table);
-// Merges code objects of one name and place into one function and adds up their
-// calls. Call this after names and calls are set.
+// Merges code objects of one name and place into one function, and adds up the
+// calls. Must be called after names and calls are set.
 void Profile_merge(struct Profile *profile);
-// Corrects a full table, which counts its smallest rows as time of their
-// callers. If a function's rows have more time than its own `self_ns`, the rest
-// goes to a new row below each of its rows. Call this after Profile_merge.
+// A full table counts the time of its smallest rows as time of the callers, and
+// this function corrects the callers' time. If a function's rows have more time
+// than the function's `self_ns`, the rest goes to new rows, which are callees
+// of the function's rows. Must be called after Profile_merge.
 void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 
-// Stores the functions of a row's stack, innermost first, and returns their
-// number. `stack` has room for PROFILE_DEPTH, which is more than the sampler
-// reads.
+// Stores the functions of a row's stack, innermost first, and returns the
+// number of functions. `stack` must have PROFILE_DEPTH elements, which is more
+// than the sampler reads.
 size_t Profile_stack(const struct Profile *profile, size_t row,
                      uint32_t *stack);
 #define PROFILE_DEPTH 1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See protobuf.h. The length of a message stands before it and is inserted when
-// the message ends.
+// See protobuf.h. A message is preceded by its length. The length is inserted
+// when the message ends.
 #include "formats/protobuf.h"
 #include "tracer/base/harmless.h"
 

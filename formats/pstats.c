@@ -2,8 +2,8 @@
 // A file for Python's pstats: a marshalled dictionary, as cProfile leaves one,
 //   {(file, line, name): (calls, calls, own s, s with callees,
 //                         {caller's key: the same four})}
-// Seconds are sampled CPU time, calls are counted or estimated. The format of
-// marshal is that of CPython's Python/marshal.c, version 2.
+// Seconds are sampled CPU time, and calls are counted or estimated. CPython's
+// Python/marshal.c describes the format of marshal, which is version 2 here.
 #include "formats/pstats.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/harmless.h"
@@ -14,7 +14,7 @@
 
 #define TEXT 4096
 
-// The cost of a function, or its part for one caller, in ns.
+// Holds the cost of a function, or the part of the cost for one caller, in ns.
 struct Cost {
     uint32_t caller;
     double self, total;
@@ -31,7 +31,8 @@ static void put_text(struct Bytes *out, const char *text)
     Bytes_put_text(out, clean);
 }
 
-// Writes an integer. Above 31 bits it has digits of 15 bits, the lowest first.
+// Writes an integer. An integer of more than 31 bits is written in digits of 15
+// bits, the lowest digit first.
 static void put_int(struct Bytes *out, uint64_t value)
 {
     uint32_t count = 0;
@@ -72,8 +73,8 @@ static void put_key(struct Bytes *out, const struct ProfileFunction *function)
     put_text(out, function->name);
 }
 
-// Writes a cost. There is always at least one call, since pstats divides by
-// calls.
+// Writes a cost. The number of calls is at least 1, because pstats divides by
+// the number of calls.
 static void put_cost(struct Bytes *out, double calls, double self, double total)
 {
     uint64_t whole = calls >= 1 ? (uint64_t)(calls + 0.5) : 1; // NaN: 1
@@ -84,7 +85,7 @@ static void put_cost(struct Bytes *out, double calls, double self, double total)
     put_real(out, total / 1e9);
 }
 
-// Sums up each row with all rows below it.
+// Adds each row's time to totals[] of the row and of all its callers' rows.
 static void sum_up(const struct Profile *profile, double *totals)
 {
     size_t i;
@@ -109,15 +110,15 @@ static void group(const struct Profile *profile, uint32_t *order,
         ends[i] += ends[i - 1];
     for (i = profile->row_count; i-- > 0;)
         order[--ends[profile->rows[i].function]] = (uint32_t)i;
-    // Each entry of `ends` is now where the rows of its function begin. The
-    // rows of the previous function end there.
+    // ends[n] is now the index at which the rows of function n begin. The rows
+    // of function n - 1 end there.
     for (i = 1; i < profile->function_count; i++)
         ends[i - 1] = ends[i];
     ends[profile->function_count - 1] = (uint32_t)profile->row_count;
 }
 
-// Returns whether the row is below another row of the same function, whose time
-// contains this row's time.
+// Returns true if a caller of the row is a row of the same function. The time
+// of the caller's row contains this row's time.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
     uint32_t mine = profile->rows[row].function;
@@ -141,8 +142,8 @@ static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
     return &costs[i];
 }
 
-// Computes the cost of a function from its rows, for each of its callers in
-// `costs`. Returns the sum.
+// Computes the cost of a function from the function's rows. Stores the part for
+// each caller in `costs`. Returns the whole cost.
 static struct Cost sum_of(const struct Profile *profile, const double *totals,
                           const uint32_t *rows, size_t row_count,
                           struct Cost *costs, size_t *count)

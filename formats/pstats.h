@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a file for Python's pstats. profile_file.c calls this, on any thread.
+// Writes a file for Python's pstats. profile_file.c calls this code, on any
+// thread.
 #ifndef OCULAR_FORMATS_PSTATS_H
 #define OCULAR_FORMATS_PSTATS_H
 

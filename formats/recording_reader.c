@@ -196,7 +196,8 @@ static bool read_data(struct RecordingReader *reader,
                          block->data_check;
 }
 
-// Of two the kill has prevented that one is dropped.
+// If the program was killed, the recording may hold two lists of this kind. The
+// later list replaces the earlier list.
 static void read_list(const struct RecordingReader *reader, struct Bytes *list,
                       size_t each)
 {
@@ -297,8 +298,9 @@ static int compare_names(const void *a, const void *b)
     return compare(left->id, right->id);
 }
 
-// Returns how many chunks of a thread are missing. The chunks of a thread have
-// consecutive sequence numbers, which begin at 0 if no chunk was forgotten.
+// Returns how many chunks of a thread are missing. A thread's chunks have
+// consecutive sequence numbers. The first number is 0 if no chunk was
+// forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
                               const struct ReadChunk *last, bool forgotten,
                               size_t count)
@@ -348,8 +350,8 @@ find_listed(const struct RecordingReader *reader, uint32_t number)
                    sizeof key, compare_listed);
 }
 
-// Sets its numbers and name by the list, if that is newer than its block of
-// that sequence.
+// Sets the thread's numbers and name from the list of threads, if the list is
+// newer than the thread's block number `sequence`.
 static void update(const struct RecordingReader *reader,
                    struct TimelineThread *thread, uint64_t sequence)
 {
@@ -363,7 +365,7 @@ static void update(const struct RecordingReader *reader,
     memcpy(thread->name, found->name, sizeof thread->name - 1);
 }
 
-// The number of those before the cut.
+// Returns the number of the thread's chunks before the cut.
 static size_t count_to_cut(const struct RecordingReader *reader,
                            const struct ReadChunk *all, size_t count)
 {
@@ -376,7 +378,8 @@ static size_t count_to_cut(const struct RecordingReader *reader,
     return count;
 }
 
-// All chunks of a thread. The last one knows best what the thread has lost.
+// Adds a thread and its chunks to the view. The thread's last chunk has the
+// newest count of lost events.
 static void show_thread(struct RecordingReader *reader,
                         const struct ReadChunk *all, size_t count)
 {
@@ -391,7 +394,8 @@ static void show_thread(struct RecordingReader *reader,
     last = &all[count - 1];
     thread = last->thread;
     for (i = 0; i < count; i++) {
-        // Of two of one place a kill has prevented that one is dropped.
+        // If the program was killed, there may be two chunks with one number.
+        // The later of the two is used.
         if (i + 1 < count && all[i + 1].chunk.sequence == all[i].chunk.sequence)
             continue;
         show_chunk(reader, &all[i]);
@@ -402,7 +406,7 @@ static void show_thread(struct RecordingReader *reader,
     Bytes_put(&reader->threads, &thread, sizeof thread);
 }
 
-// Those of the list that have no chunk.
+// Adds the threads of the list that have no chunk.
 static void show_silent(struct RecordingReader *reader)
 {
     size_t i, known = reader->threads.size / sizeof(struct TimelineThread);
@@ -425,7 +429,7 @@ static void show_silent(struct RecordingReader *reader)
               compare_threads);
 }
 
-// 0 or -ENOMEM.
+// Returns 0 or -ENOMEM.
 static int make_view(struct RecordingReader *reader)
 {
     // The writers add to the address of the list, even if the list is empty.
@@ -543,7 +547,8 @@ static int open_file(struct RecordingReader *reader, const char *path,
     return error;
 }
 
-// Reads the blocks, if `error`, which is that of the first page, is 0.
+// Reads the blocks. `error` is the error of reading the first page. If it is
+// not 0, reads nothing.
 static int read_rest(struct RecordingReader *reader, int error, char *why,
                      size_t why_size)
 {

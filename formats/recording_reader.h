@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads a recording and returns what the writers of a timeline take as input.
-// The file may be truncated, damaged or forged by an attacker. The reader
-// returns all parts of the file that are intact. A reader is used by one thread
-// of a program that is not traced.
+// Reads a recording and makes the input for the writers of a timeline. The file
+// may be truncated, damaged or forged by an attacker. The reader returns all
+// parts of the file that are intact. One thread uses a reader. The thread's
+// program is not traced.
 #ifndef OCULAR_FORMATS_RECORDING_READER_H
 #define OCULAR_FORMATS_RECORDING_READER_H
 
@@ -18,7 +18,7 @@ struct ReadName {
     size_t name, file; // offsets of both texts in reader->text
 };
 
-// A chunk, and the state of its thread when the chunk was written.
+// Holds a chunk, and the state of the chunk's thread at the time of writing.
 struct ReadChunk {
     struct TimelineChunk chunk;
     struct TimelineThread thread;
@@ -36,10 +36,11 @@ struct RecordingReader {
     struct RecordingHead head;
     struct PerfettoTrace trace; // input for a writer; `name` is set
     uint64_t damaged; // number of damaged, truncated or missing blocks
-    // The final snapshot of a trace that was stopped; NULL: there is none.
+    // The final snapshot, which a stopped trace has written; NULL: there is
+    // none.
     struct Snapshot *final;
     struct RecordingWatch watch;
-    // Only the reader itself uses the fields from here on.
+    // Only the reader itself uses this field and all next fields.
     bool to_cut; // leave out the blocks that were begun after the newest cut
     struct Recording *recording;
     struct TimelineView view;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each event has the level of its call. An event at some level ends all calls
-// above this level, so that the stack is right again one event after any loss.
+// Each event has the level of its call. An event ends all calls whose level is
+// higher than the event's level. So after a loss of events the stack is right
+// again at the next event.
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
 #include "formats/instant.h"
@@ -90,7 +91,7 @@ static int pop(struct Replay *replay, enum CallEnd how)
                  : target->end(target->context, replay->now, top->id, how);
 }
 
-// Ends the calls that are open at `level` and above.
+// Ends the open calls whose level is `level` or higher.
 static int pop_from(struct Replay *replay, size_t level, enum CallEnd how)
 {
     int error = 0;
@@ -110,8 +111,8 @@ static int enter(struct Replay *replay, const struct Event *event,
     return error ? error : push(replay, Event_id(event), level, how);
 }
 
-// Handles a leave. A leave whose enter was lost only says which calls are not
-// open any more.
+// Handles a leave event. If the enter event of the same call was lost, the
+// leave event only ends calls of higher levels.
 static int leave(struct Replay *replay, const struct Event *event,
                  enum CallEnd how)
 {
@@ -172,8 +173,9 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
-// Handles the mark of a task. If the enter event was lost, the mark belongs to
-// another call and is ignored.
+// Handles the mark of a task. The mark follows the enter event of its call. If
+// the enter event was lost, the mark is ignored, because it does not belong to
+// the innermost open call.
 static int begin_task(struct Replay *replay, const struct Event *event,
                       bool entered)
 {
@@ -252,7 +254,7 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     return error;
 }
 
-// Replays a chunk. The events of a chunk that cannot be read any more count as
+// Replays a chunk. If the chunk cannot be read any more, its events count as
 // lost.
 static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
@@ -293,7 +295,7 @@ int Replay_thread(const struct TimelineView *view,
         silent &= !chunks[i]->event_count;
     }
     EventBuffer_release(&buffer);
-    // A thread without events is still in the same calls.
+    // If the thread had no events, it is still in the same calls.
     if (silent && view->last_ticks > replay.now)
         replay.now = view->last_ticks;
     if (!error)

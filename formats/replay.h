@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Turns one thread's events into balanced and nested calls whose times never go
-// back, even if events were lost. Pure functions; the exporters of a timeline
-// call them.
+// Turns one thread's events into calls. Even if events were lost, the calls are
+// balanced and nested, and their times never go back. Replay_thread is pure,
+// and the exporters of a timeline call it.
 #ifndef OCULAR_FORMATS_REPLAY_H
 #define OCULAR_FORMATS_REPLAY_H
 
@@ -24,31 +24,33 @@ enum CallBegin {
     CALL_RESUMED  // a parked call goes on
 };
 
-// The callbacks of a replay. Each callback returns 0, or -errno to stop the
-// replay.
+// Holds the callbacks of a replay. Each callback returns 0, or -errno to stop
+// the replay.
 struct ReplayTarget {
     void *context;
     int (*begin)(void *context, uint64_t ticks, uint32_t id,
                  enum CallBegin how);
     int (*end)(void *context, uint64_t ticks, uint32_t id, enum CallEnd how);
     // An instruction begins or ends in the innermost open call `inside`. Calls
-    // made by the instruction have ended before it. `what` is an Event_step.
+    // that the instruction has made end before the instruction ends. `what` is
+    // an Event_step.
     int (*step)(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
                 bool begins);
-    // The innermost open call is a step of this task, a mark of kind
-    // EVENT_TASK; all later events in the call belong to the step. NULL: the
-    // step ends, and then the call.
+    // The innermost open call is a step of `task`, which is a mark of kind
+    // EVENT_TASK. All later events in the call belong to the step. If `task` is
+    // NULL, the step ends, and then the call ends.
     int (*task)(void *context, uint64_t ticks, const struct Mark *task);
-    // An EVENT_LOOP, an EVENT_LOST, or an instant (instant.h). `inside` is the
-    // innermost open call; 0: none.
+    // `event` is an EVENT_LOOP, an EVENT_LOST, or an instant (instant.h).
+    // `inside` is the innermost open call; 0: none.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside);
-    // A mark or a span of the program. The end of a span always follows its
-    // beginning on this thread; a beginning may have no end.
+    // `mark` is a mark or a span of the program. On each thread a span's end
+    // comes after its beginning. The end may be missing.
     int (*said)(void *context, uint64_t ticks, const struct Mark *mark);
 };
 
-// Replays chunks[0..count), all of one thread. No time is before `floor`.
+// Replays chunks[0..count), which belong to one thread. Times before `floor`
+// become `floor`.
 int Replay_thread(const struct TimelineView *view,
                   const struct TimelineChunk *const *chunks, size_t count,
                   uint64_t floor, const struct ReplayTarget *target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// speedscope's JSON (speedscope.app/file-format-schema.json): one profile of
-// sampled stacks with their CPU time.
+// speedscope's JSON (speedscope.app/file-format-schema.json): The file has one
+// profile of sampled stacks with their CPU time.
 #include "formats/speedscope.h"
 #include "formats/json_tree.h"
 #include "ipc/version.h"

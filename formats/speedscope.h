@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes speedscope's JSON. profile_file.c calls this, on any thread.
+// Writes speedscope's JSON. profile_file.c calls this code, on any thread.
 #ifndef OCULAR_FORMATS_SPEEDSCOPE_H
 #define OCULAR_FORMATS_SPEEDSCOPE_H
 

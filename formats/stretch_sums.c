@@ -40,7 +40,7 @@ bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
 }
 
 // Returns the time of the oldest chunk of Ocular's own track, in seconds since
-// tracing began. Returns 0 if no chunk of that track was forgotten.
+// tracing began. Returns 0 if no chunk of Ocular's own track was forgotten.
 static double first_sample(const struct StretchSums *sums)
 {
     const struct TimelineView *view = sums->reader->trace.view;
@@ -101,8 +101,8 @@ static struct Sum *add_ns(struct SumTable *table, uint64_t key, double ns)
     return sum;
 }
 
-// Counts a function that is on the stack several times only once, at its
-// outermost frame. The sampler of a live process does the same.
+// If a function is on the stack several times, counts only its outermost frame.
+// The sampler of a live process does the same.
 static void add_path(struct StretchSums *sums,
                      const struct TimelineSample *sample)
 {
@@ -209,8 +209,9 @@ static void add_to_curve(struct StretchSums *sums,
             (float)(sample->cpu_ns / 1e9 * STRETCH_CURVE / all_s);
 }
 
-// Handles an event of Ocular's own track. Events before the stretch must be
-// passed, too: a stack is recorded as its difference from the stack before.
+// Handles an event of Ocular's own track. The caller must also pass events
+// before the stretch, because each stack is recorded as the difference from the
+// previous stack.
 static void add_own(struct StretchSums *sums, struct SampleReader *reader,
                     const struct Event *event)
 {
@@ -269,7 +270,8 @@ static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
     size_t i, count = events ? chunk->event_count : 0;
 
     if (!events) {
-        // Without these events the next recorded stack lacks its outer frames.
+        // Without these events the outer frames of the next recorded stack are
+        // unknown.
         if (chunk->thread == TIMELINE_OWN)
             *samples = (struct SampleReader){0};
         else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A hash table of sums, whose key is a pair of numbers: for example a callee
-// and its caller, or a thread and a function. The table holds at most
-// SUM_TABLE_MOST pairs, because a file may hold any number of pairs. One thread
-// at a time uses a table.
+// Implements a hash table of sums. The key of a sum is a pair of numbers, for
+// example a callee and its caller, or a thread and a function. The table holds
+// at most SUM_TABLE_MOST pairs, because a file may hold any number of pairs.
+// One thread at a time uses a table.
 #ifndef OCULAR_FORMATS_SUM_TABLE_H
 #define OCULAR_FORMATS_SUM_TABLE_H
 
@@ -55,8 +55,9 @@ struct Sum *SumTable_get(struct SumTable *table, uint64_t key);
 // SumTable_sort, table->sums[0..count) may be read, and SumTable_clear must be
 // called before the next call of SumTable_get.
 void SumTable_sort(struct SumTable *table);
-// Returns the sums of a sorted table whose key has `first` as its first number.
-// Sets *count to the number of these sums. Returns NULL if there are none.
+// Returns those sums of a sorted table whose keys have `first` as the first
+// number. Sets *count to the number of these sums. Returns NULL if there are no
+// such sums.
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,
                               size_t *count);
 

@@ -106,7 +106,7 @@ struct FlameTable *Summary_stacks(struct Summary *summary)
         FlameTable_free(table);
         return NULL;
     }
-    // The cast is valid: nobody else reads the table yet.
+    // Casting away const is valid, because nobody else reads the table yet.
     rows = (struct FlameRow *)table->rows;
     for (i = 0; i < table->row_count; i++) {
         rows[i].share = (double)rows[i].cpu_ns / length_ns;

@@ -16,15 +16,15 @@
 
 struct Summary;
 
-// The reading thread calls `go_on` now and then. `done` is the part of the work
-// that is done, from 0 to 1. If `go_on` returns false, the reading ends with
-// -ECANCELED. `go_on` may be NULL.
+// The reading thread calls `go_on` from time to time. `done` is the part of the
+// work that is done, from 0 to 1. If `go_on` returns false, the reading ends
+// with -ECANCELED. `go_on` may be NULL.
 struct SummaryWatch {
     bool (*go_on)(void *context, double done);
     void *context;
 };
 
-// A stretch of a run, in seconds since tracing began.
+// Is a stretch of a run, in seconds since tracing began.
 struct SummaryStretch {
     double from_s, to_s;
 };
@@ -42,20 +42,21 @@ void Summary_close(struct Summary *summary); // `summary` may be NULL
 struct SummaryStretch Summary_all(const struct Summary *summary);
 // Returns the stretch that was read last.
 struct SummaryStretch Summary_shown(const struct Summary *summary);
-// Returns the CPU time of the whole recording as SUMMARY_CURVE numbers of
-// cores, one number for each of SUMMARY_CURVE parts of equal length.
+// Returns a curve of the CPU time over the whole recording. The recording is
+// divided into SUMMARY_CURVE parts of equal length, and the curve has one
+// number of cores for each part.
 #define SUMMARY_CURVE 48
 const float *Summary_curve(const struct Summary *summary);
-// Reads the events of a stretch, as far as the recording covers the stretch.
+// Reads the events of the part of the stretch that the recording covers.
 // Returns 0 or -errno.
 int Summary_read(struct Summary *summary, struct SummaryStretch stretch,
                  struct SummaryWatch watch);
-// These two return the snapshot or the stacks of the stretch that was read
-// last. The caller frees the result. NULL: memory is out.
+// Summary_snapshot returns the snapshot of the stretch that was read last, and
+// Summary_stacks its stacks. The caller frees the result. NULL: memory is out.
 struct Snapshot *Summary_snapshot(const struct Summary *summary);
 struct FlameTable *Summary_stacks(struct Summary *summary);
-// Returns the code of a function, which the caller frees. Returns NULL if no
-// sample in the stretch found the function's code, or if memory is out.
+// Returns the listing of a function. The caller frees the listing. Returns NULL
+// if no sample in the stretch found the function's code, or if memory is out.
 struct Listing *Summary_listing(const struct Summary *summary, uint64_t id);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See summary_listing.h. The record of a specialisation names the function, the
 // line and both opcodes, but not the instruction's offset. So the listing shows
-// the specialisation at every instruction of that line with that opcode.
+// the specialisation at each instruction that has this line and this opcode.
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lists one function's code in a stretch of a recording: the instructions that
-// samples found, and whether these instructions were specialised.
+// Lists one function's code in a stretch of a recording. The listing has the
+// instructions that samples found, and says whether these instructions were
+// specialised.
 #ifndef OCULAR_FORMATS_SUMMARY_LISTING_H
 #define OCULAR_FORMATS_SUMMARY_LISTING_H
 

@@ -15,12 +15,12 @@
 #include <string.h>
 
 #define ROWS_MOST 32768u
-// A live process sends at most this many callers of a function, and functions
-// of a thread.
+// A live process sends at most PARTS_MOST callers of a function, and at most
+// PARTS_MOST functions of a thread.
 #define PARTS_MOST 12u
-// If a function was dark for at least this part of the stretch, its samples
-// show the CPU time of a call, because nearly all sampled calls ran without
-// hooks.
+// If a function was dark for at least the part MOSTLY of the stretch, nearly
+// all sampled calls ran without hooks. So the samples show the CPU time of a
+// call.
 #define MOSTLY 0.9
 // UNKNOWN_CALLS is the largest relative standard error with which the number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
@@ -249,8 +249,8 @@ static int by_share(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-// Lists the functions of the final snapshot, if there is one, and then all
-// other functions that the stretch has events or samples of.
+// Lists the functions of the final snapshot, if there is one. Then lists all
+// other functions that have events or samples in the stretch.
 static void fill_functions(struct Maker *maker)
 {
     const struct SumTable *sums = &maker->sums->functions;
@@ -329,8 +329,8 @@ static void fill_threads(struct Maker *maker)
 
 // --- Specialisation ----------------------------------------------------------
 
-// Returns whether the instruction lost its specialisation. The name of a
-// specialised opcode is the name of its base opcode, "_" and more text.
+// Returns true if the instruction lost its specialisation. The name of a
+// specialised opcode begins with the name of the base opcode and "_".
 static bool is_deopt(const char *from, const char *to)
 {
     size_t size = strlen(to);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of the functions that the formats library offers to the tracer.
+// Declares the table of functions that the formats library offers to the
+// tracer.
 #ifndef OCULAR_FORMATS_TABLE_H
 #define OCULAR_FORMATS_TABLE_H
 

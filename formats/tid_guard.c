@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hash table by thread id with open addressing. The size of the table is
-// fixed when it is made.
+// The guard is a hash table by thread id with open addressing. The size of the
+// table never changes.
 #include "formats/tid_guard.h"
 #include "ipc/base/heap.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The time up to which events of each native thread id have been written. The
-// kernel uses ids again, and events of the new thread must not be earlier than
-// those of the old one. A writer of a timeline uses the guard on one thread.
+// Holds for each native thread id the time up to which events have been
+// written. The kernel reuses ids. Events of the later thread with an id must
+// not be earlier than events of the earlier thread. A writer of a timeline uses
+// the guard on one thread.
 #ifndef OCULAR_FORMATS_TID_GUARD_H
 #define OCULAR_FORMATS_TID_GUARD_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See trace_writer.h: the buffer, the scale of times, names, and facts about
-// the run. perfetto.c and the formats call these functions on the writing
-// thread.
+// See trace_writer.h: This file has the buffer, the scale of times, names, and
+// facts about the run. perfetto.c and the formats call these functions on the
+// writing thread.
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/version.h"
@@ -48,8 +48,8 @@ void TraceWriter_init(struct TraceWriter *writer,
     frexp(1e9 / hz, &exponent);
     if (exponent < 0)
         exponent = 0;
-    // The scale is exact if hz is 1e9 divided by a power of two. Otherwise it
-    // is rounded up, so that a whole number of ns stays whole.
+    // The scale is exact if hz is 1e9 divided by a power of two. Otherwise the
+    // scale is rounded up, so that a whole number of ns stays whole.
     writer->shift = (unsigned)(SCALE_BITS - exponent);
     writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));
     writer->trace = trace;

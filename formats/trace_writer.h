@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The part that the writers of a timeline share: the file and its buffer,
-// times, names and progress. A format (json_trace.c, pftrace.c) turns calls and
-// marks into bytes. perfetto.c walks over the timeline and calls the format.
-// One thread uses a writer.
+// Has the parts that the writers of a timeline share. These are the file and
+// its buffer, times, names and progress. A format (json_trace.c, pftrace.c)
+// turns calls and marks into bytes. perfetto.c walks over the timeline and
+// calls the format. One thread uses a writer.
 #ifndef OCULAR_FORMATS_TRACE_WRITER_H
 #define OCULAR_FORMATS_TRACE_WRITER_H
 
@@ -56,7 +56,7 @@ struct TraceChange {
     uint32_t line;         // 0: none
 };
 
-// A period in which a function was dark.
+// Describes a period in which a function was dark.
 struct TraceDark {
     uint32_t id;
     uint64_t begin_ns, end_ns; // since the start of tracing
@@ -64,9 +64,9 @@ struct TraceDark {
     bool open;                 // the period goes on where the file ends
 };
 
-// One format, whose writer begins with a struct TraceWriter. The functions
-// return 0 or -errno. `begin` and `end` are functions of a ReplayTarget, whose
-// context is the writer.
+// Describes a format. The format's writer begins with a struct TraceWriter. The
+// functions return 0 or -errno. `begin` and `end` are functions of a
+// ReplayTarget, and the writer is their context.
 struct TraceFormat {
     size_t writer_bytes;
     int (*head)(struct TraceWriter *writer); // also writes the process's name
@@ -76,13 +76,13 @@ struct TraceFormat {
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
     int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
                 uint64_t what, bool begins);
-    // A step of a task begins, or ends if `task` is NULL. A flow links the
-    // steps of one task's number.
+    // A step of a task begins. If `task` is NULL, the step ends. A flow links
+    // all steps of the task with the same number.
     int (*task)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    // An instant of a kind in instant.h, for the function `id`.
+    // Writes an instant of a kind in instant.h, for the function `id`.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
     // `count` events are missing; `what` says why in a word.
@@ -90,8 +90,9 @@ struct TraceFormat {
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // Called once before the next four, which come after all threads. The times
-    // of these four are `ns` since the start of tracing, in any order.
+    // Called once, before the next four functions. These four are called after
+    // all threads were written. Their times are `ns` since the start of
+    // tracing, in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
@@ -104,7 +105,7 @@ struct TraceFormat {
     void (*release)(struct TraceWriter *writer); // may be NULL
 };
 
-// A fact about the whole run that is written into the file.
+// Is a fact about the whole run. Facts are written into the file.
 struct TraceFact {
     const char *key;
     enum { FACT_TEXT, FACT_NUMBER, FACT_REAL, FACT_NS } kind;
@@ -113,7 +114,7 @@ struct TraceFact {
     double real;     // or the microseconds
 };
 
-// A function's name and place as valid UTF-8.
+// Holds a function's name and place as valid UTF-8.
 struct TraceName {
     char name[TRACE_NAME];
     char file[TRACE_TEXT];
@@ -121,7 +122,8 @@ struct TraceName {
     uintptr_t address;
 };
 
-// Returns the word for how a call begins or ends, or NULL if it needs none.
+// Returns the word that says how a call begins or ends, or NULL if no word is
+// needed.
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
 
@@ -135,8 +137,8 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
 // Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
-// Makes the label of a sample's frame. Id 0 stands for the part of the stack
-// below the kept frames.
+// Makes the label of a sample's frame. Id 0 stands for all outer frames that
+// were not kept.
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
 // Writes the buffer to the file. Returns 0 or -errno.
@@ -154,9 +156,9 @@ static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                       writer->shift);
 }
 
-// Returns the time of an event in nanoseconds: since the start of tracing, or
-// since the start of the file's earliest trace (later_ns). Events before the
-// start of tracing get its time.
+// Returns the time of an event in nanoseconds since the start of tracing, or
+// since the start of the file's earliest trace (later_ns). An event before the
+// start of tracing gets the time of the start.
 static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
                                       uint64_t ticks)
 {
@@ -174,9 +176,9 @@ static inline int TraceWriter_count(struct TraceWriter *writer)
     return TraceWriter_look(writer);
 }
 
-// Returns room for up to `size` bytes, at most TRACE_BUFFER, or NULL after an
-// error, which is in writer->error. TraceWriter_took then says where the bytes
-// end.
+// Returns the address at which the caller may write up to `size` bytes, at most
+// TRACE_BUFFER. After an error returns NULL, and the error is in writer->error.
+// After the writing the caller passes the end of the bytes to TraceWriter_took.
 static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
 {
     if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))
@@ -190,7 +192,7 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// Keys of the pieces that are encoded once.
+// The next functions make the keys of pieces that are encoded once.
 static inline uint64_t Trace_function_key(uint32_t id)
 {
     return id;
