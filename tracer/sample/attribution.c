@@ -41,9 +41,9 @@ struct Place {
     bool returning;
 };
 
-// Returns the unit of the opcode to which a unit belongs. The unit may be one
-// of the instruction's caches or EXTENDED_ARGs. On 3.12 a frame that is calling
-// is at the last cache of its call instruction.
+// Returns the code unit of the opcode of the instruction that contains `unit`.
+// `unit` may be a cache or an EXTENDED_ARG of the instruction. On 3.12 a frame
+// is at the last cache of its call instruction during the call.
 static uint32_t opcode_unit(const struct Attribution *attribution,
                             const struct Code *code, uint32_t unit)
 {
@@ -107,11 +107,12 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
     stack->entering = true;
 }
 
-// Returns true if the function gets one more sample of a call that pushes or
-// pops its frame. An empty call consists of little else, so these samples are
-// at most as large a part of the function's time as an empty call is of its
-// timed calls. The rest of this time frees the function's arguments and locals.
-// The rest is the caller's time, because CPython frees them after the return
+// Returns true if one more sample may count as a push or a pop of the
+// function's frame. The call of an empty function is hardly more than a push
+// and a pop. So the limit for these samples is the time that the function's
+// calls would take if the function were empty. In a sample beyond the limit
+// CPython frees the function's arguments and locals. Such a sample counts for
+// the caller, because CPython frees arguments and locals after the return
 // event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
@@ -125,12 +126,13 @@ static bool takes_entry(const struct Attribution *attribution,
                    attribution->call_ticks;
 }
 
-// Returns true if a C function runs, because the innermost frame is at a call
-// that has pushed no frame. A call that is specialised for Python functions is
-// different, because it is about to push a frame, or has just popped a frame.
-// The time of the push and the pop belongs to the callee, as it does in the
-// callee's cycles. The instruction tells which function it calls, and this
-// function is pushed onto `stack`. takes_entry() limits this time.
+// Returns true if the innermost frame is at a call instruction that runs a C
+// function. A call instruction that is specialised for Python functions runs no
+// C function, but is about to push a frame, or has just popped a frame. The
+// time of the push and of the pop belongs to the callee, whose cycles also
+// contain this time. The call instruction tells which function it calls, and
+// calls_c() pushes this function onto `stack`. takes_entry() limits the time of
+// pushes and pops.
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -203,8 +205,8 @@ static void prepare(struct Code *code)
 }
 
 // Reports a caller of dark code, because dark code has no hook that could
-// report its caller. An edge must be seen twice, so that a torn stack does not
-// make a false caller.
+// report its caller. An edge (a caller and its callee) must be seen twice,
+// because a torn stack may show a false caller.
 static void report_edge(struct Attribution *attribution,
                         struct BreakdownPart *part, const struct Code *caller,
                         const struct Code *callee)
@@ -217,8 +219,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// Stores that the call instruction of the second innermost frame has called the
-// function of the innermost frame.
+// Stores the innermost frame's function as the callee of the second innermost
+// frame's call instruction.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)
@@ -231,9 +233,9 @@ static void learn_callee(const struct Attribution *attribution,
 }
 
 // Credits each function on the stack once, at its outermost frame. The loop
-// runs from the bottom of the stack to the top. Writes the ids of the stack's
-// functions into *path. Sets *top to the innermost frame that counts, and
-// returns the code of this frame or NULL.
+// begins with the outermost frame. Writes the ids of the stack's functions into
+// *path. Sets *top to the innermost frame whose code is known, and returns this
+// code, or NULL.
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,
@@ -359,8 +361,8 @@ double Attribution_add(struct Attribution *attribution,
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
-    // Flame_add may wait for a reader of the flame graph, so it is called after
-    // the read section.
+    // Flame_add is called after the read section, because Flame_add may wait
+    // for a reader of the flame graph.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
     if (cpu_ns > 0 && attribution->sink.take)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Attributes the time of a sampled stack to functions. CPU time and waiting go
-// to the innermost function that the registry knows. CPU time and waiting also
-// go as `cumulative` to each function on the stack, in parts by the callers of
-// the function's outermost frame. Only the sampler's thread calls this code.
+// Attributes the time of a sampled stack to functions. The innermost function
+// that the registry knows gets the CPU time and the waiting time as its own
+// time. Each function on the stack gets both times as `cumulative` time, which
+// is also added up for each caller of the function's outermost frame. Only the
+// sampler's thread calls this code.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 
@@ -29,7 +30,7 @@ struct SampledStack {
     uint32_t newest_id;
     // Code that was freed before this time of the clock is not on the stack.
     uint64_t ticks;
-    bool cut;      // True if there are more frames than `frames` has room for.
+    bool cut;      // True if `frames` lacks some of the outer frames.
     bool in_c;     // True if the innermost frame has called a C function.
     bool entering; // True if the innermost frame is being pushed or popped.
     // True if the innermost frame has just begun, or has just been resumed.
@@ -37,7 +38,7 @@ struct SampledStack {
     // True if a thread that is off the CPU waits for a CPU or for the GIL.
     bool waits_to_run;
     unsigned depth;
-    // Sorted with the innermost frame first.
+    // The innermost frame comes first.
     struct WalkFrame frames[WALK_DEPTH];
 };
 
@@ -45,7 +46,7 @@ struct Attribution {
     struct Registry *registry; // all pointers of this struct are borrowed
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    // Calls of dark code, which a holder of the GIL takes.
+    // Calls of dark code. A holder of the GIL takes these calls from the queue.
     struct CallEdges *edges;
     struct Flame *flame; // NULL if there is no flame graph
     struct SampleSink sink;
@@ -61,13 +62,14 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct WalkFrame *frame);
 // Sets in_c, at_resume and waits_to_run from the instruction at which the
 // innermost frame is. If this instruction is about to call a Python function,
-// the function is pushed onto the stack, because the time before its frame
-// exists belongs to the function. `active` is true if the thread held the GIL.
+// the Python function is pushed onto the stack, because the time in which
+// CPython makes the function's frame belongs to the function. `active` is true
+// if the thread held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
-// Attributes ns of CPU time and ns of waiting. *functions is the breakdown of
-// the thread's time. Returns the CPU time in which no accepted function was on
-// top of the stack.
+// Attributes `cpu_ns` of CPU time and `wait_ns` of waiting time. *functions is
+// the breakdown of the thread's time. Returns the CPU time in which no accepted
+// function was on top of the stack.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Breaks a share of time down into its largest parts and the rest. The parts of
-// a function's share are its callers, and the parts of a thread's share are
+// Divides a share of time into its largest parts and the rest. The parts of a
+// function's share are its callers, and the parts of a thread's share are
 // functions. If all parts are taken, a new part replaces the smallest. The
 // sampler writes the parts, and any thread may read them.
 #ifndef OCULAR_TRACER_SAMPLE_BREAKDOWN_H
@@ -18,7 +18,7 @@ struct BreakdownPart {
     counter_t id; // id of a function; 0 if the part is free
     struct ShareValue time;
     uint32_t seen; // number of samples since the id got this part
-    bool reported; // The caller of Breakdown_add may use this field freely
+    bool reported; // only the caller of Breakdown_add uses this field
 };
 
 struct Breakdown {
@@ -31,8 +31,8 @@ struct BreakdownRow {
     double share;
 };
 
-// Credits the part of `id` and returns this part. Returns NULL for id 0, which
-// credits `others`.
+// Credits the part of `id` and returns this part. For id 0 the function credits
+// `others` and returns NULL.
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
@@ -41,8 +41,9 @@ struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
 // BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
-// Writes the ns of the parts since the start in the same order. The `share` of
-// a row then holds ns. Returns the number of rows.
+// Writes the parts since the start into `rows`, the largest part first and
+// `others` last. The field `share` of each row is set to the part's ns. Returns
+// the number of rows.
 size_t Breakdown_totals(const struct Breakdown *breakdown,
                         struct BreakdownRow *rows);
 

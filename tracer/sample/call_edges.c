@@ -6,8 +6,8 @@ bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)
 {
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_relaxed);
-    // This load pairs with the release in CallEdges_pop, after which the slot
-    // has been read.
+    // This load pairs with the release in CallEdges_pop, which comes after the
+    // reading of the slot.
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_acquire);
 

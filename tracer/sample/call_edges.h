@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Keeps call edges (caller, callee) that the sampler has seen on stacks. A
-// short queue passes the call edges from the sampler's thread to a holder of
-// the GIL, who may record them. If the queue has no room, a call edge is lost,
-// and the sampler will see it again.
+// short queue passes the call edges from the sampler's thread to a thread that
+// holds the GIL and may record the call edges. If the queue is full, a call
+// edge is lost, but the sampler will see the call edge again.
 #ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 #define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 
@@ -23,10 +23,10 @@ struct CallEdges {
     struct CallEdge ring[CALL_EDGES_ROOM];
 };
 
-// The sampler's thread calls this function. Returns false if there is no room.
+// The sampler's thread calls this function. Returns false if the queue is full.
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
-// One other thread at a time calls this function. Returns false if there is no
-// edge.
+// One other thread at a time calls this function. Returns false if the queue is
+// empty.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Implements the timers, their signal and its handler. See cpu_timer.h.
 //
-// A signal carries a slot's number and generation instead of a pointer. If a
-// thread has blocked the signal, the signal may be delivered long after its
-// timer was deleted, and the handler must not use freed memory. Slots are never
-// freed. A slot is busy while its handler runs, and the timer in a busy slot is
-// not freed.
+// A signal carries a slot's number and generation instead of a pointer. A
+// thread that has blocked the signal may get the signal long after the timer
+// was deleted, and the handler must not use the freed memory of the timer.
+// Slots are never freed. A slot is busy while its handler runs, and the timer
+// in a busy slot is not freed.
 #define _GNU_SOURCE 1 // for SIGEV_THREAD_ID and REG_RIP
 #include "tracer/sample/cpu_timer.h"
 
@@ -102,8 +102,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
                 took < timers->most ? took : timers->most);
 }
 
-// Returns false if the guard has tripped (tsc_guard.h). The counter is read
-// only for this check.
+// Returns false if a read of the time stamp counter has failed (tsc_guard.h).
+// The counter is read only for this check.
 static bool may_call_the_kernel(const struct CpuTimer *timer)
 {
     Clock_read(timer->timers->clock);
@@ -121,16 +121,16 @@ static void on_signal(int number, siginfo_t *info, void *context)
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
         return; // none of our timers has sent this signal
-    // The operations are sequentially consistent, as in CpuTimer_free and
-    // is_free. So this handler sees that the timer is gone, or the other thread
-    // sees that the slot is busy.
+    // The atomic operations here, in CpuTimer_free and in is_free are
+    // sequentially consistent. So either this handler sees that the timer is
+    // gone, or the thread that frees the timer sees that the slot is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32 &&
         may_call_the_kernel(timer)) {
-        // Signals of the process are passed on first, because their threads
-        // have been woken already.
+        // Signals of the process are passed on first, because the kernel has
+        // already woken the main thread for these signals.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -276,8 +276,9 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
            (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-// The rest of the earlier interval counts, so a thread is also sampled if it
-// uses less than an interval between two changes.
+// If the old interval ends earlier than the new interval, the next sample still
+// comes at the end of the old interval. So a thread gets samples even if its
+// interval is changed often.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
     uint32_t mute = atomic_load(&timer->mute.word);
@@ -295,8 +296,9 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // The thread may have muted the timer meanwhile. If so, this check sees the
-    // mute, or CpuTimer_note_mask stops the timer after it was set.
+    // The thread may have muted the timer since `mute` was read. If so, either
+    // this check sees the mute, or CpuTimer_note_mask stops the timer after
+    // timer_settime has started the timer.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
 }
@@ -311,7 +313,7 @@ void CpuTimer_note_mask(void)
 
         if (!timer || timer == TIMER_CLAIMED)
             continue;
-        // The slot counts as busy, as in a handler.
+        // The slot must count as busy while this thread uses its timer.
         atomic_fetch_add(&slot->busy, 1);
         timer = atomic_load(&slot->timer);
         if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Takes samples of a thread in the thread's own CPU time. A timer on the
 // thread's CPU clock sends a signal to the thread, and the handler reads the
-// thread's own frames into a ring (timer_create(2), SIGEV_THREAD_ID). A
-// sleeping thread costs nothing and is never interrupted, because since Linux
-// 5.9 (CONFIG_POSIX_CPU_TIMERS_TASK_WORK) the kernel raises the signal on the
-// way back to user space.
+// thread's own frames into a ring (timer_create(2), SIGEV_THREAD_ID). Since
+// Linux 5.9 (CONFIG_POSIX_CPU_TIMERS_TASK_WORK) the kernel sends the signal
+// when the thread returns to user space. So a sleeping thread costs nothing and
+// is never interrupted.
 //
 // The sampler's thread sets the timers, frees the timers and reads the rings.
 // The sampler's thread makes timers for the threads of its list. A thread that
-// starts meanwhile makes its own timer, because it may end before the next
-// list. The handler runs on the sampled thread. The handler calls only
-// clock_gettime, rt_sigprocmask and the calls of main_signals.h. The handler
-// allocates nothing, takes no lock, and uses no thread-local memory except
-// errno, which it restores.
+// starts after the list was made makes its own timer, because the thread may
+// end before the next list is made. The handler runs on the sampled thread. The
+// handler calls only clock_gettime, rt_sigprocmask and the calls of
+// main_signals.h. The handler allocates nothing, takes no lock, and uses no
+// thread-local memory except errno, which it restores.
 //
 // If a thread has blocked the signal, the thread's timer is muted. A muted
 // timer does not run until the thread or the sampler sees that the signal is no
@@ -38,12 +38,13 @@ struct CpuTimers {
     _Atomic int signal;
     int error;        // -errno, or 0
     uint64_t refused; // number of times that a thread could not get a timer
-    // A sample is charged at most this many ticks. If a sample takes longer,
-    // other programs had the CPU in the remaining ticks.
+    // A sample is charged at most this many ticks. If a sample takes more
+    // ticks, other programs had the CPU in the additional ticks.
     uint64_t most;
     uint64_t tick_ns; // ns between two checks of CPU clocks by the kernel
     pid_t pid;        // id of the process and of its main thread
-    // timers that their own threads have made and that are not taken yet
+    // timers that threads have made for themselves, not yet taken by the
+    // sampler
     struct CpuTimer *_Atomic begun;
 };
 
@@ -57,12 +58,13 @@ struct CpuTimer {
     struct WalkStart start;
     struct Walk walk;
 
-    // The value of the thread's CPU clock up to which the sampler has accounted
-    // for the time without a sample. The time up to the later of `sampled_ns`
-    // and `accounted_ns` is covered.
+    // A value of the thread's CPU clock. The sampler has accounted for the
+    // thread's CPU time before this value without a sample. The thread's time
+    // needs no further sample up to `sampled_ns` or `accounted_ns`, whichever
+    // is later.
     _Atomic uint64_t accounted_ns;
-    // The PyThreadState that is used if FrameLayout.own_state returns 0. The
-    // sampler's thread writes this field.
+    // The handler uses this PyThreadState if FrameLayout.own_state returns 0.
+    // The sampler's thread writes this field.
     _Atomic uintptr_t state;
     // The number of threads that the timer's thread represents. The weights of
     // the thread's samples are multiplied by this number. When the sampler
@@ -80,8 +82,8 @@ struct CpuTimer {
     uint64_t interval_ns;
     struct Mute mute;
     uint32_t seen_mute; // value of `mute.word` when `interval_ns` was set
-    // the parts of `taken`, `handler_ticks` and the lost samples that are in
-    // the sampler's sums
+    // values of `taken`, `handler_ticks` and `ring.lost` when the sampler last
+    // added them to its sums
     uint64_t seen_taken, seen_ticks, seen_lost;
     struct SampleRing ring;
 };
@@ -89,9 +91,8 @@ struct CpuTimer {
 // Installs the handler for `signal`, or for a signal without a handler if
 // `signal` is 0. The handler is never removed, because a signal may be
 // delivered late. If no handler can be installed, CpuTimer_new always returns
-// NULL. In this case `error` is -EBUSY (each signal has a handler), -EINVAL
-// (the signal cannot be chosen) or -EPERM (a thread cannot read its own
-// memory).
+// NULL. Then `error` is -EBUSY if each signal has a handler, -EINVAL if the
+// signal cannot be chosen, or -EPERM if a thread cannot read its own memory.
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // Returns true if the program has installed another handler for our signal.
 bool CpuTimers_lost_signal(const struct CpuTimers *timers);
@@ -109,8 +110,8 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
 // Makes a timer for the calling thread, which has just started. The first
 // sample comes at a timer tick of the kernel within the first interval.
 // `random` chooses the tick, and the sample weighs a whole interval. So the
-// shares are also right for threads that end before their first interval has
-// passed. CpuTimers_take_begun returns the timer. Returns false if the kernel
+// sums over many threads are right even if each thread ends within its first
+// interval. CpuTimers_take_begun returns the timer. Returns false if the kernel
 // refuses or memory is out. Any thread may call this function.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random);
@@ -122,16 +123,17 @@ struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // A thread calls this function after it has changed its signal mask. The
 // function mutes the thread's timer or ends the mute. If the thread has blocked
-// the signal, none of our signals is pending for the thread afterwards. Any
-// thread may call this function, whether it has a timer or not.
+// the signal, the function also removes our pending signals from the thread.
+// Threads without a timer may call this function, too.
 void CpuTimer_note_mask(void);
 // Does the work of the handler. Takes a sample of the calling thread, which has
 // used `now_ns` of CPU time and was interrupted at the address `counter`. This
 // function is async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
-// Stores the next sample and returns true, or returns false if there is none.
-// `frames` has room for WALK_DEPTH frames.
+// Takes the next sample from the ring, stores it in *head and `frames`, and
+// returns true. Returns false if the ring is empty. `frames` has room for
+// WALK_DEPTH frames.
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
                   struct WalkFrame *frames);
 // Tells the timer that the thread's CPU time up to `cpu_ns` needs no sample.
@@ -139,11 +141,11 @@ void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);
 // Returns the value of the thread's CPU clock at the newest sample, or 0 if
 // there is no sample.
 uint64_t CpuTimer_sampled_ns(const struct CpuTimer *timer);
-// Returns the value of the thread's CPU clock up to which its time is accounted
-// for or sampled.
+// Returns the value of the thread's CPU clock up to which all CPU time is
+// accounted for or sampled.
 uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer);
 // Frees the timer, which may be NULL. The samples in the timer's ring are lost.
-// The memory is freed as soon as the timer's handler does not run.
+// The memory is freed as soon as no handler uses the timer.
 void CpuTimer_free(struct CpuTimer *timer);
 
 #endif

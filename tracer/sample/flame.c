@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the tree of stacks. See flame.h. Parents come before their
-// children, so one pass from the end adds up all nodes below each node.
+// Implements the tree of stacks. See flame.h. Each node comes after its parent,
+// so one pass from the last node to the first adds each node's sum to its
+// parent.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Share of a core; the first limit below which nodes are dropped.
+// The first limit in the search for a size, as a share of a core. Nodes below
+// the size are dropped.
 #define SMALLEST 1e-7
 #define FIRST_ROOM 256
 
@@ -34,8 +36,8 @@ void Flame_abandon(struct Flame *flame)
 
 // --- Adding, with the lock
 
-// The shares of a node and of all nodes below it, in the window and since the
-// start. The size of a Part is the larger of the two shares.
+// The sum of the shares of a node and of all its descendants, in the window and
+// since the start. The size of a Part is the larger of the two shares.
 struct Part {
     double window, whole;
 };
@@ -65,8 +67,8 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns the size that a node must have to stay, so that at most `most` nodes
-// stay. A node is never larger than its caller.
+// Returns a size. At most `most` nodes have this size or a larger size. A node
+// is never larger than its caller.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -89,9 +91,9 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
     ShareValue_join(&caller->in_c, &node->in_c, now);
 }
 
-// Returns the place of the caller's child that stands for function `id`, or a
-// free place for this child. The places are a hash table, because a function
-// may have hundreds of children.
+// Searches the caller's children for the child that stands for function `id`.
+// Returns the place of this child, or a free place for it. The places are a
+// hash table, because a function may have hundreds of children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
 {
@@ -115,7 +117,7 @@ static void place(struct Flame *flame, uint32_t number)
     *place_of(flame, node->parent, node->id) = number;
 }
 
-// Drops the nodes that are smaller than `least`, with all nodes below them.
+// Drops the nodes that are smaller than `least`, and their descendants.
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   const struct ShareTime *now)
 {
@@ -174,8 +176,8 @@ static bool grow(struct Flame *flame, size_t room)
     return true;
 }
 
-// Makes room for `count` more nodes. If memory is out or there are too many
-// nodes, the smallest nodes are dropped.
+// Allocates memory for `count` more nodes. If memory is out or there are too
+// many nodes, the smallest nodes are dropped.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {
@@ -191,8 +193,8 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// Returns the child that stands for function `id`. The child is made if there
-// is room. Returns 0 if there is no room.
+// Returns the child that stands for function `id`. Makes the child if it does
+// not exist. Returns 0 if there is no memory for the child.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Keeps the sampled stacks as a tree. A node stands for a path of functions
 // that begins with the outermost function. A node has the CPU time of the
-// samples with this path, in the window of the functions' shares (share.h) and
-// since the start. If there is no room for a new node, the smallest nodes are
-// added to their callers. The sampler adds samples, and any other thread may
-// read the tree.
+// samples whose stack is this path. The node has one value for the window of
+// the functions' shares (share.h), and one for the time since the start. If
+// there is no memory for a new node, the smallest nodes are added to their
+// callers. The sampler adds samples, and any other thread may read the tree.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
 
@@ -19,7 +19,7 @@
 #define FLAME_PLACES 2
 
 struct FlameNode {
-    // Id of a function; 0 for stacks that were cut off at the bottom.
+    // Id of a function; 0 for stacks whose outermost frames are missing.
     uint32_t id;
     // Index of the caller's node, which is less than the node's own index.
     uint32_t parent;
@@ -32,8 +32,8 @@ struct Flame {
     pthread_mutex_t lock; // guards all fields below
     // nodes[0] is the root; NULL before the first sample
     struct FlameNode *nodes;
-    // A hash table of nodes by parent and id, with FLAME_PLACES places for each
-    // node that there is room for. 0 is a free place.
+    // A hash table of nodes by parent and id. The table has FLAME_PLACES places
+    // for each node of the allocated memory. 0 is a free place.
     uint32_t *places;
     size_t count;
     // Number of nodes that there is memory for, at most FLAME_NODES.
@@ -55,7 +55,7 @@ struct FlameSample {
 void Flame_init(struct Flame *flame);
 // No other thread may use the flame graph during the call.
 void Flame_release(struct Flame *flame);
-// A forked child calls this function, which does not use the lock.
+// A forked child calls this function. The function does not use the lock.
 void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,

@@ -23,9 +23,8 @@ static signals_t one(int number)
     return UINT64_C(1) << (number - 1);
 }
 
-// Returns the signals that programs wait for in the main thread. The set lacks
-// signals for faults, signals for job control, and the frequent signals of
-// profilers' timers.
+// Returns the signals that programs wait for in the main thread. The set does
+// not contain the signals of faults, of job control and of profilers' timers.
 static signals_t passed(void)
 {
     return one(SIGHUP) | one(SIGINT) | one(SIGQUIT) | one(SIGUSR1) |
@@ -70,7 +69,7 @@ static void pass(int number, pid_t pid)
     pid_t target = pid;
     siginfo_t info;
 
-    // Another thread may have taken the signal meanwhile.
+    // Another thread may have taken the signal since rt_sigpending.
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) !=
         number)
         return;

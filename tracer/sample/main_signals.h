@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Leaves the process's signals to its main thread. The kernel wakes the main
-// thread for a signal, but delivers the signal to the first thread that handles
-// any signal. CPython runs Python's handlers only in the main thread. So the
-// main thread would sleep on, perhaps for ever. Our handler calls
-// MainSignals_pass at its beginning, with all signals blocked. The rules of our
-// handler (cpu_timer.h) apply to this code, too.
+// Passes signals that are sent to the process on to its main thread. The kernel
+// wakes the main thread for such a signal, but delivers the signal to the first
+// thread that handles any signal. CPython runs Python's handlers only in the
+// main thread. So the main thread would sleep again, perhaps for ever, without
+// having run the handler. Our handler calls MainSignals_pass at its beginning,
+// with all signals blocked. The rules of our handler (cpu_timer.h) apply to
+// this code, too.
 #ifndef OCULAR_TRACER_SAMPLE_MAIN_SIGNALS_H
 #define OCULAR_TRACER_SAMPLE_MAIN_SIGNALS_H
 

@@ -49,8 +49,8 @@ int Memory_open(struct Memory *memory)
 
 bool Memory_recover(struct Memory *memory)
 {
-    // Memory_keep opens the file again, so nothing needs to be done for the
-    // file.
+    // Nothing needs to be done for the file, because Memory_keep opens the file
+    // again.
     return works(memory) || (!memory->by_file && choose(memory));
 }
 

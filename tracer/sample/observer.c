@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define BATCH 256 // largest number of threads that are observed in one step
-// reads are denied if no stack could be read for this time
+// if no stack could be read for this time, reads count as denied
 #define REFUSED_NS 3e9
 #define RETRIES 3 // number of further walks if a thread runs during a walk
 
@@ -14,9 +14,9 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     struct SampledStack *stack = &thread->stack;
     struct Walk *walk = &observer->walk;
 
-    // The id is read before the walk. If other code later gets one of the
-    // addresses, the code has a newer id, and is not the code that the walk
-    // saw.
+    // The newest id is read before the walk. If other code later gets one of
+    // the addresses that the walk has read, the other code has a newer id. So
+    // the other code is not taken for the code that the walk saw.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -67,9 +67,9 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
         note_untimed(observer, thread);
 }
 
-// Attributes the time since the last observation to the functions in which the
-// thread waits now. If the thread is running, the next observations decide.
-// Returns true if the thread ran.
+// Attributes the waiting time since the last observation to the functions in
+// which the thread waits now. If the thread is running, a later observation
+// attributes the waiting time. Returns true if the thread ran.
 static bool observe(struct Observer *observer, struct SampledThread *thread,
                     const struct ShareTime *now)
 {
@@ -85,8 +85,8 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
         return true;
     if (seen == OBSERVED_RAN) {
         walk(observer, thread);
-        // A thread that holds the GIL but has no CPU has lost the CPU, perhaps
-        // to our own thread.
+        // A thread that holds the GIL counts as running, because it may have
+        // lost the CPU to our own thread.
         running =
             SampledThread_is_running(thread, &observer->sampling->clock) ||
             thread->start.active;
@@ -128,8 +128,8 @@ bool Observer_observe_all(struct Observer *observer,
 
 // --- Where nothing can be read -----------------------------------------------
 
-// If memory is read by a file, the program may just have closed the file. In
-// this case Memory_keep opens the file again after some time.
+// If memory is read through /proc/self/mem, the program may just have closed
+// this file. Memory_keep then opens the file again after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

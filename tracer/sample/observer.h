@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finds the functions in which threads wait, and the functions that threads
-// without a timer run. Walks the threads' stacks, and detects whether any stack
-// can be read. Only the sampler's thread calls this code. Any thread may read
-// the counters.
+// Walks the stacks of threads to find the functions in which the threads wait.
+// For a thread without a timer, also finds the functions that the thread runs.
+// Detects if no stack can be read. Only the sampler's thread calls this code.
+// Any thread may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
 
@@ -12,8 +12,9 @@ struct Observer {
     struct Sampling *sampling; // borrowed
     struct Walk walk;
     struct WalkCopies copies;
-    size_t next;    // Index in the table of the thread that is observed next.
-    uint64_t found; // Number of samples by observation in the newest step.
+    size_t next; // Index in the table of the thread that is observed next.
+    uint64_t
+        found;  // Number of samples that observations made in the newest step.
     bool alone; // True if in the newest step only threads without a timer ran.
     bool refused;         // True if the newest stack could not be read.
     uint64_t readable_ns; // Time of the newest stack that could be read.
@@ -29,12 +30,13 @@ int Observer_init(struct Observer *observer, struct Sampling *sampling,
 // have run.
 bool Observer_observe_all(struct Observer *observer,
                           const struct ShareTime *now);
-// Notes after an observation whether stacks can still be read.
+// Stores after an observation whether stacks can still be read.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns);
 // Returns true if no stack could be read for some seconds.
 bool Observer_is_denied(const struct Observer *observer);
-// Tries to read again. Returns false if reads are still denied. Otherwise
-// forgets the earlier clocks and stacks of all threads.
+// Tries to read again, and returns false if reads are still denied. If reads
+// work again, forgets the earlier clocks and stacks of all threads, and returns
+// true.
 bool Observer_recover(struct Observer *observer, uint64_t now_ns);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The sampler reads its clocks through a function pointer. The clocks are the
-// kernel's clocks, or in a test clocks whose hours take no time.
+// kernel's clocks. A test replaces them by clocks that the test itself sets.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 

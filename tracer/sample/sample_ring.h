@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Passes samples from a thread's signal handler to the sampler's thread. The
 // ring has one writer, one reader, no lock and no allocation, so pushing is
-// async-signal-safe. If the ring has no room, a sample is lost and counted.
+// async-signal-safe. If the ring is full, the sample is lost, and the loss is
+// counted.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 
@@ -12,16 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A frame takes two words. The ring has room for half a second of stacks with
-// 60 frames at 250 samples a second. Half a second is the sampler's longest
-// pause while a thread runs.
+// A frame takes two words. The ring holds the samples of half a second, at 250
+// samples a second with 60 frames each. While a thread runs, the sampler's
+// pauses are at most half a second long.
 #define SAMPLE_RING_WORDS 16384u // number of words, a power of two
 
 struct SampleHead {
     uint64_t cpu_ns; // ns of CPU time since the thread's last sample
     uint64_t ticks;  // result of Clock_read at the sample
-    // The registry's newest id before the walk. The stack contains no code that
-    // was adopted later.
+    // The registry's newest id before the walk. The stack contains no code with
+    // a newer id.
     uint32_t newest_id;
     uint16_t depth; // number of frames that follow this head
     uint8_t flags;  // a set of SAMPLE_ bits
@@ -42,8 +43,8 @@ struct SampleRing {
     uint64_t words[SAMPLE_RING_WORDS];
 };
 
-// The writer calls this function. Returns false if there is no room, and counts
-// the sample as lost.
+// The writer calls this function. If the ring is full, counts the sample as
+// lost and returns false.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames);
 // The reader calls this function. Returns false if there is no sample. `frames`

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-// If a thread with a timer has used OVERDUE_NS and OVERDUE_INTERVALS of CPU
-// time without a sample, the thread does not get its signals. If a thread
-// without a timer has used UNSAMPLED_NS, the time is attributed even if no
-// observation has found the thread running.
+// If a thread with a timer has used both OVERDUE_NS and OVERDUE_INTERVALS of
+// CPU time without a sample, the thread does not get its signals. If a thread
+// without a timer has used UNSAMPLED_NS of CPU time, the CPU time is attributed
+// even if no observation has found the thread running.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
@@ -29,9 +29,9 @@ static enum Observation begin(struct SampledThread *thread)
     return OBSERVED_NEW;
 }
 
-// Waiting time that was not attributed decays as a share does. Without the
-// decay a thread that was found running for long would later give one function
-// more time than the window holds.
+// Waiting time that is not attributed yet decays like a share. Without the
+// decay, a thread whose waiting time was not attributed for long would later
+// give one function more time than the window holds.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {
@@ -55,7 +55,7 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
     thread->cpu_ns = cpu_ns;
     thread->wall_ns = wall_ns;
     // If the clock went back, another thread has this id now, and the timer
-    // does not belong to it.
+    // does not belong to this new thread.
     if (ran < 0)
         SampledThread_drop_timer(thread);
     if (!thread->known || ran < 0)

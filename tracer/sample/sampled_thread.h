@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes one sampled Python thread, with its clocks, its timer, its stack
-// when it last ran, and its shares. Only the sampler's thread changes the
-// struct. Any thread may read the shares.
+// Describes one sampled Python thread. The struct has the thread's clocks, its
+// timer, its shares, and its stack at the last observation in which the thread
+// ran. Only the sampler's thread changes the struct. Any thread may read the
+// shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 
@@ -35,8 +36,8 @@ struct SampledThread {
         lacked_ns;    // value of the CPU clock when a sample was last missing.
     uint64_t cpu_ns;  // value of the CPU clock at the newest observation.
     uint64_t wall_ns; // CLOCK_MONOTONIC at the newest observation.
-    // The value of the CPU clock up to which time is attributed, if there is no
-    // timer.
+    // Used if the thread has no timer: the value of the CPU clock up to which
+    // time is attributed.
     uint64_t accounted_ns;
     double wait_ns;         // ns of waiting that are not attributed yet.
     double wait_age;        // ShareTime.age of `wait_ns`.
@@ -46,11 +47,11 @@ struct SampledThread {
 };
 
 enum Observation {
-    // The thread is new, or its clock was replaced, so there is only a first
+    // The thread is new, or its clock was replaced. So this is the first
     // reading.
     OBSERVED_NEW,
     // The thread has not run since the last observation, so `stack` is still
-    // right.
+    // valid.
     OBSERVED_IDLE,
     OBSERVED_RAN, // the thread has run, so its stack must be walked
     OBSERVED_GONE // the thread has ended
@@ -66,20 +67,20 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
 // caller has just walked the thread's stack.
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
-// Returns the ns of CPU time up to the newest observation that the observed
-// stack must get, or 0. The result is not 0 if the thread has no timer, or if
-// there was no sample for a long time because the thread's signals are blocked.
+// Returns the ns of CPU time that must be attributed to the observed stack, or
+// 0. There are such ns if the thread has no timer, or if there was no sample
+// for a long time because the thread has blocked the signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 // Returns true if the thread has used `ns` of CPU time both since the newest
 // sample of its timer and since this function last returned true.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
 void SampledThread_account(struct SampledThread *thread);
-// Frees the thread's timer. The time for which the timer has taken samples
-// stays accounted for.
+// Frees the thread's timer. The CPU time that the timer has sampled is not
+// attributed again.
 void SampledThread_drop_timer(struct SampledThread *thread);
-// Forgets the last observation, because it is too old. The next observation
-// only gives a first reading.
+// Forgets the last observation, because it is too old. The next observation is
+// then a first reading.
 void SampledThread_forget(struct SampledThread *thread);
 
 #endif

@@ -31,9 +31,9 @@ static void table_free(struct SampledThreadTable *table)
 
 void SampledThreads_release(struct SampledThreads *threads)
 {
-    // In a forked child the parent's sampler may have been renewing the table.
-    // The new table was not published yet, and the old table lacks the moved
-    // threads. The memory of the moved threads is leaked.
+    // At the fork the parent's sampler may have been making a new table, which
+    // the child cannot find. The old table lacks the threads that were moved to
+    // the new table. The child leaks the memory of the moved threads.
     if (threads->table)
         table_free(threads->table);
     for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
@@ -57,9 +57,9 @@ static void set_state(struct SampledThread *thread, uintptr_t state)
     thread->walked = false;
 }
 
-// Returns true if both arguments are the same thread. Two threads may have the
-// same id one after the other. A thread that was listed before it had a record
-// may have a record now.
+// Returns true if both arguments are the same thread. A thread may get the id
+// of a thread that has ended. A thread that had no record when it was first
+// listed may have a record now.
 static bool is_same(const struct SampledThread *thread,
                     const struct ListedThread *listed)
 {
@@ -88,7 +88,8 @@ static struct SampledThread *take(struct SampledThreadTable *table,
 }
 
 // Takes a thread from the unlisted threads. Returns NULL if the thread is not
-// there. After that the thread's timer represents only this thread.
+// there. The timer of a thread that is taken represents only this thread from
+// then on.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
 {
@@ -137,8 +138,9 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
     Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
-// Makes a new thread. A thread that was outside Python when the last list was
-// made gets its old numbers.
+// Makes a new thread. If the thread was known before but was missing from the
+// last list because the thread was outside Python, the thread gets its old
+// numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keeps the threads that the sampler observes. A holder of the GIL offers a
-// list of the existing threads, and never waits for the sampler. The sampler
-// takes the list at its next wake-up. Any thread may read the shares of the
+// list of the existing threads, and never waits for the sampler. The sampler's
+// thread takes the list when it wakes up. Any thread may read the shares of the
 // threads.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
@@ -39,12 +39,13 @@ struct SampledThreadTable {
 };
 
 struct SampledThreads {
-    // Guards the set of threads, their names, and the threads that have ended.
+    // Guards the set of threads, the threads' names, and `ended`.
     pthread_mutex_t lock;
     struct Ended ended;
     // Only the sampler changes this pointer.
     struct SampledThreadTable *_Atomic table;
-    // Exchanged atomically, without the lock.
+    // The newest list. Threads exchange this pointer atomically, without the
+    // lock.
     struct OfferedThreads *_Atomic incoming;
     // Threads that started after the list was made, linked by `next`. These
     // threads may have ended. Only the sampler's thread uses this field.
@@ -62,10 +63,10 @@ int SampledThreads_offer(struct SampledThreads *threads,
 // Takes the newest list. A thread that still exists keeps its numbers. Only the
 // sampler calls this function.
 void SampledThreads_take(struct SampledThreads *threads);
-// Adds a thread that has made its own timer. The timer samples the thread,
-// which becomes a usual thread as soon as a list contains it. Returns false if
-// the thread has a timer already or if memory is out. The caller then keeps the
-// new timer. Only the sampler calls this function.
+// Adds a thread that has made its own timer. As soon as a list contains the
+// thread, the thread moves from `unlisted` to the table. Returns false if the
+// thread has a timer already or if memory is out. After false, the caller still
+// owns the new timer. Only the sampler calls this function.
 bool SampledThreads_add_unlisted(struct SampledThreads *threads,
                                  struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the

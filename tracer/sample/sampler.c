@@ -19,7 +19,7 @@
 #define LOOK_NS 250e6 // time between two steps
 // time between two steps in a program that uses less than LIGHT_CORES
 #define LIGHT_NS 1e9
-// Time between two steps if only threads without a timer run.
+// Time between two steps if all running threads lack a timer.
 #define UNTIMED_NS 50e6
 #define IDLE_NS 1e9  // longest time between two steps, if no thread has run
 #define RETRY_NS 2e9 // time between two tries while no memory can be read
@@ -45,9 +45,9 @@ struct Sampler {
 
 // --- A step ------------------------------------------------------------------
 
-// Returns the shortest time to the next step. A step reads data in memory that
-// other code has used since, so the caches are cold. So a step costs nearly the
-// same for a few samples as for many.
+// Returns the shortest time to the next step. A step begins with cold caches,
+// because other code has run since the last step. So a step with a few samples
+// costs nearly as much as a step with many samples.
 static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
 {
     const struct Sampling *sampling = &sampler->sampling;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Measures shares of time without hooks. A signal samples each Python thread in
-// the thread's own CPU time (cpu_timer.h). A thread of ours, "ocular-sampler",
-// collects the samples one to four times a second. After that it observes in
-// which functions threads wait (observer.h). The sampler's thread never
-// attaches to the interpreter, and never dereferences a pointer that it has
-// read. A code pointer counts only if the registry knows the pointer.
+// Measures shares of time without hooks. In each Python thread a signal takes a
+// sample after every few ms of the thread's CPU time (cpu_timer.h). A thread of
+// ours, "ocular-sampler", collects the samples one to four times a second.
+// After collecting, "ocular-sampler" observes in which functions threads wait
+// (observer.h). The sampler's thread never attaches to the interpreter, and
+// never dereferences a pointer that it has read. A code pointer counts only if
+// the registry knows the pointer.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
 #define OCULAR_TRACER_SAMPLE_SAMPLER_H
 
@@ -20,24 +21,26 @@ struct SamplerTotals {
     double window_samples;
     uint64_t wakeups; // number of wake-ups of the sampler's thread
     uint64_t samples; // number of samples of running threads
-    // the samples of `samples` whose stacks could not be read to the end
+    // samples, counted in `samples`, whose stacks could not be read to the end
     uint64_t unknown;
-    // The samples of `samples` whose stacks are deeper than WALK_DEPTH.
+    // Samples, counted in `samples`, whose stacks are deeper than WALK_DEPTH.
     uint64_t truncated;
-    // Number of samples without room, whose time the next sample got.
+    // Number of samples that were lost because a ring was full. The next sample
+    // got the time of a lost sample.
     uint64_t lost;
-    uint64_t ours;    // the samples of `samples` in which the thread ran a hook
+    uint64_t
+        ours; // samples, counted in `samples`, in which the thread ran a hook
     uint64_t untimed; // number of threads that cannot have a timer
     // number of the samples' signal; 0 if there are only observations
     int signal;
-    // The reason why there is no signal, which is -EBUSY (no signal is free),
-    // -EINVAL (the signal cannot be chosen) or -EPERM (a thread may not read
-    // its memory).
+    // The reason why there is no signal. -EBUSY means that no signal is free,
+    // -EINVAL that the signal cannot be chosen, and -EPERM that a thread may
+    // not read its own memory.
     int error;
-    // The share of one core's wall time, in the window, in which threads ran
-    // with excluded or unknown code on top of their stacks. The share contains
-    // this time even if the time was credited to an accepted caller. Waiting is
-    // not counted, because idle threads always wait in unknown code.
+    // The time in the window in which a running thread's innermost function was
+    // excluded or unknown, as a share of one core. This time counts here even
+    // if an accepted caller was credited with it. Waiting is not counted,
+    // because idle threads always wait in unknown code.
     double elsewhere;
     // CPU time of the sampler's thread, and of making timers on other threads
     double cpu_s;
@@ -47,18 +50,18 @@ struct SamplerTotals {
 
 struct Sampler;
 
-// The parts with which the sampler works. All parts except the clock must stay
-// at their addresses.
+// The objects that the sampler uses. All objects except `clock` must stay at
+// their addresses.
 struct SamplerParts {
     struct Registry *registry;
     const struct FrameLayout *layout;
     const struct Opcodes *opcodes;
     const struct Clock *counter;
     const struct SampleClock *clock; // NULL for the kernel's clocks
-    struct SampleSink sink;          // this consumer also gets all samples
+    struct SampleSink sink;          // the consumer that gets each sample, too
     double call_ticks; // ticks that an untraced call of an empty function takes
-    // The signal to be used. 0 means any free signal. A number below 0 means no
-    // signal, so that there are only observations.
+    // The signal to be used. 0 means any free signal. A negative number means
+    // that no signal is used, so that the sampler only observes.
     int signal;
 };
 
@@ -70,8 +73,8 @@ int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
 // Does the work of one wake-up of the sampler's thread. Collects the samples,
 // and observes the threads if an observation is due. Returns the time of the
-// next wake-up in ns of CLOCK_MONOTONIC. If the sampler has no thread, any one
-// thread may call this function.
+// next wake-up in ns of CLOCK_MONOTONIC. If the sampler has no thread, any
+// thread may call this function, but only one at a time.
 uint64_t Sampler_step(struct Sampler *sampler);
 // Calls Sampler_new and Sampler_resume.
 int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
@@ -82,10 +85,10 @@ void Sampler_stop(struct Sampler *sampler);
 // above 0 and at most 10000. The number is used from the sampler's next step
 // on. Returns 0 or -EINVAL. Any thread may call this function.
 int Sampler_set_hz(struct Sampler *sampler, double hz);
-// Sampler_pause ends the thread of the sampler. All data stays, and samples
-// wait until they are collected. Sampler_resume starts the thread again and
-// returns 0 or -errno. After an error Sampler_resume may be called again. Only
-// one thread at a time calls the two functions.
+// Sampler_pause ends the thread of the sampler. All data stays, and the samples
+// stay in the rings until they are collected. Sampler_resume starts the thread
+// again and returns 0 or -errno. After an error Sampler_resume may be called
+// again. Only one thread at a time calls the two functions.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.
@@ -104,8 +107,8 @@ int Sampler_set_threads(struct Sampler *sampler,
 // stopping.
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 // Writes the threads to *shares, which the caller frees with Heap_free(). The
-// list includes the ended threads, except those that were dropped. Returns the
-// count or -errno. Any thread may call this function.
+// list includes the ended threads, except the ended threads that were dropped.
+// Returns the count or -errno. Any thread may call this function.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
@@ -113,19 +116,19 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
 // or NULL if memory is out. The caller owns the table. Any thread may call this
 // function.
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
-// Returns the next call of dark code that was seen on a stack and not returned
-// yet. Returns false if there is no such call. Only one thread at a time may
-// call this function, which is the thread that may record the call.
+// Takes the next call of dark code from the queue of calls that were seen on
+// stacks. Returns false if there is no such call. Only one thread at a time may
+// call this function.
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
-// Returns the time base of all shares, which is the sampler's newest step.
+// Returns the time of the sampler's newest step, to which all shares refer.
 struct ShareTime Sampler_now(const struct Sampler *sampler);
 // Returns the time in ticks before which all samples are attributed, or
 // UINT64_MAX if no samples will come. Any thread may call this function.
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // Returns true if no way of reading memory has worked for some seconds. For
-// example, a program may start to filter its system calls at any time. In this
-// case the shares do not change, and do not contain the time in which reads
-// were denied. The sampler tries again from time to time.
+// example, a program may start to filter its system calls at any time. While
+// reads are denied the shares do not change, and this time is not part of the
+// shares. The sampler tries again from time to time.
 bool Sampler_is_denied(const struct Sampler *sampler);
 
 #endif

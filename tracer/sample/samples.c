@@ -21,7 +21,7 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
     Attribution_judge(&samples->sampling->attribution, stack,
                       head->flags & SAMPLE_ACTIVE);
-    // The thread was in its enter hook, so it was not in a garbage collection.
+    // A thread in its enter hook is not in a garbage collection.
     if (head->flags & SAMPLE_OURS)
         stack->at_resume = false;
     Sampling_attribute(samples->sampling, thread, stack, now,
@@ -59,7 +59,7 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // The timer may have a signal that is no longer used.
+        // The timer may still send a signal that is no longer used.
         if (timer->signal != timers->signal ||
             !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
@@ -86,8 +86,8 @@ static void note_signal(struct Samples *samples)
 }
 
 // Opens the timers again with another signal if another handler has replaced
-// ours. If handlers can no longer check pages, also opens the timers again, and
-// then there are no timers.
+// ours. Also opens the timers again if handlers can no longer check pages. The
+// opening then fails, and there are no timers.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;

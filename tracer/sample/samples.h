@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collects the samples of the CPU timers from all threads, including threads
-// that end before they are on a list. Counts the cost of the samples, and the
+// Collects the samples of the CPU timers of all threads, even of threads that
+// end before a list contains them. Counts the cost of the samples, and the
 // number of lost samples. Only the sampler's thread calls this code. Any thread
 // may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H

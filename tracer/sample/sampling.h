@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds the data that samples and observations share, which are the threads,
-// their timers, the way of reading memory, and the time and the sums of all
-// shares. Only the sampler's thread changes a Sampling. Any thread may read its
+// Holds the data that both samples and observations use. These data are the
+// threads, the threads' timers, the way of reading memory, and the shares of
+// time. Only the sampler's thread changes a Sampling. Any thread may read its
 // counters and shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
@@ -26,16 +26,16 @@ struct Sampling {
     struct ShareValue elsewhere;
 };
 
-// Initialises the struct, and cannot fail, because the memory is not opened yet
-// and there are no threads.
+// Initialises the struct without threads. This function cannot fail, because it
+// does not open the memory.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);
 struct ShareTime Sampling_now(const struct Sampling *sampling);
 // Returns the ns of CPU time between two samples of a thread.
 uint64_t Sampling_period_ns(const struct Sampling *sampling);
-// Advances the time of the shares to `now_ns`, with `samples` samples since the
-// last step. Time in which the machine slept does not count.
+// Sets the time of the shares to `now_ns`. There were `samples` samples since
+// the last step. Time in which the machine slept does not count.
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
 // Attributes the time to the functions on the stack.

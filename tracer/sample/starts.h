@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Counts threads that are sampled from their first code on, and decides which
-// of them get a timer. If many threads start, only one in several gets a timer
-// and represents the others. Any thread calls Starts_begin with the GIL held.
-// The sampler's thread calls Starts_step.
+// Counts the threads that start, and decides which of these threads get a timer
+// at their start. If many threads start, only one of several threads gets a
+// timer, and this thread represents the others. Any thread calls Starts_begin
+// with the GIL held. The sampler's thread calls Starts_step.
 #ifndef OCULAR_TRACER_SAMPLE_STARTS_H
 #define OCULAR_TRACER_SAMPLE_STARTS_H
 
@@ -18,12 +18,12 @@ struct Starts {
 
 void Starts_init(struct Starts *starts);
 // A thread calls this function when it starts with the PyThreadState `state`.
-// Gives the thread a timer if it is the thread's turn. `period_ns` is 0 if
+// One of `one_in` threads, chosen at random, gets a timer. `period_ns` is 0 if
 // threads have no timers.
 void Starts_begin(struct Starts *starts, struct CpuTimers *timers,
                   uintptr_t state, uint64_t period_ns);
-// Chooses the part of new threads that get a timer, from the number of threads
-// that have started since the last step.
+// Computes `one_in` from the number of threads that have started since the last
+// step.
 void Starts_step(struct Starts *starts, uint64_t now_ns);
 // Returns the seconds of CPU time that making timers took.
 double Starts_s(const struct Starts *starts, const struct Clock *clock);

@@ -40,7 +40,7 @@ bool TimerSignal_has(int signal, TimerHandler *handler)
            action.sa_flags & SA_SIGINFO && action.sa_sigaction == handler;
 }
 
-// Chooses a signal from the highest number down, because hardly any program
+// Chooses the free signal with the highest number, because hardly any program
 // uses the highest numbers.
 static int choose(TimerHandler *handler)
 {
@@ -68,8 +68,9 @@ int TimerSignal_install(int signal, TimerHandler *handler)
     if (signal < 0 ||
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
-    // In the handler all signals except faults are blocked (main_signals.h). If
-    // our handler causes a fault, the fault is then reported as a fault.
+    // While the handler runs, all signals except the signals of faults are
+    // blocked (main_signals.h). So a fault in our handler is reported as a
+    // fault.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
@@ -92,9 +93,8 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
 // the temporary mask during such a wait.
 static bool waits_with_another_mask(pid_t tid)
 {
-    // `mask` is the number of the system call's argument with the temporary
-    // mask, counted from 1. A NULL argument means that the mask does not
-    // change.
+    // `mask` says which argument of the system call is the temporary mask; 1 is
+    // the first argument. A NULL argument means that the mask does not change.
     static const struct {
         long number;
         int mask;
@@ -107,7 +107,8 @@ static bool waits_with_another_mask(pid_t tid)
 
     if (!read_of(tid, "syscall", text, sizeof text))
         return false;
-    // The text "running" gives 0, which is none of `calls`.
+    // The text "running" gives 0, and no system call in `calls` has the number
+    // 0.
     number = strtol(text, &at, 10);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].number != number)

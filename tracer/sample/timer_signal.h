@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chooses the number of the samples' signal, and records which threads have
-// blocked the signal. If a thread has blocked the signal, the signal would stay
-// pending until the program takes it (sigwait, signalfd) or sees it
-// (sigpending), although the program did not ask for the signal.
+// blocked the signal. If a thread has blocked the signal, a signal of a timer
+// would stay pending, and the program would get (sigwait, signalfd) or see
+// (sigpending) a signal for which it did not ask.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 
@@ -14,10 +14,10 @@
 
 typedef void TimerHandler(int number, siginfo_t *info, void *context);
 
-// Installs the handler for `signal`, or for a signal without a handler if
-// `signal` is 0 or less. Returns the signal, or a negative error number. -EBUSY
-// means that the signal, or each signal, has a handler. -EINVAL means that the
-// signal cannot be chosen.
+// Installs the handler for `signal`. If `signal` is 0 or less, chooses a signal
+// that has no handler. Returns the number of the signal, or -EBUSY or -EINVAL.
+// -EBUSY means that `signal` already has a handler, or that all signals have
+// handlers. -EINVAL means that the signal cannot be chosen.
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
@@ -26,8 +26,8 @@ bool TimerSignal_has(int signal, TimerHandler *handler);
 bool TimerSignal_is_blocked(int signal);
 
 // Stores whether a thread has blocked the signal, as far as this is known. The
-// thread reports each change of its mask. The sampler's thread also reads the
-// mask, because there are other ways to change a mask.
+// thread reports each change of its mask that Ocular notices. The sampler's
+// thread also reads the mask, because Ocular does not notice all changes.
 struct Mute {
     // Bit 0 is set if the signal is blocked. The other bits count the thread's
     // own reports.
@@ -49,8 +49,7 @@ static inline bool Mute_is_on(const struct Mute *mute)
 // the call has returned.
 void Mute_init(struct Mute *mute);
 // Reads the mask of the thread `tid`, which takes 20 us. The sampler's thread
-// calls this function. If the thread reports a change meanwhile, the report
-// stays valid.
+// calls this function. A report of the thread during the call stays valid.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // Reports that the calling thread, to which this Mute belongs, has changed its
 // mask. Returns Mute_is_on.

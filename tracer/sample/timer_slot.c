@@ -22,8 +22,8 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// Returns a chunk of slots. If there is none, makes the chunk. Returns NULL if
-// memory is out.
+// Returns a chunk of slots. Makes the chunk if the chunk does not exist.
+// Returns NULL if memory is out.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =

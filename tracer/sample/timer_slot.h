@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A timer's signal carries a slot's number instead of a pointer. A slot has the
-// timer with this number, if the timer still exists, and the number of handlers
-// that use the timer. Slots belong to the process and are never freed. Handlers
-// on any thread find slots. A thread that makes a timer takes a slot.
+// A timer's signal carries a slot's number instead of a pointer. The slot has a
+// pointer to the timer, if the timer still exists, and the number of handlers
+// that use the slot. Slots belong to the process and are never freed. Signal
+// handlers on any thread search for slots. A thread that makes a timer takes a
+// slot.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 

@@ -42,9 +42,9 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
     return 0;
 }
 
-// A thread that ends is also sampled after it has freed its state. The walk
-// checks whether the page can be read. AddressSanitizer checks the address and
-// must not report this read.
+// A thread may be sampled after the thread has freed its PyThreadState. So the
+// walk checks whether the page can be read. AddressSanitizer checks the address
+// and must not report this read.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -58,10 +58,10 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 
 // --- Reading -----------------------------------------------------------------
 
-// Returns true if all bytes are on pages that can be read, so that they can be
-// read in place. Each page is checked once in a walk. A thread's links lead to
-// live objects. But while a frame is pushed or popped, a link that is being set
-// may lead anywhere.
+// Returns true if all bytes are on pages that can be read. The bytes can then
+// be read without a copy. Each page is checked once in a walk. The links
+// between a thread's frames lead to live objects. But while CPython pushes or
+// pops a frame, a link that CPython is writing may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -173,11 +173,12 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
     return c != 0 && (owner == c || owner == c + 1);
 }
 
-// Returns true if a frame without a caller is the last frame of its stack. C
-// code has made the last frame, or nothing can be below the last frame, because
-// greenlets leave out C's frames while they switch. Any other frame without a
-// caller was popped, or it has yielded. C's frames are on C's stack, where
-// other data may have overwritten them.
+// Returns true if a frame without a caller is the last frame of its stack. The
+// last frame was made by C code, or is the first frame of the thread's data
+// stack. The second case exists because greenlets leave out C's frames while
+// they switch. Any other frame without a caller was popped, or it has yielded.
+// A frame that C code has made is on C's stack, where other data may have
+// overwritten the frame.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -206,8 +207,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
             walk->torn = true;
             break;
         }
-        // If the frame on top was made by C code, it is left out, because a
-        // call from C has just begun or has just ended.
+        // The innermost frame is left out if C code has made it, because a call
+        // from C has then just begun or has just ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             walk->frames[walk->depth++] = (struct WalkFrame){
                 word(frame, layout->frame_code) & layout->code_mask,

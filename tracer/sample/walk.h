@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Follows a thread's frames from its PyThreadState down. The memory may change
-// meanwhile, so every address may be wrong and every word may be torn. The
-// results are numbers and not pointers, and a user of a code address asks the
-// registry first. Only one thread at a time may use a struct Walk, but any
-// thread may do so. The caller does not need the GIL.
+// Walks over a thread's frames, beginning at its PyThreadState. The memory may
+// change during the walk, so every address may be wrong and every word may be
+// torn. The results are numbers and not pointers, and a user of a code address
+// asks the registry first. Any thread may use a struct Walk, but only one
+// thread at a time. The caller does not need the GIL.
 #ifndef OCULAR_TRACER_SAMPLE_WALK_H
 #define OCULAR_TRACER_SAMPLE_WALK_H
 
 #include "tracer/sample/memory.h"
 
 #define WALK_DEPTH 256 // number of frames; deeper frames are cut off
-// largest number of bytes from the first to the last needed member
+// largest number of bytes of a PyThreadState that are read
 #define WALK_STATE 1024
 #define WALK_FRAME_SIZE 256 // largest number of bytes of a frame's head
 #define WALK_PAGE 4096      // bytes; alignment and smallest size of mappings
@@ -41,14 +41,14 @@ struct FrameLayout {
     uint8_t owned_by_c;
     size_t chunk_first; // offset of the first frame in a thread's first chunk
     // Returns the calling thread's PyThreadState, or 0 if this is unknown. This
-    // function is async-signal-safe. The pointer to the function is NULL if no
-    // function can know the state.
+    // function is async-signal-safe. The pointer is NULL if the state cannot be
+    // known.
     uintptr_t (*own_state)(void);
     uintptr_t code_mask;  // a mask that clears the tag bits of frame_code
     size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
 };
 
-// The part of a thread's state at which a walk begins.
+// The values of a thread's PyThreadState with which a walk begins.
 struct WalkStart {
     // Input: PyThreadState, or 0 if the thread is outside the interpreter.
     uintptr_t state;
@@ -64,7 +64,7 @@ struct WalkFrame {
     uintptr_t instruction;
 };
 
-// Copies of pages as they were when the walk first read them.
+// Copies of pages. Each page is copied when the walk first reads the page.
 struct WalkCopies {
     const struct Memory *memory; // borrowed
     uintptr_t from[WALK_COPIES]; // address of each page, or 0 if there is none
@@ -92,17 +92,18 @@ struct Walk {
     uintptr_t known[WALK_KNOWN];
 };
 
-// `copies`, in which the field `memory` is set, is used for the frames of other
-// threads. If `copies` is NULL, the walk is for the frames of the calling
-// thread. Returns 0, or -EINVAL for an impossible layout.
+// For the frames of other threads, `copies` must not be NULL, and its field
+// `memory` must be set. If `copies` is NULL, the walk is for the frames of the
+// calling thread. Returns 0, or -EINVAL for an impossible layout.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
-// Walks one thread's frames. If the thread is another thread and runs during
-// the walk, the result may be torn.
+// Walks one thread's frames. The result may be torn if the walk is for another
+// thread and that thread runs during the walk.
 //
-// In a signal handler the frames are the calling thread's own and are read in
-// place. No other thread changes the frames, so the result is torn only at a
-// frame that is being pushed or popped. This function is async-signal-safe.
+// A signal handler walks over the frames of its own thread and reads the frames
+// without copies. No other thread changes these frames, so the result is torn
+// only if the signal came while CPython pushed or popped a frame. This function
+// is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif
