@@ -71,8 +71,9 @@ void Code_lose_dark_callee(struct Code *code)
         next_epoch(code);
 }
 
-// Returns the number of hits at which a site that has had `seen` hits goes
-// dark, if it gets `hits` more. If `hits` is 0, the site never goes dark.
+// Returns the number of hits at which a site goes dark. The site has had `seen`
+// hits, and may have `hits` more hits. If `hits` is 0, the site never goes
+// dark.
 static uint64_t stop_after(uint64_t seen, uint64_t hits)
 {
     return hits ? seen + hits : CODE_NEVER;
@@ -154,8 +155,8 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        // `ticks` may be slightly less than `renewed`, at a call whose code was
-        // adopted during the call.
+        // At a call during which the code was adopted, `ticks` may be slightly
+        // less than `renewed`.
         ticks - code->cold.renewed + second->ticks < 2 * second->ticks)
         return false;
     Code_extend(code, second->hits, ticks);

@@ -7,22 +7,22 @@
 
 #include "tracer/code/code.h"
 
-// Leaves new code dark, because tracing has spent more than the budget allows.
-// The code is armed at a later call. This function is called before other
+// Leaves new code dark, and arms the code at a later call. This function is
+// called if tracing has spent more than the budget allows, and before other
 // threads can find the code.
 void Code_leave_unarmed(struct Code *code);
-// Makes the site of a jump or a branch dark. After this not all ends of blocks
-// are seen, unless the site was redundant.
+// Makes the site of a jump or a branch dark. Afterwards the hooks miss some
+// ends of blocks, unless the site was redundant.
 void Code_darken_site(struct Code *code, struct Site *site);
 // Makes the site of an instruction dark, in precise mode.
 void Code_darken_instruction(struct Code *code,
                              struct Instruction *instruction);
-// Sets block_epoch again after a change of a field from which block_epoch is
-// computed.
+// Computes block_epoch again after one of the fields in the computation has
+// changed.
 void Code_refresh(struct Code *code);
-// Code_gain_dark_callee is called when a known callee has gone dark, because
-// the callee's time would count as this code's own time. Code_lose_dark_callee
-// is called when the callee is armed again.
+// Code_gain_dark_callee is called when a known callee has gone dark. From then
+// on the callee's time would count as this code's own time.
+// Code_lose_dark_callee is called when the callee is armed again.
 void Code_gain_dark_callee(struct Code *code);
 void Code_lose_dark_callee(struct Code *code);
 // Arms all sites of the code for `hits` more hits each, or for good if `hits`
@@ -31,8 +31,9 @@ void Code_arm(struct Code *code, uint64_t hits, bool jumps);
 // Arms code that was dark, at the time `ticks`. The parameters are those of
 // Code_arm.
 void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
-// Gives each site of armed code `hits` hits from the time `ticks`, which may be
-// more or fewer than before. Code that is armed for good stays armed for good.
+// Gives each site of armed code `hits` hits from the time `ticks` on. This
+// number may be larger or smaller than before. Code that is armed for good
+// stays armed for good.
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {
@@ -41,12 +42,12 @@ struct Second {
     uint64_t ticks; // ticks per second
 };
 
-// This function is called when a site has used up its hits. If the hits lasted
-// for a second or longer, the function gives the code another second's hits and
+// This function is called when a site has used up its hits. If that took a
+// second or longer, the function gives the code the hits of another second and
 // returns true.
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
-// This function is called for code that stays armed when a slice begins or
-// ends. If no slice is open, `between` is true, and only functions without
+// When a slice begins or ends, this function is called for each code that stays
+// armed. If no slice is open, `between` is true, and only functions without
 // callees are timed.
 void Code_set_between(struct Code *code, bool between);
 // Ends the slice in which the code was armed, so that the code goes dark at its

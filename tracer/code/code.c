@@ -11,7 +11,7 @@
 // Bits of RESUME's argument that tell the place of the RESUME.
 #define RESUME_LOCATION 3
 
-// Returns the site kind of an opcode, or -1 if the opcode has no event.
+// Returns the kind of site of an opcode, or -1 if the opcode has no event.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
                      uint8_t oparg)
 {
@@ -36,7 +36,7 @@ struct Walk { // a walk over a code object's instructions
     size_t number; // number of the instruction
     // number of the first instruction after the last backward jump
     size_t after_loop;
-    bool far; // true if the offset is beyond CPython's small integers
+    bool far; // true if the offset is larger than CPython's small integers
 };
 
 static enum HookKind hook_kind(const struct Code *code, int site_kind)
@@ -59,8 +59,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     struct Site *site =
         &walk->code->layout.sites[walk->code->layout.site_count++];
 
-    // A redundant site goes dark at its first hit, because its count follows
-    // from the counts of other sites.
+    // A redundant site goes dark at its first hit, because the counts of other
+    // sites give the redundant site's count.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
     site->unit = (uint16_t)walk->unit;
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);

@@ -21,11 +21,11 @@
 
 struct Code {
     // The comment of each member names its writer.
-    struct CodeHot hot;       // the counting thread, at each hit
+    struct CodeHot hot;       // writer: the counting thread, at each hit
     struct CodeLayout layout; // immutable; read at each hit
     struct Share share;       // the sampler
     struct CodeCold cold;     // the counting thread and the governor, seldom
-    // call edges; written by the counting thread, seldom
+    // call edges; the counting thread, seldom
     struct CodeLinks links;
     struct CodeSpans spans;   // the governor and the counting thread, seldom
     struct CodePlan plan;     // the governor
@@ -35,8 +35,8 @@ struct Code {
     struct RegistryNode node; // the registry
 };
 
-// Counting writes these fields in the first two cache lines. The map of sites
-// (`layout`) follows in the second cache line.
+// Counting writes the fields of CodeHot, which are in the first two cache
+// lines. The map of sites (`layout`) follows in the second cache line.
 _Static_assert(offsetof(struct CodeHot, touched) / 64 ==
                        offsetof(struct CodeHot, last_seen) / 64 &&
                    offsetof(struct CodeHot, touched) / 64 ==
@@ -54,7 +54,7 @@ struct CodeSource {
     const char *name;
     const char *file;
     uint32_t line;
-    uint32_t version;        // version of the unchanged functions, or 0
+    uint32_t version;        // version of the code's unchanged functions, or 0
     const uint8_t *bytecode; // base opcodes
     size_t bytecode_size;
     const uint8_t *line_table;
@@ -62,18 +62,19 @@ struct CodeSource {
     bool suspends; // true for a generator or a coroutine
 };
 
-// Makes a Code. Walks the bytecode and lays out the sites. If `threshold` is 0,
-// sites never go dark. Returns NULL if memory is out.
+// Makes a Code. Goes through the bytecode and makes the list of sites. If
+// `threshold` is 0, sites never go dark. Returns NULL if memory is out.
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// Returns an array with the number of samples that found each instruction
-// running, by instruction number (Code_instruction_count() entries), or NULL.
-// The array continues with the same number of entries for those of the samples
-// that found the instruction in a C function.
+// Returns an array of two parts, or NULL. Each part has
+// Code_instruction_count() entries, one for each instruction number. The first
+// part has the number of samples that found the instruction running. The second
+// part counts only the samples in which a C function ran that the instruction
+// had called.
 static inline const _Atomic uint32_t *
 Code_instruction_samples(const struct Code *code)
 {
@@ -81,7 +82,8 @@ Code_instruction_samples(const struct Code *code)
                                 memory_order_acquire);
 }
 
-// Returns the number of different instruction numbers, which have 16 bits.
+// Returns the number of different instruction numbers. An instruction number
+// has 16 bits.
 static inline size_t Code_instruction_count(const struct Code *code)
 {
     if (code->layout.unit_count > UINT16_MAX)
@@ -106,9 +108,9 @@ static inline uint64_t Code_calls(const struct Code *code)
     return entries > resumed ? entries - resumed : 0;
 }
 
-// Returns the part of the entries that begin a call. The other entries resume a
-// call. The part is 1 for code that is never suspended, and for code of which
-// only resumptions were seen.
+// Returns the fraction of entries that begin a call; all other entries resume a
+// call. The fraction is 1 for code that is never suspended, and for code of
+// which only resumptions were seen.
 static inline double Code_calls_an_entry(const struct Code *code)
 {
     uint64_t calls = Code_calls(code);
@@ -123,8 +125,8 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
     return (int32_t)(code->hot.id - id) > 0;
 }
 
-// Returns false until an event or a sample of the code is seen. Code may be
-// adopted because it is on a stack, although it does not run during the trace.
+// Returns true after the first event or sample of the code. Code that is on a
+// stack is also adopted, although the code may not run during the trace.
 static inline bool Code_was_seen(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) ||
@@ -150,7 +152,7 @@ static inline enum HookKind Code_leave_hook(const struct Code *code)
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;
 }
 
-// Makes the next snapshot fill the code's row again, although there was no hit.
+// Makes the next snapshot fill the code's row again, even if there is no hit.
 // Any thread may call this function, after it has changed the code.
 static inline void Code_touch(struct Code *code)
 {
@@ -178,8 +180,8 @@ static inline uint32_t Code_stamp(const struct Code *code)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// This function is called after a site or an instruction went dark, or after
-// all sites were armed. The caller holds the counting lock.
+// This function is called each time that a site or an instruction has gone
+// dark, or all sites have been armed. The caller holds the counting lock.
 static inline void Code_note_change(struct Code *code)
 {
     uint32_t changes =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code are written seldom. The writer is the thread that
-// counts the function's hits, or the governor, when the function is armed, goes
-// dark or grows. The writer holds the counting lock. Any thread reads the
-// atomic members.
+// These fields of struct Code are written seldom. The thread that counts the
+// function's hits writes the fields. The governor writes the fields when the
+// function is armed, goes dark or grows. The writer holds the counting lock.
+// Any thread reads the atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 
@@ -13,7 +13,7 @@
 
 struct CodeCold {
     _Atomic uint32_t dark_times; // number of times that the function went dark
-    uint64_t renewed; // ticks at which the sites last got a second's hits
+    uint64_t renewed; // ticks when the sites last got the hits of a second
     // Estimated calls in dark spells that have ended.
     _Atomic double dark_calls;
     // Sampled ns in dark spells that have ended. These ns are not converted
@@ -22,26 +22,27 @@ struct CodeCold {
     // The function's sampled ns at the time when it last went dark. 0 if there
     // were no sampled ns, or if the function never went dark.
     _Atomic uint64_t dark_from_ns;
-    // Ticks at which the function went dark, or at which it was found running
-    // before it was ever armed. 0 if the function is armed, or if no call was
-    // missed.
+    // Ticks at which the function went dark, or at which a function that was
+    // never armed was found running. 0 if the function is armed, or if no call
+    // was missed.
     _Atomic uint64_t dark_since;
-    bool unarmed; // true if the function was not armed since it was adopted
+    bool unarmed; // true if the function was never armed
     // True if asyncio runs the steps of tasks by this function, and there is a
     // timeline. The thread that adopts the code writes this field.
     bool begins_tasks;
-    // True if the function was called more than once while `unarmed`.
+    // True if the function was called more than once while `unarmed` was true.
     _Atomic bool again;
     // True if the function's jumps and branches are armed together with the
     // function. The collector reads this field.
     _Atomic bool jumps;
-    // True if no slice is open and the function calls functions that are armed
-    // in slices. The time of these callees would count as the function's own.
+    // True between two slices if the function calls functions that are armed
+    // only in slices. The callees' time would then count as the function's own
+    // time.
     bool between;
     // True if the function is dark and counted among its callers' dark callees.
     bool reported;
-    // Number of timed calls before the recent ones at the time when the
-    // histogram was last aged. 0 if the histogram was never aged.
+    // RecentMark.calls at the time when Code_age_histogram last halved the
+    // histogram. 0 if the histogram was never halved.
     uint64_t aged_calls;
     // Bytes of the histogram and of the arrays in `links`.
     counter_t grown_bytes;

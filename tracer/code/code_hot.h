@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code change at each hit. The writer is the thread that
-// holds the counting lock (tracer/hook/counting.h), or arming.c for the
-// governor. These fields fill the first two cache lines of struct Code. The
-// fields that the beginning of a call changes come first and reach into the
-// second line. The fields that the end of a call changes follow. The order of
-// the fields is important for the speed of counting. Any thread reads the
+// These fields of struct Code change at each hit. The thread that holds the
+// counting lock (tracer/hook/counting.h) writes the fields. These fields fill
+// the first two cache lines of struct Code. The first fields, up to the second
+// line, change at the beginning of a call. The last fields change at the end of
+// a call. This order of the fields makes counting fast. Any thread reads the
 // counters and the atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_HOT_H
 #define OCULAR_TRACER_CODE_CODE_HOT_H
@@ -23,26 +22,29 @@ struct CodeHot {
 
     // Calls and resumptions that were counted since the code was adopted.
     counter_t entries;
-    // Number of entries at which the function goes dark, or gets more hits.
+    // When `entries` reaches this number, the function goes dark or gets more
+    // hits.
     uint64_t stop_at;
     // Ticks of self time in which the function waited. The end of a call seldom
     // writes this field.
     counter_t waited_cycles;
-    // The id of the newest caller, which `links` also contains. 0 if there is
-    // no caller. If the id is UINT64_MAX, the next call looks up its caller.
+    // The id of the newest caller, or 0 if there is no caller. `links` also
+    // contains this id. If the id is UINT64_MAX, the next call looks up its
+    // caller.
     uint64_t last_caller;
-    // A histogram of self cycles, or NULL before two calls were timed.
+    // A histogram of self cycles, or NULL if fewer than two calls were timed.
     struct Histogram *_Atomic histogram;
     // Unique in the process, immutable, never reused; 0 is no function.
     uint32_t id;
     // The number of known callees that are dark. While this number is above 0,
-    // self and block cycles are not counted, because they would contain the
-    // callees' cycles. The governor reads this field.
+    // self cycles and block cycles are not counted, because self cycles and
+    // block cycles would contain the callees' cycles. The governor reads this
+    // field.
     _Atomic uint32_t dark_callees;
-    // A number that is never 0, and that changes when the cycles of open frames
-    // become wrong, for example when the first callee goes dark.
+    // This number is never 0. The number changes when the cycles of running
+    // calls become wrong, for example when the first callee goes dark.
     uint16_t epoch;
-    // `epoch` while block cycles are right, 0 while they are wrong
+    // equal to `epoch` while block cycles are right, otherwise 0
     uint16_t block_epoch;
     // True if the next call is not timed, because the code was just armed.
     bool untimed;
@@ -63,11 +65,11 @@ struct CodeHot {
     // seen. The governor reads this field.
     _Atomic bool broken;
     uint8_t enter_hook; // enum HookKind; immutable
-    // true if hooks are timed on this code, which is in no list then; immutable
+    // true for code that only serves to time hooks, and is in no list;
+    // immutable
     bool probe;
-    // True if something other than a hit has changed the function's row. Any
-    // thread sets this field. The thread that builds snapshots clears this
-    // field.
+    // True if the function's row has changed without a hit. Any thread sets
+    // this field. The thread that builds snapshots clears this field.
     _Atomic bool touched;
 
     // The end of a call writes the next fields.
@@ -75,9 +77,9 @@ struct CodeHot {
     counter_t self_cycles; // ticks in the function and not in its callees
     // self ticks of the shortest call; UINT64_MAX if there was no call
     counter_t min_cycles;
-    counter_t total_cycles; // ticks of outermost calls, including their callees
+    counter_t total_cycles; // ticks of outermost calls and their callees
     // Ticks of the newest hit; 0 if there was no hit. The beginning of a call
-    // writes this field, which is in this cache line for Code_stamp.
+    // writes this field, but Code_stamp needs the field in this cache line.
     counter_t last_seen;
 };
 

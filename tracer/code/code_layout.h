@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code describe the places of its events. Code_new
-// (code.c) and Code_make_precise (precise.c) write the fields before other
-// threads see the code. After that all fields are immutable, except that the
-// holder of the counting lock counts in the sites and the instructions. Any
-// thread reads the fields.
+// These fields of struct Code describe the places in the bytecode that have
+// events. Code_new (code.c) and Code_make_precise (precise.c) write the fields
+// before other threads see the code. After that all fields are immutable,
+// except that the holder of the counting lock counts in the sites and the
+// instructions. Any thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 
@@ -24,11 +24,11 @@ enum SiteKind {
 };
 
 // The kinds of hooks by their cost. All hooks run nearly the same instructions.
-// Hooks differ in CPython's work for the event, and in the part of this work
-// that comes after the hook has read the counter. A resumption enters a
-// generator or a coroutine. After the reading CPython does more work for a
-// resumption than for a call. A jump costs as much as a branch. An
-// instruction's hook gets one offset instead of two.
+// Hooks differ in the work that CPython does for the event before and after the
+// hook reads the counter. A resumption enters a generator or a coroutine. After
+// the hook has read the counter, CPython does more work for a resumption than
+// for a call. A jump costs as much as a branch. An instruction's hook gets one
+// offset instead of two.
 enum HookKind {
     HOOK_ENTER,
     HOOK_RESUME, // enters of code that can be suspended, and throws
@@ -36,9 +36,9 @@ enum HookKind {
     HOOK_YIELD, // leaves of code that can be suspended
     HOOK_JUMP,  // a jump or a branch
     HOOK_INSTRUCTION,
-    // This number is added if an offset is beyond the small integers that
-    // CPython keeps. CPython makes an integer object for such an offset at each
-    // event.
+    // This number is added to the kind if an offset is larger than CPython's
+    // small integers. For such an offset CPython makes an integer object at
+    // each event.
     HOOK_FAR,
     HOOK_KINDS = 2 * HOOK_FAR
 };
@@ -47,15 +47,15 @@ struct Site {
     counter_t hits;
     counter_t cycles;       // net cycles of the blocks that end at this site
     counter_t instructions; // number of instructions in these blocks
-    // number of hits at which the site goes dark, or gets more hits
+    // when `hits` reaches this number, the site goes dark or gets more hits
     uint64_t stop_at;
     uint16_t unit; // number of the code unit, which is half the byte offset
-    // The largest number of instructions of a block that ends at this site,
-    // which are those after the loop before it.
+    // The largest number of instructions of a block that ends at this site.
+    // Such a block begins after the last loop before the site.
     uint16_t reach;
     uint8_t kind; // enum SiteKind
-    // true if the count follows from other sites, so that the site is not kept
-    // armed
+    // true if other sites' counts give this site's count, so that the site goes
+    // dark at once
     uint8_t redundant;
     _Atomic uint8_t dark;
     uint8_t hook; // enum HookKind, which determines the cost of the site's hook
@@ -76,8 +76,8 @@ struct CodeLayout {
     struct Site *sites; // array of site_count entries
     // indexed by instruction number; NULL if not in precise mode
     struct Instruction *instructions;
-    // The number of instructions, which is also the number of the instruction
-    // that stands for an unknown instruction. 0 if not in precise mode.
+    // The number of instructions; 0 if not in precise mode. In `instructions`
+    // the entry with this index stands for an unknown instruction.
     uint32_t instruction_count;
 };
 

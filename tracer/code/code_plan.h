@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code rank a function. The governor's thread writes the
-// fields without the GIL. Other threads read the atomic members.
+// These fields of struct Code serve to rank the function among all functions.
+// The governor's thread writes the fields without the GIL. Other threads read
+// the atomic members.
 #ifndef OCULAR_TRACER_CODE_CODE_PLAN_H
 #define OCULAR_TRACER_CODE_CODE_PLAN_H
 
@@ -10,7 +11,7 @@
 #include <stdint.h>
 
 struct CodePlan {
-    struct Recent recent; // mark at which the calls of the mean begin
+    struct Recent recent; // mark from which on calls count for the mean
     // events at the newest Hottest_rank; 0 before the first ranking
     uint64_t ranked_events;
     uint64_t timed_calls; // `self_calls` at the newest ranking

@@ -11,8 +11,8 @@ struct CodePoll {
     // A writer of this field holds the GIL and the log's mutex. A reader holds
     // the GIL or the log's mutex.
     struct Specialisation history;
-    // Number of sites that are specialised, as last known; any thread reads
-    // this field.
+    // Number of sites that were specialised at the newest scan; any thread
+    // reads this field.
     _Atomic uint32_t specialized;
     // Number of sites that can be specialised, or UINT32_MAX before the first
     // scan. Any thread reads this field.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code hold numbers of earlier rows that the next row
-// needs. The thread that builds a snapshot writes the fields
-// (session/builder.c, function_row.c). The collector's thread builds snapshots.
-// After the end of this thread, the thread that stops the session builds the
-// last snapshot. No other thread reads the fields.
+// These fields of struct Code hold numbers of the function's earlier rows,
+// because the next row needs these numbers. The thread that builds a snapshot
+// writes the fields (session/builder.c, function_row.c). The collector's thread
+// builds snapshots. After the end of this thread, the thread that stops the
+// session builds the last snapshot. No other thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 
@@ -22,17 +22,18 @@ struct CodeRow {
     uint32_t place;
     // self_calls at the reading of p50 and p99; 0 before the first reading.
     uint64_t quantiles_calls;
-    // True if self_calls did not change before the last snapshot.
+    // True if the last snapshot found self_calls unchanged.
     bool quantiles_settled;
     double p50_cycles; // median ticks of self time; 0 before the first reading
     // ticks of self time, 99th percentile; 0 before the first reading
     double p99_cycles;
-    // Standard deviation over the mean, for the calls of p50 and p99.
+    // Standard deviation divided by the mean. Both are of the calls from which
+    // p50 and p99 were computed.
     float spread;
     uint64_t spans_ticks; // ticks at which the spans were last read
     uint32_t spans_open;  // low 32 bits of spans.open_ticks at `spans_ticks`
     uint32_t spans_calls; // low 32 bits of the calls at `spans_ticks`
-    // true if the next three fields have the values of a snapshot
+    // true if a snapshot has set the next three fields
     bool sites_counted;
     uint32_t site_changes; // CodeCold.site_changes in the snapshot
     uint32_t sites, dark_sites;

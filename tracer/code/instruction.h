@@ -13,8 +13,8 @@
 
 enum InstructionFlag {
     INSTRUCTION_FIRES = 1 << 0, // has an INSTRUCTION event, and is a site
-    // Control reaches or leaves the instruction by ways that the neighbouring
-    // instructions do not show.
+    // The program can reach or leave the instruction in a way that the
+    // instruction's neighbours do not show.
     INSTRUCTION_GATE = 1 << 1,
     INSTRUCTION_HEAD = 1 << 2, // the head of a loop
     // jumps back to `next`, which is the head of a loop
@@ -26,19 +26,19 @@ struct Instruction {
     counter_t hits;
     counter_t cycles; // net cycles of the timed hits.
     counter_t timed;  // number of hits whose end was seen.
-    uint64_t stop_at; // number of hits at which the instruction goes dark.
-    uint16_t unit;    // code unit of the opcode, after any EXTENDED_ARG.
-    uint16_t next;    // number of an instruction that may run next.
-    // number of a second instruction that may run next, or `next`
+    uint64_t
+        stop_at;   // when `hits` reaches this number, the instruction goes dark
+    uint16_t unit; // code unit of the opcode, after any EXTENDED_ARG.
+    uint16_t next; // number of an instruction that may run next.
+    // number of another instruction that may run next, or equal to `next`
     uint16_t other;
     uint8_t flags; // enum InstructionFlag.
     // enum HookKind, which determines the cost of the instruction's hook
     uint8_t hook;
-    uint8_t opcode; // valid only with INSTRUCTION_SHOWN, like `line`.
+    uint8_t opcode; // valid, like `line`, only with INSTRUCTION_SHOWN.
     uint32_t line;  // 0 if there is no line.
     _Atomic uint8_t dark;
-    // True if the instruction was dark before, so that its hits are a lower
-    // bound.
+    // True if the instruction was ever dark, so that `hits` is a lower bound.
     _Atomic uint8_t floor;
 };
 

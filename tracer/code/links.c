@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-#define CALLEES_MOST 64 // number of callees that are kept, which are the newest
+#define CALLEES_MOST                                                           \
+    64 // number of callees that are kept; older callees are removed
 // number of callers that are kept of code that never goes dark
 #define CALLERS_UNBOUNDED 64
 
@@ -51,8 +52,8 @@ static void add_callee(struct Code *code, uint32_t callee)
             code->links.callee_room ? 2 * code->links.callee_room : 4;
         uint32_t *callees;
 
-        // The new callee replaces the oldest callee, whose code may no longer
-        // exist.
+        // The new callee replaces the oldest callee, because the code of the
+        // oldest callee may no longer exist.
         if (room > CALLEES_MOST) {
             code->links.callees[code->links.callee_next++ % CALLEES_MOST] =
                 callee;

@@ -12,8 +12,8 @@ bool Code_has_caller(const struct Code *code, uint32_t caller);
 // callers.
 int Code_add_caller(struct Code *code, uint32_t caller);
 // Adds the call edge from `caller` to `code` to both functions. If `code` is
-// dark, the caller counts one more dark callee. Returns what Code_add_caller
-// returns.
+// dark, adds 1 to the caller's number of dark callees. Returns what
+// Code_add_caller returns.
 int Code_link(struct Code *caller, struct Code *code);
 
 #endif

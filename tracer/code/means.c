@@ -7,9 +7,9 @@
 
 #define SAMPLES_ENOUGH 20 // number of samples that a mean from shares needs
 #define CALLS_ENOUGH 64 // number of timed calls that a mean of all calls needs
-// with more entries per timed call, the calls count as hardly timed
+// with more entries than this per timed call, the mean comes from samples
 #define MOSTLY 4
-// This many calls in a row weigh as much as one separate call.
+// 16 calls in a row weigh as much as one separate call.
 #define CALLS_ALIKE 16.0
 #define SAMPLE_NS 5e6 // ns of CPU time per sample, until there is a sample
 
@@ -36,8 +36,8 @@ uint64_t Code_sampled_ns(const struct Code *code)
            (wait > to_run ? wait - to_run : 0);
 }
 
-// Returns the part of the function's waiting that is a wait neither for the GIL
-// nor for a CPU.
+// Returns the fraction of the function's waiting time in which the function
+// waits neither for the GIL nor for a CPU.
 static double own_wait(const struct Code *code)
 {
     double wait = (double)Counter_get(&code->share.wait.total_ns);
@@ -46,8 +46,8 @@ static double own_wait(const struct Code *code)
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
-// Returns the increase since the mark. The result is at least 0. The hooks'
-// cost is subtracted from cycles, so cycles may decrease.
+// Returns the increase since the mark, or 0 if the counter has decreased. A
+// counter of cycles may decrease, because the hooks' cost is subtracted.
 static double since(const counter_t *now, const counter_t *then)
 {
     return fmax((double)(int64_t)(Counter_get(now) - Counter_get(then)), 0);
@@ -123,16 +123,17 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }
 
-// Returns true if the calls of this dark code are known only from samples. Code
-// that is dark between slices is known from its spans (spans.h).
+// Returns true if the code is dark and only samples give the number of its
+// calls. For code that is dark between slices, spans (spans.h) give this
+// number.
 static bool is_dark_and_hot(const struct Code *code)
 {
     return code->hot.dark && Code_arming(code) == ARMED_HOT;
 }
 
-// Returns the sampled ns in which the function was dark, without the ns that
-// are converted into dark_calls. Returns -1 if the samples of the present dark
-// spell are not known yet.
+// Returns the sampled ns of the function while it was dark. Ns that were
+// converted into dark_calls are left out. Returns -1 if the samples of the
+// present dark spell are not known yet.
 static double dark_ns(const struct Code *code)
 {
     uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
@@ -157,8 +158,9 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-// Returns the standard error in ns of `samples` samples that took `ns` in all.
-// There could just as well have been one more sample, so the error is never 0.
+// Returns the standard error in ns for `samples` samples, which stand for `ns`
+// in total. The error is computed as if there were one more sample, so the
+// error is never 0.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

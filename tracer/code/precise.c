@@ -2,9 +2,10 @@
 // Lays out a code object's instructions. The layout says which instructions
 // have an event, and which instructions can run after each instruction. The
 // order of instructions is known in advance, so no hook has to ask for the
-// target of a jump. A span is the time of one instruction if the instruction of
-// the next event can follow it, and if no instruction that can follow it is
-// dark (hook/thread_trace_block.c).
+// target of a jump. The time between two events is the time of the first
+// event's instruction under two conditions: the second event's instruction can
+// follow that instruction, and no instruction that can follow is dark
+// (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -51,8 +52,8 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
     return number < walk->count ? number : INSTRUCTION_NONE;
 }
 
-// Returns the code unit at which an exhausted loop continues, which is behind
-// the instructions that only specialised loops run.
+// Returns the code unit at which the program continues after an exhausted loop.
+// This unit comes after the instructions that only specialised loops run.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {
@@ -113,8 +114,8 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
 }
 
 // Marks the instructions to which no known way leads. Only an exception reaches
-// these instructions. If such an instruction is dark, a frame may have run any
-// instruction between two events.
+// these instructions. If an instruction of this kind is dark, a frame may have
+// run any instruction between two events.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;
@@ -158,15 +159,15 @@ static void lay_out(struct Walk *walk)
     mark_handlers(walk);
     for (i = 0; i < walk->count; i++)
         set_flags(walk, &walk->all[i]);
-    // Nothing follows the last instruction, which stands for an unknown
-    // instruction.
+    // The last entry stands for an unknown instruction, and no instruction
+    // follows it.
     walk->all[walk->count].next = INSTRUCTION_NONE;
     walk->all[walk->count].other = INSTRUCTION_NONE;
 }
 
-// Returns the instructions of `code` by number, followed by a last instruction,
-// after which none can run. *count does not include the last instruction.
-// Returns NULL if memory is out.
+// Returns the instructions of `code` by number, and one more entry for an
+// unknown instruction. *count does not include this last entry. Returns NULL if
+// memory is out.
 static struct Instruction *new_instructions(const struct Code *code,
                                             const struct Opcodes *opcodes,
                                             uint64_t threshold, uint32_t *count)
@@ -175,8 +176,8 @@ static struct Instruction *new_instructions(const struct Code *code,
 
     walk.stop_at = threshold ? threshold : CODE_NEVER;
     measure(&walk);
-    // Two more instructions are needed. One is the last instruction, and the
-    // other is for a number that is one too high.
+    // Two more entries are needed: the entry for an unknown instruction, and an
+    // entry for a number that is one too high.
     walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
     if (!walk.all)
         return NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Keeps a mark since which a function's timed calls make its mean. The mark
-// moves, so a change of a cost shows as soon on the tenth day as on the first.
-// The governor moves the mark. Any thread reads the mark.
+// Keeps a mark. A function's mean is the mean of the calls that were timed
+// after the mark. The mark moves, so a change of the function's cost soon
+// changes the mean, even after days of tracing. The governor moves the mark.
+// Any thread reads the mark.
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H
 
@@ -9,8 +10,8 @@
 
 #include <stdbool.h>
 
-// The mean covers at least RECENT_S seconds and RECENT_CALLS calls, and at most
-// about twice these numbers.
+// The mean is taken over at least RECENT_S seconds and RECENT_CALLS calls, and
+// over at most about twice these numbers.
 #define RECENT_S 30
 #define RECENT_CALLS 1000
 
@@ -28,7 +29,7 @@ struct Recent {
     uint64_t next_ticks;
 };
 
-// Passes the present sums, from which the next mark is made. `period` is
+// Passes the present sums, which the next mark will contain. `period` is
 // RECENT_S in ticks. Returns true if the mark has moved.
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);

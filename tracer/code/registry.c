@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keeps the Codes in hash chains by address, id and version, and in one list in
 // order of adoption. There is one writer at a time, and the writer holds the
-// GIL. A removed Code keeps its own links, so a reader that has reached this
+// GIL. A removed Code keeps its links to the next Codes, so a reader at this
 // Code can go on.
 #include "tracer/code/registry.h"
 #include "ipc/base/heap.h"
@@ -41,7 +41,8 @@ static struct Code *_Atomic *bucket_of_version(struct Registry *registry,
     return &registry->by_version[version % REGISTRY_BUCKETS];
 }
 
-// A Code is in three chains. A link_t returns the link of one of these chains.
+// A Code is in three chains. A function of the type link_t returns a Code's
+// link in one of the chains.
 typedef struct Code *_Atomic *link_t(struct Code *code);
 
 static struct Code *_Atomic *by_address(struct Code *code)
@@ -227,8 +228,8 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
     push_retired(registry, code);
     point(&registry->leaving, NULL);
-    // The count is reduced last and read first, so a reader that counts living
-    // and retired code counts all code.
+    // The counter of living code is reduced last here, and a reader reads this
+    // counter first. So the sum of living and retired code never lacks a Code.
     atomic_fetch_sub(&registry->count, 1);
 }
 
@@ -316,8 +317,7 @@ struct Code *Registry_next(const struct Code *code)
     return follow(&code->node.next_in_list);
 }
 
-// Removes all Codes that the collector has taken from a chain. One walk removes
-// any number of these Codes.
+// Goes once through a chain and removes all Codes that the collector has taken.
 static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
 {
     struct Code *_Atomic *link = bucket;
@@ -341,8 +341,8 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // `leaving` is read after the exchange. A Code that is still in `leaving`
-    // is not taken yet.
+    // `leaving` is read after the exchange. The Code in `leaving` is not taken
+    // yet.
     const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 

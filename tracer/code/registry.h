@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds all living code objects that were accepted, which can be found by
-// address and in order of adoption. A thread that holds the GIL and the
-// counting lock adds and retires code. The sampler and the collector read in an
-// RCU read section.
+// Holds all accepted code objects that still exist. A code object can be found
+// by its address, and all code objects can be listed in the order of their
+// adoption. A thread that holds the GIL and the counting lock adds and retires
+// code. The sampler and the collector use the registry in an RCU read section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #define REGISTRY_BUCKETS 16384
-// Number of retired Codes that can be found at a time.
+// Registry_find_at can find at most this number of retired Codes.
 #define REGISTRY_KEPT 4096
 
 struct Registry {
@@ -24,9 +24,9 @@ struct Registry {
     struct Code *_Atomic first;
     struct Code *last;
     struct Code *_Atomic leaving; // Code that is being retired, or NULL
-    // a stack of retired code; the collector takes all of it
+    // a stack of retired code; the collector takes the whole stack
     struct Code *_Atomic retired;
-    // A stack of added code; the collector takes all of it.
+    // A stack of added code; the collector takes the whole stack.
     struct Code *_Atomic fresh;
     uint32_t kept; // number of retired Codes in the chains; guarded by `chains`
     // The hits per second of each site; 0 means that hits are never renewed.
@@ -46,23 +46,23 @@ uint32_t Registry_next_id(struct Registry *registry);
 // later id. Any thread may call this function.
 uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
-// Makes the code findable by its address, without an entry in a list.
-// Registry_unchain undoes this. No thread may be in a read section during the
-// call.
+// Adds the code to the chain by address, but to no list. Registry_unchain
+// undoes this. No thread may be in a read section during the call.
 void Registry_chain(struct Registry *registry, struct Code *code);
 void Registry_unchain(struct Registry *registry, struct Code *code);
-// Unlinks and queues the code, because its code object is freed at `ticks`,
-// which is not 0. Registry_find_at finds the code until the collector takes it.
+// Unlinks and queues the code, because the code object is freed at the time
+// `ticks`. `ticks` must not be 0. Registry_find_at finds the code until the
+// collector takes the code.
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks);
 // Returns the code at `address`, or NULL. The caller is in a read section.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
 // Returns the code at `address`, or NULL, without a read section. The caller
-// holds the counting lock, so the code is not retired meanwhile.
+// holds the counting lock, so no thread retires the code during the call.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
-// Returns the code that was at `address` at the time `ticks`, when the newest
-// id was `newest_id`, or NULL. The code may have been retired since. The caller
-// is in a read section.
+// Returns the code that was at `address` at the time `ticks`, or NULL.
+// `newest_id` was the newest id at that time. The code may be retired now. The
+// caller is in a read section.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
 // Returns the code with this id, or NULL. The caller is in a read section, or
@@ -71,8 +71,9 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // Returns the code whose functions have this version, or NULL. The caller is in
 // a read section.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
-// Calls Code_link(). Before the list grows, removes callers whose code was
-// freed. The caller holds the counting lock. Returns what Code_link returns.
+// Calls Code_link(). If the list of callers would have to grow, first removes
+// callers whose code was freed. The caller holds the counting lock. Returns
+// what Code_link returns.
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code);
 // The next two functions iterate in order of adoption. The caller is in a read
@@ -83,17 +84,17 @@ struct Code *Registry_next(const struct Code *code);
 // by next_retired, with the oldest code first. The code may be freed after the
 // next grace period. Only the collector calls this function.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
-// Takes the code that was added since the last call, including code that was
-// retired since. The result is a list linked by next_new, with the newest code
-// first. The collector calls this function before it frees retired code.
+// Takes all code that was added since the last call, even if the code is
+// already retired. The result is a list linked by next_new, with the newest
+// code first. The collector calls this function before it frees retired code.
 struct Code *Registry_take_new(struct Registry *registry);
 // Returns the code that is in no list now because it is being retired, or NULL.
 // A reader that reads first the living code, then this code and then the
 // retired code sees all code.
 struct Code *Registry_leaving(struct Registry *registry);
 // Returns the retired code that is not taken yet, as a list linked by
-// next_retired, with the newest code first. The caller makes sure that no other
-// thread takes this code meanwhile.
+// next_retired, with the newest code first. The caller must prevent other
+// threads from taking this code.
 struct Code *Registry_retired(struct Registry *registry);
 // Frees retired code. There must be no readers.
 void Registry_free_retired(struct Registry *registry);

@@ -92,8 +92,8 @@ static bool is_less(const struct RetiredTotals *a,
     return x != y ? x < y : a->calls < b->calls;
 }
 
-// Adds the totals of the entry with the smallest totals to `others`, and
-// returns the index of this entry, which is then free.
+// Adds the totals of the entry with the smallest totals to `others`. Returns
+// the index of this entry, which is now free.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;

@@ -21,7 +21,7 @@ struct RetiredTotals {
     uint64_t waited_cycles;
     uint64_t cpu_ns; // sampled CPU time in ns
     uint64_t samples;
-    // The samples of `samples` that found the function running.
+    // Samples, counted in `samples`, that found the function running.
     uint64_t run_samples;
     // True if at least one of the code objects was dark once, so that `calls`
     // is a lower bound.
@@ -49,8 +49,8 @@ void Retired_release(struct Retired *retired);
 // Adds the totals of a code object to its function's entry, or to `others` if
 // memory is out.
 void Retired_add(struct Retired *retired, const struct Code *code);
-// Searches for the function whose newest code object had this id. Returns NULL
-// if there is none.
+// Returns the entry of the function whose newest code object had this id, or
+// NULL.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,
                                            uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);

@@ -7,16 +7,15 @@
 // When a span is added, the weights of older spans are multiplied by this
 // factor.
 #define KEPT 0.75
-// A span longer than this multiple of the dark time before it settles the dark
-// time.
+// If a span is longer than this multiple of the dark time before the span, the
+// dark time is settled (Spans_settle).
 #define LONG 4.0
 // Seconds; a longer span weighs as much as one of this length.
 #define LONGEST_S 4.0
-// Number of calls that are assumed to come together, until spans show the
-// number.
+// Until spans show how many calls come together, this number is assumed.
 #define CLUMP 4.0
-// part of a rate by which the rate is assumed to change between two spans,
-// until spans show the part
+// until spans show how much a rate changes from one span to the next, this
+// fraction is assumed
 #define DRIFT 0.2
 
 void Spans_set_arming(struct Code *code, enum Arming arming)
@@ -37,8 +36,8 @@ void Spans_open(struct Code *code, uint64_t ticks)
         return;
     if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
         spans->pending = spans->pending + (double)(ticks - closed);
-        // If a call came before its hooks were removed, it was counted and not
-        // missed.
+        // A call after the end of the span, but before the hooks were removed,
+        // was counted. So this call is not missed.
         spans->missed =
             spans->missed -
             (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
@@ -103,8 +102,8 @@ void Spans_drop(struct Code *code, uint64_t ticks)
     end(code, ticks);
 }
 
-// Returns the number of calls in all spans, including the open span, and stores
-// the length of these spans in *ticks.
+// Returns the number of calls in all spans, including the open span. Stores the
+// sum of the lengths of these spans in *ticks.
 static double sum(const struct Code *code, uint64_t now, double *ticks)
 {
     const struct CodeSpans *spans = &code->spans;
@@ -125,11 +124,12 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
     return took > 0 ? calls * hz / took : NAN;
 }
 
-// Returns the variance of the calls in a span, divided by the mean. The result
-// is 1 if each call comes by itself, and ten if ten calls come together. One
-// assumed span counts as much as one that was seen. Its calls come in clumps,
-// and its rate drifts, so that many calls in a single span do not make the rate
-// seem to be certain.
+// Returns the variance of the number of calls in a span, divided by the mean.
+// The result is 1 if each call comes alone, and 10 if ten calls always come
+// together. The computation adds an assumed span, which weighs as much as one
+// real span. In the assumed span several calls come together and the rate has
+// changed. So the error stays large if there is only one real span, even with
+// many calls.
 static double clump(const struct CodeSpans *spans)
 {
     double rate = spans->calls / spans->ticks;

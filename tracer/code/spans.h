@@ -19,8 +19,8 @@ void Spans_begin_dark(struct Code *code, uint64_t ticks);
 // Closes the span because the clock has ended it.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
 // Settles the dark time before the open span of a function that stays armed. If
-// the span is much longer than this dark time, the span's calls give the number
-// of missed calls, and a new span begins.
+// the open span is much longer than the dark time, the calls in the open span
+// determine the estimate of the missed calls, and a new span begins.
 void Spans_settle(struct Code *code, uint64_t ticks, double hz);
 // Drops the open span because the function has reached its threshold. The
 // function then counts as hot.
@@ -33,15 +33,14 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
 // Returns the standard error of Spans_rate in calls per second, or NaN if there
 // is no span. The error is computed from the differences between spans.
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
-// Returns the number of calls that no hook has counted, estimated by
-// Spans_rate. Returns NaN if there is no span. Returns 0 if all calls were
-// counted.
+// Estimates by Spans_rate how many calls no hook has counted. Returns NaN if
+// there is no span, and 0 if all calls were counted.
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
-// Returns the calls per second by which Spans_missed grows now, or NaN if there
-// is no span.
+// Returns by how many calls per second the result of Spans_missed grows now, or
+// NaN if there is no span.
 double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz);
-// Returns true if Spans_missed grows only by Spans_missed_rate, because no open
-// span changes the estimate.
+// Returns true if no open span changes the estimate, so that the result of
+// Spans_missed grows only by Spans_missed_rate.
 bool Spans_is_settled(const struct Code *code);
 
 #endif

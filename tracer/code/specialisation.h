@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Keeps the specialisation history of one code object. Each scan compares the
 // live bytecode with the bytecode of the last scan, and writes the changes to
-// the log of transitions. The caller holds the GIL. There are two exceptions.
-// The collector calls Specialisation_release and reads copies without the GIL,
-// and callers of Specialisation_copy need only the log's mutex.
+// the log of transitions. The caller holds the GIL, with two exceptions. The
+// collector calls Specialisation_release and reads copies without the GIL. A
+// caller of Specialisation_copy needs only the log's mutex.
 #ifndef OCULAR_TRACER_CODE_SPECIALISATION_H
 #define OCULAR_TRACER_CODE_SPECIALISATION_H
 
@@ -15,8 +15,8 @@ struct KnownOpcode {
     uint32_t unit;
     uint8_t opcode; // the opcode that was last seen
     uint8_t next;   // index of the next slot in `polls`
-    // The times of the newest polls that found a difference, in ms since
-    // tracing began, plus 1. 0 if there was no such poll.
+    // The times of the newest polls that found this instruction changed. A time
+    // is 1 plus the ms since tracing began, or 0 if there was no such poll.
     uint32_t polls[STORM_POLLS - 1];
 };
 

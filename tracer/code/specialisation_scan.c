@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// If a base opcode has replaced a specialised opcode, there are two possible
-// reasons. The specialiser has given up, or a tool's instrumentation has
-// restored the base opcode. The instrumentation may have come and gone between
-// two scans. The instruction's counter shows which reason applies.
-// Instrumentation leaves the counter as in new code, and only failures of the
-// specialiser raise the counter above that value. If the counter does not show
-// the reason, the last known opcode stays known. CPython then specialises
-// again, or fails, within two runs of the instruction.
+// A base opcode may replace a specialised opcode for two reasons. Either the
+// specialiser has given up, or a tool's instrumentation has restored the base
+// opcode. A tool may have added and removed the instrumentation between two
+// scans. The instruction's counter shows the reason. Instrumentation sets the
+// counter to the value of new code, and only failures of the specialiser raise
+// the counter above that value. If the counter does not show the reason, the
+// scan keeps the last known opcode. CPython then specialises again, or fails,
+// within two runs of the instruction.
 #include "tracer/code/specialisation_scan.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -28,8 +28,8 @@ struct Scan { // a walk over the instructions
     int error;
 };
 
-// Returns true if the specialiser has failed at this instruction since the
-// counter had its first value.
+// Returns true if the counter shows that the specialiser has failed at this
+// instruction.
 static bool is_given_up(const struct Scan *scan)
 {
     size_t size = 2 * (size_t)scan->code->layout.unit_count,
@@ -42,8 +42,7 @@ static bool is_given_up(const struct Scan *scan)
     return counter > scan->opcodes->birth_counter;
 }
 
-// Returns the opcode that is certainly in the bytecode now, or `before` if no
-// opcode is certain.
+// Returns the opcode of the instruction if it is certain, otherwise `before`.
 static uint8_t certain(const struct Scan *scan, uint8_t before)
 {
     const struct Opcodes *opcodes = scan->opcodes;
@@ -109,20 +108,22 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
 
     if (!entry)
         entry = add_known(scan);
-    // If memory is out, the scan after the next change will find this change.
+    // If memory is out, the scan reports this change only after the next change
+    // of the bytecode.
     if (!entry) {
         scan->error = -ENOMEM;
         return;
     }
     change.from = entry->opcode;
     entry->opcode = now;
-    // Before the first scan there was no poll that this poll could differ from.
+    // In the first scan there is no earlier poll to compare with.
     change.storm = !scan->first && note_poll(scan, entry);
     Transitions_add(scan->log, &change);
 }
 
-// Checks one instruction that differs from the adopted bytecode, or that once
-// differed. Returns true if the instruction is now known to be specialised.
+// Checks one instruction whose opcode differs from the adopted bytecode now, or
+// has differed before. Returns true if the instruction is now known to be
+// specialised.
 static bool step(struct Scan *scan)
 {
     struct Specialisation *history = &scan->code->poll.history;
@@ -180,8 +181,8 @@ static void walk(struct Scan *scan)
 }
 
 // Returns a hash of the bytes. The hash is computed in two independent chains
-// for speed. Two states of one bytecode hardly ever have the same hash in the
-// life of a program.
+// for speed. It is very unlikely that two states of one code object's bytecode
+// have the same hash.
 static uint64_t hash_of(const uint8_t *bytes, size_t size)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;

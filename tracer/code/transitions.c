@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBES 64 // slots of the table that are tried for a pair
+#define PROBES 64 // number of slots of the table that are tried for a pair
 
 void Transitions_init(struct Transitions *transitions,
                       const struct Opcodes *opcodes, const struct Clock *clock,
@@ -54,8 +54,9 @@ static struct Label *make_label(const struct Change *change)
     return label;
 }
 
-// Returns the newest change's label if that change is in the same function.
-// Otherwise makes and returns a new label, or NULL if memory is out.
+// Returns the label of the newest change if the newest change is in the same
+// function. Otherwise makes and returns a new label. Returns NULL if memory is
+// out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {
@@ -119,7 +120,7 @@ void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
     const struct Opcodes *opcodes = transitions->opcodes;
-    // If this is NULL, the change has no names.
+    // If memory is out, the label is NULL and the change has no names.
     struct Label *label = label_of(transitions, change);
     struct ChangeLog *log = opcodes->base[change->from] == change->from
                                 ? &transitions->first
@@ -132,8 +133,9 @@ void Transitions_add(struct Transitions *transitions,
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
-    // The time is computed only once. The clock's rate is refined later, and a
-    // change is identified by its time.
+    // The time is computed only once, because the time identifies the change,
+    // and a later computation with a corrected rate of the clock would give
+    // another time.
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
         Clock_hz(transitions->clock);
@@ -142,8 +144,8 @@ void Transitions_add(struct Transitions *transitions,
 
 // --- Into a snapshot, with the mutex held ---
 
-// Returns the newest change of a log, apart from the `taken` newest changes, or
-// NULL.
+// Skips the `taken` newest changes of a log, and returns the next older change,
+// or NULL.
 static const struct Change *newest(const struct ChangeLog *log, size_t taken)
 {
     size_t kept =
@@ -154,8 +156,8 @@ static const struct Change *newest(const struct ChangeLog *log, size_t taken)
     return &log->changes[(log->count - 1 - taken) % TRANSITIONS_KEPT];
 }
 
-// Returns true if a specialised form was replaced by the base opcode or, within
-// two scans, by another form.
+// Returns true if the base opcode or another specialised form has replaced a
+// specialised form.
 static bool is_deopt(const struct Opcodes *opcodes, uint8_t from, uint8_t to)
 {
     return opcodes->flags[from] & OPCODE_SPECIALIZED &&

@@ -2,9 +2,9 @@
 // Keeps changes of specialisation during the trace. There are logs of the
 // newest changes, and a count of every pair (from, to) since the start. A
 // holder of the GIL writes the data, and the collector reads the data. A mutex
-// guards all data. The governor only tries the mutex, so that it never waits
-// while it holds the GIL. Functions' names are copied, because they outlive the
-// functions.
+// guards all data. The governor only tries to take the mutex, because the
+// governor must not wait while it holds the GIL. Functions' names are copied,
+// because a log may keep a name longer than the function exists.
 #ifndef OCULAR_TRACER_CODE_TRANSITIONS_H
 #define OCULAR_TRACER_CODE_TRANSITIONS_H
 
@@ -14,9 +14,9 @@
 
 #include <pthread.h>
 
-#define TRANSITIONS_KEPT 128   // number of newest changes that each log keeps
+#define TRANSITIONS_KEPT 128   // each log keeps this number of newest changes
 #define TRANSITIONS_PAIRS 2048 // more pairs than any CPython version has
-// number of differing polls of a site within STORM_MS that make a storm
+// if this number of polls within STORM_MS find a site changed, there is a storm
 #define STORM_POLLS 4
 #define STORM_MS 10000
 
@@ -64,8 +64,9 @@ struct Transitions {
     uint32_t label_id;   // id of the function of `label`
     size_t bytes;        // bytes of all labels
     // `first` has the changes from a base opcode, and `turned` has the changes
-    // from a specialised opcode. So, while a big program warms up, its
-    // deoptimisations stay in the log.
+    // from a specialised opcode. Many changes from base opcodes, as at the
+    // start of a big program, therefore do not push deoptimisations out of the
+    // log.
     struct ChangeLog first, turned;
     uint64_t other; // number of changes whose pair found no room in `pairs`
     struct PairCount pairs[TRANSITIONS_PAIRS];
@@ -90,14 +91,15 @@ static inline uint32_t Transitions_ms(const struct Transitions *transitions,
 // Adds a copy of the change and of its two texts. The caller holds the mutex.
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change);
-// Writes the log with the newest change first, and the pairs with the most
-// frequent first. The function takes the mutex. Returns false if memory is out
-// and something is missing.
+// Writes the log, with the newest change first, and the pairs, with the most
+// frequent pair first. The function takes the mutex. Returns false if memory is
+// out and something is missing.
 bool Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot);
-// Copies the kept changes from number *from on without their texts, with the
-// newest change of each log first. Sets *from to the number of the next change.
-// The function takes the mutex. Returns the number of copied changes.
+// Copies the kept changes whose number is *from or higher, without the changes'
+// texts. The newest change of each log comes first. Sets *from to the number of
+// the next change. The function takes the mutex. Returns the number of copied
+// changes.
 size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
                          struct Change changes[2 * TRANSITIONS_KEPT]);
 // Returns the number of bytes of all texts, for the account of memory.
