@@ -6,8 +6,7 @@
 
 #include <errno.h>
 
-#define CALLEES_MOST                                                           \
-    64 // number of callees that are kept; older callees are removed
+#define CALLEES_MOST 64 // number of callees that are kept, the newest ones
 // number of callers that are kept of code that never goes dark
 #define CALLERS_UNBOUNDED 64
 

@@ -61,8 +61,8 @@ struct Code *Registry_find(struct Registry *registry, uintptr_t address);
 // holds the counting lock, so no thread retires the code during the call.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
 // Returns the code that was at `address` at the time `ticks`, or NULL.
-// `newest_id` was the newest id at that time. The code may be retired now. The
-// caller is in a read section.
+// `newest_id` is the newest id of the time `ticks`. The code may be retired
+// now. The caller is in a read section.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
 // Returns the code with this id, or NULL. The caller is in a read section, or
