@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Records how the process's threads share the GIL, and how the machine's
-// programs share the CPUs. These facts determine in which spans between two
-// events a thread ran without a break. All records share one Contention. The
-// counting thread and the governor hold the counting lock when they write the
-// fields. A thread that holds the GIL may read the governor's fields.
+// programs share the CPUs. From these facts counting tells whether a thread ran
+// without a break between two events. All thread records share one Contention.
+// The counting thread and the governor hold the counting lock when they write
+// the fields. A thread that holds the GIL may read the governor's fields.
 #ifndef OCULAR_TRACER_HOOK_CONTENTION_H
 #define OCULAR_TRACER_HOOK_CONTENTION_H
 
@@ -12,14 +12,15 @@
 
 struct Contention {
     const void *last_trace; // record of the thread whose hit was counted last
-    int64_t brief_span;     // ticks; a shorter span needs no check
-    // If a span is longer than this number of ticks, another thread must have
-    // run in the span. INT64_MAX while there is only one thread.
+    int64_t
+        brief_span; // ticks; shorter spans between two events are not checked
+    // If more ticks than this are between two events, another thread must have
+    // run. INT64_MAX while there is only one thread.
     int64_t long_span;
     double hz;      // ticks per second
     uint32_t armed; // number of times that code was armed, modulo 2^32
-    // True if other programs often take the CPU, or if this is not known yet.
-    // Only the governor writes this field.
+    // True if other programs often take the CPU, and at first, before this is
+    // known. Only the governor writes this field.
     bool preempted;
 };
 

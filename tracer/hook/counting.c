@@ -47,7 +47,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        if (!code) // not accepted, or the address is another object's
+        if (!code) // not accepted, or the address belongs to another object
             return NULL;
         seen->address = address;
         seen->code = code;
@@ -147,8 +147,8 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
 }
 
 // Returns the instruction whose opcode is at `unit`. Returns NULL in adaptive
-// mode, for an EXTENDED_ARG, which belongs to the next instruction, and for a
-// code unit that is too high to have a site.
+// mode, for an EXTENDED_ARG, and for a code unit that is too high to have a
+// site. An EXTENDED_ARG belongs to the next instruction.
 static const struct Instruction *instruction_at(const struct Code *code,
                                                 size_t unit)
 {
@@ -313,7 +313,8 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
     counting->trace = trace;
     if (count(trace, code, hit))
         return true;
-    // The site may have been dark before and may now be armed again.
+    // The site may still be in the dark table, although it has been armed
+    // again.
     dark = HitRing_dark_at(&counting->ring, key);
     if (atomic_load_explicit(dark, memory_order_relaxed) == key)
         atomic_store_explicit(dark, 0, memory_order_relaxed);

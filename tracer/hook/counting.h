@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Adds up the hits that the hooks have written. Only counting changes the
-// shadow stacks and the counters of functions, sites and threads. The counting
-// lock guards all these data. A holder of this lock has counted all earlier
-// hits. The collector counts if the ring is half full and before each snapshot.
-// A hook counts if the ring is full, or if its event needs an answer at once.
+// Adds up the hits that the hooks have written. Only a thread that counts
+// changes the shadow stacks and the counters of functions, sites and threads.
+// The counting lock guards the shadow stacks and the counters. A thread that
+// takes the counting lock first counts all earlier hits. The collector counts
+// if the ring is half full and before each snapshot. A hook counts if the ring
+// is full, or if its event needs an answer at once.
 //
-// If a thread holds the GIL and has counted since it took the GIL, no counter
-// changes until the thread releases the GIL, because no hook runs.
+// After a thread has taken the GIL and has counted, no counter changes until
+// this thread releases the GIL, because no hook runs.
 //
 // Locks are taken in this order: the GIL, the counting lock, the locks of the
 // timeline, the lock of ThreadTraces' list, and the lock of the registry's
@@ -20,10 +21,11 @@
 
 #include <pthread.h>
 
-#define COUNTING_SEEN 4096 // code objects that are remembered by address
+#define COUNTING_SEEN                                                          \
+    4096 // number of entries of the cache of code objects by address
 
-// A remembered code object. Counting_forget clears the entry before the code
-// object is freed.
+// An entry of the cache of code objects. Counting_forget clears the entry
+// before the code object is freed.
 struct Seen {
     uintptr_t address;
     struct Code *code;
@@ -34,13 +36,15 @@ struct Counting {
     pthread_mutex_t mutex;
     struct Registry *registry;
     struct Contention *contention;
-    // Record to which the ring's next hits belong, or NULL if unknown.
+    // Record of the thread whose hits come next in the ring, or NULL if
+    // unknown.
     struct ThreadTrace *trace;
     // Number of hits of the ring that were counted since the reset.
     counter_t counted;
     counter_t ticks; // ticks that counting took
     counter_t alone; // number of events that were counted without the ring
-    bool between;    // true between slices, when callers' time is not measured
+    bool between;    // true between slices; functions that call others are then
+                     // not timed
     struct Seen seen[COUNTING_SEEN];
 };
 
@@ -50,19 +54,19 @@ void Counting_init(struct Counting *counting, struct Registry *registry,
 // this function.
 void Counting_begin(struct Counting *counting);
 void Counting_end(struct Counting *counting);
-// Counts all hits, so that all counters are up to date. The counting lock is
-// not held afterwards. Any thread may call this function.
+// Takes the counting lock, counts all hits and releases the lock. All counters
+// are then up to date. Any thread may call this function.
 void Counting_catch_up(struct Counting *counting);
 // Returns the mean ticks that counting one hit takes. The result is at most 200
 // ns.
 int64_t Counting_hit_ticks(const struct Counting *counting);
-// Makes room in the full ring. The function counts the ring's hits, or waits
-// until another thread has counted some hits. Returns false if the calling
-// thread waited. Only the producer may call this function.
+// Makes room in the full ring by counting the ring's hits. If another thread is
+// counting, waits until that thread has counted some hits. Returns false if the
+// calling thread waited. Only the producer may call this function.
 bool Counting_make_room(struct Counting *counting);
-// Counts a hit that is not in the ring, while the hit's hook waits. Returns
-// true if the hook should return DISABLE. The caller is between Counting_begin
-// and Counting_end.
+// Counts a hit at once instead of writing the hit into the ring. Returns true
+// if the hook should return DISABLE. The caller is between Counting_begin and
+// Counting_end.
 bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
                     struct Code *code, const struct Hit *hit);
 // Forgets a code object, or a thread's record, that is about to be freed. The
@@ -70,7 +74,7 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
-// Counts an event that is in no ring as the newest event, and wakes the
+// Adds 1 to the number of events that were counted without the ring. Wakes the
 // collector if the collector sleeps. The caller is between Counting_begin and
 // Counting_end.
 void Counting_note(struct Counting *counting);
@@ -87,12 +91,13 @@ void Counting_after_fork(struct Counting *counting);
 // Sets whether other programs often take the CPU. The caller holds the GIL.
 void Counting_set_preempted(struct Counting *counting, bool preempted);
 // Sets whether the governor is between two slices. Between slices functions
-// that call others are not timed, so it does not matter who had the CPU before
-// a call. The caller holds the GIL.
+// that call others are not timed. So hooks need not ask whether other programs
+// had the CPU before a call. The caller holds the GIL.
 void Counting_set_between(struct Counting *counting, bool between);
-// Computes again the longest span after which a hook does not ask whether other
-// programs had the CPU. This function is called when the contention has
-// changed. The caller holds the GIL.
+// Computes HitRing.brief and HitRing.enter_brief again. If more ticks than this
+// are between two events, the second hook asks whether other programs had the
+// CPU. This function is called when the contention has changed. The caller
+// holds the GIL.
 void Counting_set_brief(struct Counting *counting);
 
 #endif

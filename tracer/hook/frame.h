@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An entry of a shadow stack stands for one open call. The thread that counts
-// the call's hits writes the entry with the counting lock.
+// the call's hits writes the entry and holds the counting lock.
 #ifndef OCULAR_TRACER_HOOK_FRAME_H
 #define OCULAR_TRACER_HOOK_FRAME_H
 
@@ -8,8 +8,8 @@
 
 struct Code;
 
-// Value of `waited` if the call's beginning was not seen, so that the call is
-// not in statistics.
+// Value of `waited` if the call's beginning was not seen. Such a call is not
+// counted in the statistics.
 #define FRAME_PARTIAL (-1)
 
 // A frame is one cache line. The beginning of a call writes the frame in a few
@@ -21,14 +21,14 @@ struct Frame {
     int64_t enter;     // net clock at the call's beginning
     int64_t self;      // net ticks so far
     int64_t block;     // `self` at the beginning of the running block
-    // ticks of spans in which another thread ran, or FRAME_PARTIAL
+    // ticks between events in which another thread ran, or FRAME_PARTIAL
     int64_t waited;
     uint32_t id;
     uint32_t depth;
     // Number of instructions in blocks that have ended; wraps.
     uint32_t instructions;
-    // The number of the running block's first instruction. In precise mode a
-    // block is one instruction.
+    // The number of the first instruction of the block that runs now. In
+    // precise mode a block is one instruction.
     uint16_t start;
     uint16_t epoch; // epoch of the code at the call's beginning
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A hit is one firing of a hook. The hook writes the hit as 24 bytes. The
-// counting thread finds out everything else about the event.
+// A hit is one call of a hook. The hook writes the hit as 24 bytes, from which
+// the counting thread later computes all numbers.
 #ifndef OCULAR_TRACER_HOOK_HIT_H
 #define OCULAR_TRACER_HOOK_HIT_H
 
@@ -19,12 +19,12 @@ enum HitKind {
     HIT_RIGHT,  // a branch's right arm
     HIT_STEP,   // an instruction is about to run, in precise mode
     HIT_THREAD, // no event; the next hits belong to this thread record
-    // No event. The address is replaced by the number of ticks that our own
-    // code took. `where` has the part of these ticks in which our code only
-    // waited.
+    // No event. Instead of an address `who` has the number of ticks that our
+    // own code took. `where` has the number of those ticks in which our code
+    // only waited.
     HIT_PAID,
-    // No event. The address is replaced by the number of ticks in which other
-    // programs had the CPU before the next hit.
+    // No event. Instead of an address `who` has the number of ticks in which
+    // other programs had the CPU before the next hit.
     HIT_TAKEN,
     HIT_KINDS
 };
@@ -39,8 +39,8 @@ struct Hit {
     uint64_t where; // depth, unit and target, as Hit_where packs them
 };
 
-// Returns the value of the field `who`. An address has at most 57 bits, so the
-// kind's four bits fit.
+// Returns the value of the field `who`. The kind's four bits fit into the
+// field, because an address has at most 57 bits.
 static inline uint64_t Hit_who(uintptr_t address, enum HitKind kind)
 {
     return (uint64_t)address << HIT_KIND_BITS | kind;
@@ -52,14 +52,15 @@ static inline uint64_t Hit_where(uint32_t depth, size_t unit, size_t to)
            (uint64_t)unit << HIT_UNIT_BITS | to;
 }
 
-// Returns a part of a code object's address that is never 0. This part shows
-// whether the function that was taken for the caller is the real caller.
+// Returns some bits of a code object's address, as a number that is never 0. By
+// comparing this number ThreadTrace_settle checks whether the function on top
+// of the shadow stack is the real caller.
 static inline size_t Hit_caller(uintptr_t address)
 {
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
-// Returns false if Hit_where has no room for these numbers.
+// Returns false if one of these numbers is too large for Hit_where.
 static inline bool Hit_fits(uint32_t depth, size_t unit, size_t to)
 {
     return !((unit | to) >> HIT_UNIT_BITS | depth >> HIT_DEPTH_BITS);

@@ -23,8 +23,8 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
 bool HitRing_find_room(struct HitRing *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    // This load pairs with the release in count_ring, after which the slots
-    // before `tail` have been read.
+    // This load pairs with the release in count_ring, which comes after the
+    // reading of the slots before `tail`.
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
     if (head - tail == HIT_RING_HITS)
@@ -40,9 +40,10 @@ bool HitRing_find_room(struct HitRing *ring)
     return true;
 }
 
-// If the producer sets `trace` after this function, the producer calls
-// HitRing_wake. A hit at the same moment may find the old `trace`. The consumer
-// does not see this hit for a while, but the next hit wakes the consumer.
+// A hook that finds HIT_RING_NOBODY in `trace` sets `trace` and then calls
+// HitRing_wake. A hook that runs at the same moment may find the old `trace`.
+// Then the consumer sleeps although there is a hit, but the next hit wakes the
+// consumer.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
     atomic_store(&ring->asleep, true);

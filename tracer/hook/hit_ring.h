@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The hooks of all threads write their hits into this ring in the order of
-// time. A table tells the hooks which sites have gone dark. The hooks push
-// while they hold the GIL, so there is one producer at a time. The consumer is
+// time. A table tells the hooks which sites have gone dark. A hook writes while
+// its thread holds the GIL, so there is one producer at a time. The consumer is
 // the thread that holds the counting lock (counting.h).
 #ifndef OCULAR_TRACER_HOOK_HIT_RING_H
 #define OCULAR_TRACER_HOOK_HIT_RING_H
@@ -20,8 +20,8 @@ struct ThreadTrace;
 #define HIT_RING_NOBODY ((const struct ThreadTrace *)1)
 
 struct HitRing {
-    // The hooks use this cache line and hold the GIL meanwhile. `head` is the
-    // number of hits written, and is stored with release.
+    // The hooks use this cache line while they hold the GIL. `head` is the
+    // number of hits that were written, and is stored with release.
     _Alignas(64) _Atomic uint64_t head;
     // While `head` is below this number, `tail` need not be read.
     uint64_t limit;
@@ -31,39 +31,41 @@ struct HitRing {
     const struct ThreadTrace *_Atomic trace;
     uintptr_t chunk; // data stack chunk of the thread that wrote the newest hit
     uint64_t last;   // ticks of the newest hit
-    // A hit takes the fast path if it comes at most this number of ticks after
-    // `last`.
+    // A hook takes the fast path if its hit comes at most this number of ticks
+    // after `last`.
     uint64_t brief;
-    // The limit like `brief` for a hit that begins or resumes a call.
+    // For a hit that begins or resumes a call, this limit replaces `brief`.
     uint64_t enter_brief;
     // The address of the code object that begins tasks' steps, or 0.
     uintptr_t task_code;
-    // The consumer owns the next fields. `tail` is the number of hits counted,
-    // and is stored with release.
+    // The consumer owns the next fields. `tail` is the number of hits that were
+    // counted, and is stored with release.
     _Alignas(64) _Atomic uint64_t tail;
-    // Posted when the ring is half full. NULL if no thread waits.
+    // The producer posts this semaphore when the ring is half full. NULL if no
+    // thread ever waits.
     sem_t *half_full;
     _Atomic bool asleep; // true if the next hit also posts `half_full`
     // The keys (HitRing_key) of sites that are to be disabled at their next
-    // hit. The consumer writes the keys, and the hooks read them. A key that
-    // was overwritten is written again later, because its site continues to be
-    // hit.
+    // hit. The consumer writes the keys, and the hooks read them. If a key is
+    // overwritten by another key, its site has further hits, so the key is
+    // written again later.
     _Alignas(64) _Atomic uint64_t dark[HIT_RING_DARK];
     struct Hit hits[HIT_RING_HITS];
 };
 
 void HitRing_init(struct HitRing *ring, sem_t *half_full);
 // The producer calls this function when `head` has reached `limit`.
-// HitRing_find_room looks for room, and wakes the counting thread if the ring
-// is half full. Returns false if the ring is full.
+// HitRing_find_room reads `tail` and sets `limit` again, and wakes the
+// collector if the ring is half full. Returns false if the ring is full.
 bool HitRing_find_room(struct HitRing *ring);
 
-// The consumer calls this function before a long sleep. Returns false if a hit
-// was written since `head` was read. Otherwise the next hit wakes the consumer.
+// The consumer calls this function before a long sleep. `head` is the number of
+// hits that the consumer has found. Returns false if there is a newer hit. If
+// the result is true, the next hit wakes the consumer.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head);
-// Wakes the consumer if it sleeps. The producer calls this function after the
-// producer has set `trace`. Other code calls this function if there is other
-// work for the consumer.
+// Wakes the consumer if it sleeps. The producer calls HitRing_wake after it has
+// set `trace`. Other code calls HitRing_wake if the consumer has other work to
+// do.
 void HitRing_wake(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,
@@ -98,14 +100,15 @@ static inline void HitRing_darken(struct HitRing *ring, uint64_t key)
                           memory_order_relaxed);
 }
 
-// Writes a hit. The ring must have room, so `head` is below `limit`.
+// Writes a hit. The ring must have room, which means that `head` is below
+// `limit`.
 static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
                                 uint64_t who, uint64_t where)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     ring->hits[head % HIT_RING_HITS] = (struct Hit){ticks, who, where};
-    // The counting thread has read a later cache line on another core.
+    // This cache line is on the core of the counting thread, which has read it.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
     // This store pairs with the acquire in count_ring.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See preemption.h. CLOCK_THREAD_CPUTIME_ID is exact to the ns. The CPU times
-// of getrusage(2) are not used, because they lag behind by up to one timer
-// tick.
+// of getrusage(2) are not used, because they may be up to one timer tick old.
 #define _GNU_SOURCE 1 // for RUSAGE_THREAD
 #include "tracer/hook/preemption.h"
 #include "ipc/base/now.h"
@@ -28,19 +27,21 @@ int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns)
 {
     int64_t wall = now->wall_ns - then->wall_ns;
-    // Time that is lost during the reading does not belong to the span.
+    // Time in which the thread lost the CPU during the reading does not belong
+    // to the span.
     int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
     int64_t taken = now->taken - then->taken, before;
 
     if (now->waits != then->waits || taken <= 0)
         return 0;
-    // In spans that are too short to be checked, all switches except one may
-    // have been before the span.
+    // All context switches except the last one may have been in earlier spans
+    // that were too short for a check.
     before = (taken - 1) * PREEMPTION_BRIEF_NS;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
-    if (off < PREEMPTION_BRIEF_NS) // the last switch was also before the span
+    if (off <
+        PREEMPTION_BRIEF_NS) // the last switch was also in an earlier span
         return 0;
     return off < span_ns ? off : span_ns;
 }
@@ -53,9 +54,9 @@ static int64_t suspended_ns(void)
     return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
 }
 
-// Returns the ns of a span in which the machine was suspended. Every span that
-// is long enough is checked, so the last span contains any suspension since the
-// last check.
+// Returns for how many ns of a span the machine was suspended. Each span in
+// which a suspension is possible is checked. So a suspension since the last
+// check was in this span.
 static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
 {
     int64_t before = preemption->suspended_ns;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Measures the time in which other programs had a thread's CPU. If other
-// programs take the CPU often, a hook asks the kernel at the end of each long
-// span, because a part of the span may be time of other programs. Time in which
-// a thread waits is not included. Each record has a struct Preemption, which
-// only its own thread uses. The governor owns the PreemptionRate.
+// Measures the time in which other programs had a thread's CPU. A span is the
+// time between two events of a thread. If other programs often take the CPU, a
+// hook asks the kernel at the end of each long span for how long other programs
+// had the CPU. Time in which the thread waited is not included. Each record has
+// a struct Preemption, which only its own thread uses. The governor owns the
+// PreemptionRate.
 #ifndef OCULAR_TRACER_HOOK_PREEMPTION_H
 #define OCULAR_TRACER_HOOK_PREEMPTION_H
 
@@ -18,24 +19,24 @@ struct ThreadTimes {
     int64_t wall_ns, cpu_ns; // clocks at the end of the reading
     int64_t reading_ns;      // wall-clock time of the reading
     int64_t waits; // number of context switches because the thread waited
-    // number of context switches because another thread was to run
+    // number of context switches because the kernel let another thread run
     int64_t taken;
 };
 
 struct Preemption {
     struct ThreadTimes then; // the newest reading
     bool known;              // true if every long span since `then` was checked
-    uint8_t skips;           // number of next long spans without a check
+    uint8_t skips;           // number of next long spans that are not checked
     uint8_t next_skips;      // value of `skips` after the next wait
-    uint32_t armed; // number that Preemption_note_armed was called with
-    // time for which the machine was suspended, as last read
+    uint32_t armed;          // `armed` of the last Preemption_note_armed
+    // ns for which the machine was suspended up to the last reading
     int64_t suspended_ns;
 };
 
-// The largest number of long spans that are skipped. If a thread sleeps in its
-// spans, a check is useless and costs up to 10 us after each sleep. A single
-// wait, for example for the GIL, does not count as sleeping. After each further
-// wait in a row about twice as many spans are skipped.
+// The largest number of long spans that are skipped. If a thread sleeps between
+// its events, a check is useless and costs up to 10 us after each sleep. A
+// single wait, for example for the GIL, does not count as sleeping. With each
+// further wait in a row, the number of skipped spans is about doubled.
 #define PREEMPTION_SKIPS 15
 
 // Initialises the struct for a thread that begins now.
@@ -47,10 +48,10 @@ static inline void Preemption_forget(struct Preemption *preemption)
 }
 
 // `armed` is the number of times that code has been armed. A new number ends
-// the skipping of spans. A thread waits while code is armed, and waits often
-// while code is dark, but these waits do not mean that the thread sleeps. Only
-// a few calls follow when code is armed, and one preemption lasts longer than
-// all of these calls.
+// the skipping of spans. Waits while code is being armed, or while code is
+// dark, do not mean that the thread sleeps between its events. The next spans
+// are checked, because only a few calls follow after code was armed, and a
+// single preemption lasts longer than all these calls together.
 static inline void Preemption_note_armed(struct Preemption *preemption,
                                          uint32_t armed)
 {
@@ -71,13 +72,13 @@ static inline bool Preemption_skip(struct Preemption *preemption)
 }
 
 // Returns for how many ns of a span other programs had the calling thread's
-// CPU, or the machine was suspended. The span ends now. `span_ns` is the length
-// of the span. Returns 0 if the thread has waited since the last call. The two
-// system calls take about 0.7 us, or several us if the thread has slept.
+// CPU, or the machine was suspended. The span has the length `span_ns` and ends
+// now. Returns 0 if the thread has waited since the last call. The two system
+// calls take about 0.7 us, or several us if the thread has slept.
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);
-// Returns for how many ns of a span of `span_ns` other programs had the CPU.
-// `then` is a reading before the span, and the other reading is from the end of
-// the span.
+// Returns for how many ns of a span other programs had the CPU. The span has
+// the length `span_ns`. `then` was read before the span, and `now` was read at
+// the end of the span.
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns);
 
@@ -89,12 +90,12 @@ struct PreemptionRate {
 
 // Returns true if the kernel took the CPU more than PREEMPTION_OFTEN times a
 // second since the last call. The first call returns true. The system call adds
-// up the numbers of all threads of the process, which takes 0.5 us for a few
-// threads.
+// up the numbers of all threads of the process. This takes 0.5 us if there are
+// only a few threads.
 #define PREEMPTION_OFTEN 20.0
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
-// Decides like PreemptionRate_is_high, but from the caller's own reading
-// `taken`.
+// Does the work of PreemptionRate_is_high, but the caller passes the number of
+// context switches as `taken`.
 bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
                             int64_t taken);
 

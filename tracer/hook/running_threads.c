@@ -29,8 +29,8 @@ static bool init(struct Found *found, size_t most)
     return found->threads && found->traces && found->places;
 }
 
-// Returns the entry of the thread in `places`, or the free entry that the
-// thread is to take.
+// Returns the entry of the thread in `places`. If the thread has no entry,
+// returns the free entry for the thread.
 static uint32_t *place_of(const struct Found *found, pid_t tid)
 {
     for (size_t at = (size_t)tid;; at++) {
@@ -107,8 +107,8 @@ static void add_records(struct Found *found, struct ThreadTraces *traces,
         if (ThreadTrace_has_ended(trace) || (state && state->ours))
             continue;
         thread = add(found, trace->tid, trace);
-        // If an older record has the same thread id, the older record's thread
-        // has ended unseen.
+        // If two records have the same thread id, the thread of the older
+        // record has ended without notice.
         if (!thread)
             continue;
         thread->state = ThreadTrace_state(trace);
@@ -132,10 +132,10 @@ static void add_named(struct Found *found, const struct StateListed *state,
         ThreadTrace_set_state(found->traces[at], state->address, state->id, 0);
 }
 
-// If no hook has seen a thread state, assigns the state to the thread that the
-// state names. In a child that C code has forked, states name threads of the
-// parent. The surviving thread is the child's main thread. The oldest state is
-// most likely the main thread's state.
+// Assigns a thread state that no hook has seen to the thread that the state
+// names. In a child that C code has forked, thread states name threads of the
+// parent. Only one thread exists in the child, the main thread. The oldest
+// thread state is most likely the main thread's state.
 static void match_names(struct Found *found, const struct StateListed *states,
                         size_t count, bool has_run)
 {
@@ -172,7 +172,7 @@ long RunningThreads_find(struct ThreadTraces *traces,
         match_records(traces, states, count);
         add_records(&found, traces, states, count);
         match_names(&found, states, count, true);
-        // Finally the states that never ran.
+        // The states that never ran come last.
         match_names(&found, states, count, false);
     }
     pthread_mutex_unlock(&traces->mutex);

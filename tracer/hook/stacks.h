@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Keeps the shadow stacks that a thread has parked. Greenlets swap the
-// interpreter's stack of a thread, and each interpreter's stack has its own
-// shadow stack. A hash finds a parked stack by the root of the interpreter's
-// stack. The number of parked stacks is bounded, and the stack that was parked
-// first is dropped first. The counting lock guards the stacks.
+// Keeps the shadow stacks that a thread has parked. A greenlet has its own
+// interpreter stack, and a thread switches between its greenlets. Each
+// interpreter stack has its own shadow stack. A hash table finds a parked
+// shadow stack by the root of the interpreter stack. The number of parked
+// stacks has a limit. At the limit the stack that was parked first is dropped.
+// The counting lock guards the stacks.
 #ifndef OCULAR_TRACER_HOOK_STACKS_H
 #define OCULAR_TRACER_HOOK_STACKS_H
 
@@ -22,7 +23,7 @@ struct Stack {
     // Root of the interpreter's stack, or 0 before there is a root.
     uintptr_t root;
 
-    // Only the hash uses the next fields.
+    // Only the hash table uses the next fields.
     struct Stack *next; // next stack in the bucket
     struct Stack *older, *newer;
 };
@@ -33,21 +34,21 @@ struct Stacks {
     size_t count;
 };
 
-// Parks the stack in the hash, which then owns the stack. No parked stack may
-// have the same root. If the result is -ENOMEM, the caller still owns the
+// Parks the stack in the hash table, which then owns the stack. No parked stack
+// may have the same root. If the result is -ENOMEM, the caller still owns the
 // stack.
 int Stacks_park(struct Stacks *stacks, struct Stack *stack);
 // Returns the parked stack with this root, or NULL. The caller then owns the
 // stack.
 struct Stack *Stacks_take(struct Stacks *stacks, uintptr_t root);
-// Frees the parked stacks and the hash.
+// Frees the parked stacks and the hash table.
 void Stacks_clear(struct Stacks *stacks);
-// Returns an empty stack with room for `frames` frames, one of which is the
-// sentinel, or NULL if memory is out.
+// Returns an empty stack for `frames` frames including the sentinel, or NULL if
+// memory is out.
 struct Stack *Stack_new(size_t frames);
 void Stack_free(struct Stack *stack);
-// Returns zeroed frames for Heap_free(), each on its own cache line, or NULL if
-// memory is out.
+// Allocates frames that contain only zeros, each frame on its own cache line.
+// Returns NULL if memory is out. The caller frees the frames with Heap_free().
 struct Frame *Stack_frames(size_t count);
 
 #endif

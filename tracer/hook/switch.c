@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Parks a thread's shadow stack and makes another shadow stack current.
 //
-// Nothing reports the end of a greenlet. The root of the greenlet's stack is
-// then freed and soon reused, so a parked stack may belong to a greenlet that
-// is gone. Before a parked stack becomes current, its frames are compared with
-// the interpreter's frames.
+// No event reports the end of a greenlet. At the end the root of the greenlet's
+// stack is freed, and soon another greenlet has the same root. So a parked
+// stack may belong to a greenlet that has ended. Before a parked stack becomes
+// current, its frames are compared with the interpreter's frames.
 #include "tracer/hook/switch.h"
 
 #define FIRST_FRAMES 16
@@ -14,8 +14,8 @@ static size_t bytes_of(const struct Stack *stack)
     return (size_t)(stack->limit + 1 - stack->bottom) * sizeof(struct Frame);
 }
 
-// Drops the frames that the interpreter no longer has, and all frames above
-// them.
+// Drops the frames that the interpreter's stack no longer has, and all inner
+// frames.
 static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 {
     const struct Frame *gone = NULL, *frame;
@@ -29,7 +29,7 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
         return;
     for (; trace->top >= gone; ThreadTrace_pop(trace))
         Counter_add(&trace->unwound, 1);
-    // Self time is unknown, as in ThreadTrace_pop_unseen.
+    // The self time of the frame is unknown, as in ThreadTrace_pop_unseen.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -91,9 +91,9 @@ static struct Stack *empty_stack(struct ThreadTrace *trace)
     return stack;
 }
 
-// Returns the parked stack without a root if its top frame is on the stack
-// `real`, otherwise NULL. A greenlet whose stack was parked without a root may
-// have a root now.
+// Searches for a stack that was parked without a root, because the stack of its
+// greenlet may have a root now. Returns the parked stack if its top frame is on
+// the stack `real`, otherwise NULL.
 static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
 {
     struct Stack *stack = Stacks_take(&trace->parked, 0);
@@ -131,17 +131,17 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
 
     trace->chunk = real->chunk;
     if (real->root == trace->stack->root)
-        // After deep recursion the same stack continues in another chunk.
+        // This is the same stack, which has grown into another chunk.
         return;
     stack = Stacks_take(&trace->parked, real->root);
     if (!stack && serves(trace, real)) {
         trace->stack->root = real->root;
         return;
     }
-    // The last span belongs to the old stack.
+    // The time since the last event belongs to the old stack.
     ThreadTrace_end_span(trace, ticks);
     ThreadTrace_lose_step(trace); // the instruction that switches is not timed
-    // An iteration is not timed if a switch happens within it.
+    // Iterations of loops during which the thread switches are not timed.
     trace->loop_count = 0;
     if (!stack)
         stack = rootless(trace, real);

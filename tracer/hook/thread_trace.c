@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Handles the memory, the clock and the rare events of a thread's record. A
-// rare event happens once per function or thread, or out of order. The caller
-// holds the counting lock.
+// rare event happens only once for a function or a thread, or in an unusual
+// order. The caller holds the counting lock.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -16,7 +16,7 @@
 
 // A stack of this size needs no separate memory mapping (ipc/base/heap.h).
 #define FIRST_FRAMES 64
-// A stack takes up to 4 MiB; deeper frames are not seen.
+// A stack takes up to 4 MiB. Frames beyond this size are not recorded.
 #define MAX_FRAMES (1u << 16)
 
 struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
@@ -76,8 +76,8 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
 void ThreadTrace_end(struct ThreadTrace *trace)
 {
     trace->cpu_end_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    // This store pairs with the acquire in thread_traces.c, after which no hook
-    // of the thread runs any more.
+    // This store pairs with the acquire in ThreadTrace_has_ended. No hook of
+    // the thread runs after this store.
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
@@ -103,7 +103,7 @@ void ThreadTrace_restart_cpu(struct ThreadTrace *trace)
     trace->cpu_start_ns = thread_ns(trace);
 }
 
-// Removes a code object from a stack's frames.
+// Clears the pointers to a code object in a stack's frames.
 static void forget(struct Frame *bottom, struct Frame *top,
                    const struct Code *code)
 {
@@ -152,8 +152,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     Counter_add(&trace->unwound, 1);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
-    // A part of the last span belonged to the caller, but was added to this
-    // frame. So the caller's self time is no longer known.
+    // A part of the time since the last event belonged to the caller, but was
+    // added to this frame. So the caller's self time is no longer known.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -192,9 +192,9 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
-// Writes a wait into the timeline's ring. The span of the wait began when the
-// last event had been handled. The wait is in the ring before the event that
-// ends it. A thread without an open call shows no waits.
+// Writes a wait into the timeline's ring. The wait began after the last event,
+// and is in the ring before the event that ended the wait. If the thread is in
+// no call, its waits are not shown.
 static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 {
     if (trace->ring && trace->top != trace->bottom &&
@@ -202,10 +202,10 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
         Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
 }
 
-// Checks a span in which other threads or programs may have run. Time in which
-// another thread of the process ran is added to `waited`. Time in which another
-// program ran is not added to any counter. Returns the part of the span that is
-// self time.
+// Checks the span between two events, in which other threads or programs may
+// have run. Time in which another thread of the process ran is added to
+// `waited`. Time in which another program ran is not added to any counter.
+// Returns the part of the span that is self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
@@ -268,8 +268,8 @@ void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
     const struct Frame *frame = trace->top;
 
     code->hot.last_caller = frame->id;
-    // If a dark frame is between the two frames, the top frame is not the
-    // caller.
+    // If a call of a dark function is between the two frames, the top frame is
+    // not the caller.
     if (!frame->code || frame->depth + 1 != depth)
         return;
     Registry_link(trace->registry, frame->code, code);
@@ -325,7 +325,8 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
 {
     struct Frame *frame;
 
-    // If the caller is on the stack, the caller counts one more dark callee.
+    // If the caller is on the shadow stack, adds 1 to the caller's number of
+    // dark callees.
     if (code->hot.last_caller != trace->top->id)
         ThreadTrace_note_caller(trace, code, depth);
     if (code->hot.dark)

@@ -3,18 +3,19 @@
 // ring. thread_trace_call.h handles the beginning and the end of a call.
 // thread_trace_block.h handles the end of a block and of an instruction. This
 // file declares the common part and the rare events. Only the holder of the
-// counting lock (counting.h) calls these functions. A call may come long after
-// its event, so each event is passed with its time.
+// counting lock (counting.h) calls these functions. These functions may be
+// called long after the event, so the caller passes the time of the event.
 //
 // The net clock works as follows. Every hook adds its own calibrated cost to
-// `overhead`. The net time is the CPU's counter minus the overhead, so the
-// difference of two net times does not contain the cost of the hooks between
-// them.
+// `overhead`. The net time is the CPU's counter minus `overhead`. So the
+// difference between two net times does not contain the cost of the hooks that
+// ran between the two times.
 //
 // Depth stamps work as follows. A frame carries the interpreter's recursion
 // depth. An event at depth d closes every frame that must have ended before the
-// event. So a frame that ended unseen is closed later, for example if its leave
-// site was dark, or if tracing began in the middle of the call.
+// event. A frame may end without an event, for example if its leave site is
+// dark, or if tracing began in the middle of the call. The next event then
+// closes this frame.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_H
 
@@ -30,14 +31,15 @@
 #include <string.h>
 #include <sys/types.h>
 
-// Number of counters of open frames; the index is the id modulo this number.
+// Number of counters of running calls. A counter's index is the function's id
+// modulo this number.
 #define THREAD_TRACE_ACTIVE 1024
 #define THREAD_TRACE_LOOPS 64 // nested loops that the timeline follows
 
 struct Track;
 
-// A running iteration of a loop that has jumped back before. `number` and
-// `enter` identify the frame of the loop.
+// A loop that has jumped back at least once, with its present iteration.
+// `number` and `enter` identify the frame of the loop.
 struct Loop {
     int64_t enter; // `enter` of the frame
     int64_t start; // net clock at the beginning of the iteration
@@ -55,55 +57,56 @@ struct ThreadTrace {
     struct Frame *limit;
     struct Frame *bottom;
     // The newest chunk of the interpreter's data stack at the last event that
-    // was counted at once. A different chunk may belong to another stack
-    // (switch.h).
+    // was counted at once. If the chunk is different at a later event, the
+    // stack may be different, too (switch.h).
     uintptr_t chunk;
     counter_t overhead;         // ticks spent in hooks
-    counter_t unwound;          // frames that ended unseen
+    counter_t unwound;          // number of frames that ended without an event
     _Atomic size_t stack_bytes; // bytes of all stacks of the thread
     struct Registry *registry;
-    // EVENT_ENTER, or EVENT_RESUME if the next event continues a call
+    // EVENT_RESUME if the next event continues a call, otherwise EVENT_ENTER
     uint8_t begins;
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
-    // Number of open frames, on all stacks of the thread.
+    // Number of running calls by function, on all stacks of the thread.
     uint32_t active[THREAD_TRACE_ACTIVE];
 
     // The next fields are not used at each hit.
 
-    // The ticks of `overhead` in which other programs had the CPU. Stolen ticks
+    // The ticks of `overhead` in which other programs had the CPU. These ticks
     // are neither the program's time nor our cost.
     counter_t stolen;
-    // The ticks of the span before the next event in which other programs had
-    // the CPU.
+    // Other programs had the CPU for this number of ticks before the next
+    // event.
     int64_t taken;
     // Only the record's own thread uses this field, with the GIL.
     struct Preemption preemption;
-    // The stack to which `top`, `limit` and `bottom` belong. The three pointers
-    // are stored in the stack when the stack is parked.
+    // The stack to which `top`, `limit` and `bottom` belong. When the stack is
+    // parked, the stack stores the three pointers.
     struct Stack *stack;
     struct Stack *spare;  // an empty stack for the next greenlet, or NULL
     struct Stacks parked; // stacks of greenlets that do not run now
     unsigned number;
     // The interpreter's thread state at the thread's last hook, or 0. The
     // thread's signal handler reads this field. The GIL guards this field and
-    // the next two.
+    // the next two fields.
     _Atomic uintptr_t state;
-    uint64_t state_id;    // id of `state`, because addresses are reused
+    uint64_t state_id; // id of `state`; another state may get the same address
     uint64_t state_ticks; // time at which `state` was seen
     uintptr_t ident;      // pthread_t of the thread
     pid_t tid;
     char name[64]; // guarded by ThreadTraces.mutex
-    // number of requests left for the program's name; only the record's own
-    // thread uses it
+    // how many more times the program is asked for the thread's name; only the
+    // record's own thread uses this field
     unsigned name_asks;
-    // The track in the timeline, or NULL before there is a track. Only the
-    // collector uses this field and the next two.
+    // The track in the timeline, or NULL if there is no track yet. Only the
+    // collector uses this field and the next two fields.
     struct Track *track;
     uint64_t counted_ns; // CPU time at the timeline's last counter
-    // true if CPU time had been used before the timeline's last counter
+    // true if the thread used CPU time before the timeline's last counter
     bool counted_busy;
-    // Start of the CPU time; guarded by ThreadTraces.mutex.
+    // CPU clock at which the record's CPU time starts; guarded by
+    // ThreadTraces.mutex.
     uint64_t cpu_start_ns;
     uint64_t cpu_end_ns; // CPU clock at the thread's end
     // true if the thread has ended, so that the collector may free the record
@@ -134,8 +137,8 @@ uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace);
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace);
 static inline bool ThreadTrace_has_ended(const struct ThreadTrace *trace)
 {
-    // This load pairs with the release in ThreadTrace_end, after which no hook
-    // of the thread runs any more.
+    // This load pairs with the release in ThreadTrace_end. No hook of the
+    // thread runs after that release.
     return atomic_load_explicit(&trace->ended, memory_order_acquire);
 }
 static inline uintptr_t ThreadTrace_state(const struct ThreadTrace *trace)
@@ -151,47 +154,51 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_ticks = ticks;
 }
 // Returns for how many ticks of a span other programs had the CPU. The span
-// ends now. The record's own thread calls this function, because the function
-// makes system calls.
+// must end now. The record's own thread calls this function, because the
+// function makes system calls.
 int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
 // Clears the pointers to a code object that is about to be freed in all frames,
 // including the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
-// Adds the span since the last event to the frame on top. Returns the net time.
+// Adds the time since the last event to the frame on top. Returns the net time.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
-// Ends the span as ThreadTrace_end_span does, and adds the cost of the hook
-// `kind` (enum HookKind) to the overhead.
+// Calls ThreadTrace_end_span, and adds the cost of the hook `kind` (enum
+// HookKind) to the overhead.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
-// Returns the frame of an event at `depth` in `code`, or NULL if the frame's
-// enter was not seen. Closes the frames above, which have ended unseen.
+// Returns the frame of an event at `depth` in `code`, or NULL if no hook saw
+// the frame's beginning. Closes all inner frames, which must have ended without
+// an event.
 struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks);
-// Doubles the stack. If memory is out or the stack has its largest size,
-// returns false, and the frame is then not pushed.
+// Doubles the stack. Returns false if memory is out or the stack has its
+// largest size. The caller then pushes no frame.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
-// Closes the top frame, which ended unseen before `ticks`.
+// Closes the top frame, which ended before `ticks` without an event.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
-// Prepares for a call that begins at `depth`. Frames at this depth or deeper
-// have ended unseen, and are closed. If the function of the frame below is not
-// `caller` (Hit_caller; 0 if unknown), this frame has ended unseen, too.
+// Prepares for a call that begins at `depth`. Closes the frames at this depth
+// or deeper, which must have ended without an event. Then the top frame should
+// be the caller's frame. If its function is not `caller` (Hit_caller; 0 if
+// unknown), the top frame has also ended, and is closed.
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
-// Records the call edge from the frame on top to `code`, whose call is at
-// `depth`. If `code` is dark, the caller counts one more dark callee.
+// Records a call of `code` at `depth` as a call edge from the function of the
+// top frame to `code`. If `code` is dark, adds 1 to the caller's number of dark
+// callees.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
                              uint32_t depth);
 // This function is called if a site of the code has used up its hits. Returns
 // true if the site gets more hits (Code_renew).
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
                        uint64_t ticks);
-// Makes the code dark if its threshold is reached. Returns true if the frame is
-// still to be pushed.
+// Makes the code dark if its threshold is reached. Returns true if the caller
+// must still push the frame.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);
-// In precise mode, marks the instruction that the top frame runs as not timed.
+// In precise mode, discards the time of the instruction that the top frame
+// runs.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
 // Pushes a frame whose beginning was not seen, because tracing started in the
 // middle of the call. Returns NULL if the code is dark or memory is out.

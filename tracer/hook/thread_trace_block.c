@@ -10,15 +10,16 @@ static uint16_t block_length(const struct Frame *frame, const struct Code *code,
     uint16_t length =
         (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
-    // If FOR_ITER ends a loop, no event reports the end. The loop's body,
-    // between `start` and the site in address order, did not run then.
+    // No event reports that FOR_ITER has ended a loop. If that happened, the
+    // loop's body is between `start` and the site in address order, but did not
+    // run.
     return length < site->reach ? length : site->reach;
 }
 
-// Removes the loops of frames that have ended, and the loops of this frame that
-// have ended. A frame may begin at the same net time as an earlier frame in the
-// same place. The number of instructions tells the two frames apart, because
-// this number only grows in a frame.
+// Removes loops that have ended, and the loops of frames that have ended. Two
+// frames in the same place of the stack may begin at the same net time. The
+// number of instructions shows which frame is the later frame, because this
+// number only grows in a frame.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {
@@ -36,8 +37,9 @@ static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
     }
 }
 
-// Returns the cycles of an iteration. The result is at least 1. After the
-// hooks' cost is subtracted, a short iteration may have 0 cycles or fewer.
+// Returns the cycles of an iteration. The result is at least 1. Without this
+// bound a short iteration may have 0 or fewer cycles, because the hooks' cost
+// is subtracted.
 static uint64_t net_cycles(int64_t cycles)
 {
     return cycles > 0 ? (uint64_t)cycles : 1;
@@ -58,8 +60,8 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
     if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
         loop->head != head) {
-        // No event reported the beginning of a loop's first iteration. Only the
-        // last block of this iteration is known, and this block may have begun
+        // No event reports the beginning of a loop's first iteration. Only the
+        // last block of this iteration is known, and that block may have begun
         // before the loop.
         uint16_t body = (uint16_t)(from - head + 1);
 
@@ -118,7 +120,7 @@ static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
     if (!(instruction->flags & INSTRUCTION_LOOP))
         return;
     loop = find_loop(trace, frame, instruction->next);
-    if (!loop) // the head is dark, or ran before the trace began
+    if (!loop) // the loop's head is dark, or ran before the trace began
         return;
     Ring_push(trace->ring, ticks, EVENT_LOOP,
               Event_loop(net_cycles(now - loop->start),
@@ -178,10 +180,9 @@ static bool is_dark(const struct Code *code, uint16_t number)
                                 memory_order_relaxed);
 }
 
-// Returns true if the span since the frame's last event was spent in the
-// instruction `from` alone. `to` must be able to follow `from`. The other
-// instruction that can follow `from` must have a hook, which would have seen it
-// run.
+// Returns true if only the instruction `from` ran since the frame's last event.
+// This is certain if `to` can follow `from`, and if the other instruction that
+// can follow `from` has a hook, because that hook was not called.
 static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 {
     const struct Instruction *at = &code->layout.instructions[from];

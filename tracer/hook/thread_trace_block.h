@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Adds cycles to the place where a basic block, an iteration of a loop or, in
-// precise mode, an instruction ends. The caller holds the counting lock.
-// `ticks` is the value of the counter that the hook has read.
+// Handles the end of a basic block, of a loop's iteration or, in precise mode,
+// of an instruction. Adds the cycles to the place of the end. The caller holds
+// the counting lock. `ticks` is the value of the counter that the hook has
+// read.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 

@@ -13,7 +13,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     struct Frame *frame;
     bool disable = false, untimed = code->hot.untimed;
 
-    // A hit of another site does not set a dark function's last_seen.
+    // While a function is dark, a hit does not set last_seen.
     if (!code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     else
@@ -25,7 +25,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     code->hot.untimed = false;
     if (entries >= code->hot.stop_at) {
         if (ThreadTrace_renew(trace, code, ticks)) {
-            untimed = true; // the renewal takes time in this call
+            untimed = true; // the renewal takes time during this call
         } else if (ThreadTrace_darken(trace, code, ticks)) {
             disable = true;
             untimed |= code->spans.ended;
@@ -98,10 +98,10 @@ static void record_self(const struct Frame *frame, struct Code *code)
         record_first(code, self);
 }
 
-// Returns true if another frame of the function is open below this frame on the
-// same stack. The function is only called if the counters of open frames are
-// not sufficient, as for recursion, for two ids that share a counter, and for a
-// function that is open on a parked stack.
+// Returns true if an outer frame on the same stack belongs to the same
+// function. is_open_below is called only if the counter of running calls is
+// above 1. This is so in a recursion, if two ids share a counter, or if a call
+// of the function is on a parked stack.
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {
@@ -113,8 +113,8 @@ static bool is_open_below(const struct ThreadTrace *trace,
     return false;
 }
 
-// Counts a call. The total is added only if no other call of the function is
-// open below.
+// Counts a call. The call's total time is added only if no outer frame on the
+// same stack belongs to the same function.
 static void record(const struct ThreadTrace *trace, const struct Frame *frame,
                    struct Code *code, int64_t now)
 {

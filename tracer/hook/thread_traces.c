@@ -95,9 +95,9 @@ static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
     ThreadTrace_free(unlink_ended(traces, link));
 }
 
-// Takes the record of an ended thread from the list. Returns NULL if there is
-// no such record among the first NEAR, or if a visitor is active. A record with
-// a ring is not taken, because the ring must be read.
+// Takes the record of an ended thread from the list. Returns NULL if the first
+// NEAR records have no record of this kind, or if a visitor is active. A record
+// with a ring is not taken, because the ring must be read.
 static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
 {
     struct ThreadTrace **link, *trace = NULL;
@@ -117,9 +117,8 @@ static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
     return trace;
 }
 
-// Returns a reused or a new record. If each request has its own thread, new
-// memory for each record would be expensive, because the kernel provides memory
-// page by page.
+// Returns a reused or a new record. Reuse is faster for programs that start a
+// thread for each request, because the kernel provides new memory page by page.
 static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
                                         struct Registry *registry,
                                         struct Contention *contention)
@@ -167,10 +166,10 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     return trace;
 }
 
-// The mutex is released during the visit, which may take long. The list is safe
-// without the mutex, because only a holder of `visiting` removes records, and
-// new records are added at the front. So the records behind the current record
-// do not change.
+// The mutex is released during the visit, which may take long. The walk over
+// the list is safe without the mutex, because only a holder of `visiting`
+// removes records, and new records are added at the front. So the part of the
+// list after the present record does not change.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Holds the records of all threads of the process, and the sums of the threads
-// that have ended. A mutex guards the list. A holder of this mutex holds it
-// briefly and never waits. Another mutex keeps the records from being freed
-// during a visit.
+// that have ended. A mutex guards the list. A thread holds this mutex only
+// briefly and never waits while it holds this mutex. During a visit another
+// mutex prevents that records are freed.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACES_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACES_H
 
@@ -22,8 +22,9 @@ struct ThreadTraces {
     sem_t *half_full;  // semaphore of the rings; borrowed, may be NULL
     // overflow of the rings; set while no hook runs
     struct RingOverflow overflow;
-    // A function that writes the name that the program has given the calling
-    // thread, or "" if there is no name. `name` may be NULL.
+    // A function that stores the name of the calling thread, as set by the
+    // program, in `out`. Stores "" if the thread has no name. The pointer
+    // `name` may be NULL.
     void (*name)(char *out, size_t size);
     // Sums of the freed records since the trace began.
     struct Ended ended;
@@ -47,19 +48,19 @@ struct TracedThread {
 
 void ThreadTraces_init(struct ThreadTraces *traces);
 // Returns a record for the calling thread at its first hook. The record is new,
-// or belonged to a thread that has ended.
+// or is the record of a thread that has ended.
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
                                      bool timeline, uint64_t ticks);
 // Asks the program again for the name of the calling thread, whose record is
 // `trace`. A thread runs for a moment before Python knows the thread's name.
-// After some time the function asks no more.
+// After some requests the function does nothing.
 void ThreadTraces_ask_name(struct ThreadTraces *traces,
                            struct ThreadTrace *trace);
 void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
-// Resets every record. A record has a ring if `timeline` is true. Frees the
+// Resets every record. If `timeline` is true, records have rings. Frees the
 // records whose threads have ended. Waits for the end of a visit. The caller
 // holds the GIL, and the ring of hits is empty.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
@@ -74,8 +75,8 @@ void ThreadTraces_visit(struct ThreadTraces *traces,
                                       bool ended),
                         void *context);
 // Lists all threads that have a record or had a record since the last reset.
-// The list lacks *dropped threads, which have ended. The caller frees *threads
-// with Heap_free(). Returns the count or -ENOMEM.
+// *dropped is set to the number of ended threads that are not in the list. The
+// caller frees *threads with Heap_free(). Returns the count or -ENOMEM.
 long ThreadTraces_threads(struct ThreadTraces *traces,
                           struct TracedThread **threads, uint64_t *dropped);
 struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces);
