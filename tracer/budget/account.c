@@ -42,7 +42,7 @@ struct Budget *Account_open(struct Account *account)
     source->read(source->context, &reading);
     reading.hooks = hooks_s(account, reading.hooks);
     // The process's CPU time is read last, so that our own time never exceeds
-    // it.
+    // the process's time.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;
     // This load pairs with the store in Session_set_budget.

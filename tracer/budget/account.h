@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-// If a budget is set, hooks are slower by this factor than the hooks that were
-// timed at start. The reason is that hot code is then dark, so hooks run less
-// often and find cold caches (docs/overhead.md).
+// If a budget is set, hooks are slower by this factor than when they were timed
+// at the start. With a budget hot code is dark, so hooks run seldom and find
+// cold caches (docs/overhead.md).
 #define ACCOUNT_COLD 1.5
 
 // The source of the readings. The account's mutex is held while `read` runs.
@@ -20,8 +20,8 @@ struct AccountSource {
     void *context;
     // Share of CPU time, or NaN if there is no budget.
     const _Atomic double *share;
-    // Fills all fields except the clocks `wall` and `cpu`. `hooks` lacks the
-    // cold-cache penalty.
+    // Fills all fields except the clocks `wall` and `cpu`. `hooks` does not
+    // contain the cold-cache penalty.
     void (*read)(void *context, struct BudgetReading *reading);
 };
 

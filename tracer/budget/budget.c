@@ -12,17 +12,18 @@
 #define PAUSES 0.5
 // A refill rate below this multiple of the least rate is idleness.
 #define FLOOR 2.0
-// More than this part of the allowance counts as the whole allowance.
+// If more than this fraction of the allowance is spent, all of it counts as
+// spent.
 #define NEARLY 0.9
 #define LEAST_SPAN 0.1 // the rate over a shorter span (in seconds) is unknown.
 #define AIM 0.9        // part of the allowance that fills the bucket.
 #define BURST 2.0      // a full bucket has this many seconds of allowance.
 #define DEBT 4.0       // debt above this many seconds of allowance is forgiven.
 #define SAMPLER 0.4    // the sampler's part of the allowance.
-// the sampler has its whole part if the bucket has this many seconds of
+// the sampler gets all of SAMPLER if the bucket has this many seconds of
 // allowance
 #define SAMPLER_FULL 1.0
-// At an empty bucket the sampler has this part of SAMPLER.
+// If the bucket is empty, the sampler gets this fraction of SAMPLER.
 #define SAMPLER_LEAST 0.5
 #define SURPLUS 0.25 // the sampler's extra part of the allowance.
 // the extra part begins at this many seconds of allowance in the bucket
@@ -62,8 +63,8 @@ static double least_rate(const struct Budget *budget)
     return budget->share > 0 ? BUDGET_CORES * budget->share : 0;
 }
 
-// Returns the newest kept reading that is at least `s` seconds old, or the
-// oldest reading if there is none.
+// Returns the newest kept reading that is at least `s` seconds old. If no kept
+// reading is that old, returns the oldest.
 static const struct BudgetReading *ago(const struct Budget *budget, double s)
 {
     unsigned room = BUDGET_KEPT, at = budget->next, back;
@@ -97,8 +98,8 @@ void Budget_init(struct Budget *budget, double share,
 
 void Budget_set(struct Budget *budget, double share)
 {
-    // The level is scaled to the new budget. The bucket is then as full as
-    // before, and a debt takes as long to pay as before.
+    // The level is scaled to the new budget. So the bucket stays equally full,
+    // and paying a debt takes the same time.
     double scale = budget->share > 0 && share > 0 ? share / budget->share : 1;
 
     if (budget->share == share)
@@ -108,7 +109,7 @@ void Budget_set(struct Budget *budget, double share)
         budget->level *= scale;
         budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
-        // The rate is first that of a program that uses one core.
+        // At first the rate is computed for a program that uses one core.
         budget->rate = share;
     }
     budget->refill_rate = budget->rate;
@@ -117,8 +118,8 @@ void Budget_set(struct Budget *budget, double share)
 // --- Readings --------------------------------------------------------------
 
 // Returns the income of the bucket, which is the budget's share of the
-// program's CPU time. If the income is lower than the least rate, averaged over
-// the window, it is raised to the least rate.
+// program's CPU time. If the average of the income over the window is lower
+// than the least rate, the income is raised to the least rate.
 static double earn(struct Budget *budget, double wall, double used)
 {
     double earned = budget->share * used, least = least_rate(budget);
@@ -228,8 +229,8 @@ bool Budget_is_overdrawn(const struct Budget *budget)
     return budget->share > 0 && budget->level < 0;
 }
 
-// Returns true if the program works less than before. The program should keep
-// its remaining allowance during a pause.
+// Returns true if the program uses less CPU time than before. During such a
+// pause the remaining allowance should be kept.
 static bool is_pausing(const struct Budget *budget)
 {
     return budget->refill_rate < PAUSES * rate_over(budget, BUDGET_WINDOW);
@@ -243,10 +244,10 @@ bool Budget_is_throttled(const struct Budget *budget)
            is_pausing(budget) && window.measured > NEARLY * window.allowed;
 }
 
-// Returns the sampler's extra part of the allowance. A full bucket cannot take
-// any more income. A nearly full bucket is needed for sudden costs and for a
-// pause. A program that uses almost no CPU time should not be woken up more
-// often, so its extra part is 0.
+// Returns the sampler's extra part of the allowance. The extra part is income
+// that a full bucket could not take. The bucket stays nearly full for sudden
+// costs and for a pause. The extra part is 0 for a program that uses almost no
+// CPU time, because such a program should not be woken up more often.
 static double surplus(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SURPLUS_FROM;

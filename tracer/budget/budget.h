@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The overhead budget compares the cost of tracing with the program's own CPU
-// time, and says how much time tracing may spend next. All functions are pure,
-// because the caller passes the readings. Threads that share a budget must lock
-// it.
+// time, and computes how much time tracing may spend next. All functions are
+// pure, because the caller passes the readings. Threads that share a budget
+// must lock it.
 //
-// The control is a token bucket. The bucket fills with nine tenths of the
-// budget's share of the program's CPU time, which counts as at least a fifth of
-// one core. All costs of tracing are taken out of the bucket when they are
-// measured. The level of the bucket is therefore the sum of all errors so far.
-// While the level stays above 0, the mean overhead is at most the budget.
-// budget.c decides from the level how much tracing may spend.
+// The control is a token bucket. The income of the bucket is nine tenths of the
+// budget, which is a share of the program's CPU time. A program that uses less
+// than a fifth of a core counts as using a fifth. All costs of tracing are
+// taken out of the bucket when they are measured. So a cost that was estimated
+// wrongly changes the level of the bucket. While the level stays above 0, the
+// mean overhead is at most the budget. budget.c decides from the level how much
+// tracing may spend.
 #ifndef OCULAR_TRACER_BUDGET_BUDGET_H
 #define OCULAR_TRACER_BUDGET_BUDGET_H
 
@@ -30,7 +31,7 @@ struct BudgetReading {
     double rearm; // CPU time of the governor's thread
     // CPU time of our other threads, of samples and of our part of forks
     double threads;
-    double sampling; // the part of `threads` for samples
+    double sampling; // the part of `threads` that samples took
     uint64_t samples;
 };
 
@@ -41,18 +42,19 @@ struct BudgetShares {
     double hooks;
     double rearm;
     double threads;
-    double allowed; // the budget, or more if the program uses little CPU time
+    double allowed; // the budget, or a larger share if the program uses little
+                    // CPU time
     double cores; // measured overhead in cores; also valid for an idle program
     double cores_allowed; // allowed overhead in cores
 };
 
 struct Budget {
-    // NaN if tracing has no limit; tracing is measured all the same
+    // NaN if tracing has no limit, but its cost is still measured
     double share;
     struct BudgetReading kept[BUDGET_KEPT]; // a ring of earlier readings
     unsigned next, count;
     struct BudgetReading origin;
-    struct BudgetReading last; // the newest reading, which may not be in `kept`
+    struct BudgetReading last; // the newest reading; `kept` may lack it
     double rate; // allowance in seconds per second over the last 2 s
     // the lower of `rate` and the rate of the last half second
     double refill_rate;
@@ -79,9 +81,9 @@ double Budget_mean(const struct Budget *budget);
 double Budget_cores(const struct Budget *budget);
 // Returns true if the token bucket is in debt.
 bool Budget_is_overdrawn(const struct Budget *budget);
-// Returns true if snapshots should wait. This is the case if nearly all of the
-// window's allowance is spent and the program pauses, because a snapshot then
-// costs more than the bucket earns.
+// Returns true if snapshots should wait. Snapshots should wait if nearly all of
+// the window's allowance is spent and the program pauses, because during a
+// pause a snapshot costs more than the bucket's income.
 bool Budget_is_throttled(const struct Budget *budget);
 // Returns the number of samples per second of the program's CPU time.
 double Budget_hz(const struct Budget *budget);

@@ -14,17 +14,18 @@
 // part of the hooks' time for the program's own functions that stay armed
 #define OWN_PART 0.75
 #define LEAST_PART 0.1 // least part of the hooks' time for libraries' functions
-// cost factor of functions that are armed, which keeps choices stable
+// the cost of a function that is already armed is multiplied by this factor, so
+// that choices seldom change
 #define STAYS 0.7
 #define SLACK 1.25 // factor by which armed functions may exceed their part
-// seconds; a span this long gives a new function's call rate
+// seconds; a span of this length is enough for the call rate of a new function
 #define KNOWN_S 1.0
 // Seconds; a shorter span at a slice's end gives no call rate.
 #define SHORT_S 0.09
 #define RATE_S 5.0 // mean age in seconds of the calls in a call rate
 
-// Returns the number of calls and resumptions per second. Each of them runs
-// hooks.
+// Returns the number of calls and resumptions per second. Each call and each
+// resumption runs hooks.
 static double entry_rate(const struct Code *code,
                          const struct ChoiceReading *reading)
 {
@@ -59,8 +60,8 @@ static bool is_known(const struct Code *code,
 
     double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
 
-    // If code was adopted just before the slice's end, its span began with a
-    // call, so the count is too high.
+    // If code was adopted just before the slice's end, its short span began
+    // with a call, so the call rate would be too high.
     return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
@@ -82,7 +83,7 @@ static double rate_of(struct Code *code, const struct ChoiceReading *reading)
 }
 
 // Stores the time at which a call of the function was last timed. Viewers show
-// the age of that call.
+// how long ago that call was.
 static void note_timed(struct Code *code, uint64_t ticks)
 {
     uint64_t calls = Counter_get(&code->hot.self_calls);
@@ -132,9 +133,9 @@ static void drop_settled(struct Choice *choice)
     choice->count = count;
 }
 
-// Marks the cheapest functions as armed until the part `room` is used. If `own`
+// Marks the cheapest functions as armed until their hooks use `room`. If `own`
 // is true, marks only the program's own functions, otherwise all others.
-// Returns the used part of `room`.
+// Returns how much of `room` is used.
 static double share_out(struct Choice *choice, bool own, double room)
 {
     double left = room;
@@ -159,7 +160,7 @@ static void decide(struct Choice *choice, double rate)
 
     for (size_t i = 0; i < choice->count; i++)
         all_s += choice->items[i].cost_s;
-    if (all_s > PART * rate) // usually all functions fit
+    if (all_s > PART * rate) // usually all functions can stay armed
         qsort(choice->items, choice->count, sizeof *choice->items,
               cheapest_first);
     choice->left_out = false;

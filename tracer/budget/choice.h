@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chooses the functions that stay armed. The functions whose hooks cost least
-// stay armed, until half of the hooks' time is used. The program's own code may
-// use three quarters. All other functions are armed in slices. The governor's
-// thread makes the choice without the GIL.
+// stay armed, until half of the hooks' time is used. The hooks of the program's
+// own functions may use three quarters of the hooks' time. All other functions
+// are armed in slices. The governor's thread makes the choice without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_CHOICE_H
 #define OCULAR_TRACER_BUDGET_CHOICE_H
 
@@ -36,8 +36,8 @@ struct ChoiceReading {
     double hz;      // ticks per second
     double call_s;  // CPU time in seconds of one call's hooks
     double rate;    // seconds per second that all hooks may take
-    // True if a slice has just ended, so that all functions are candidates.
-    // Otherwise only armed functions are candidates.
+    // True if a slice has just ended. In this case all functions are
+    // candidates, otherwise only armed functions.
     bool sliced;
 };
 
@@ -45,8 +45,8 @@ struct ChoiceReading {
 // The function opens a read section. Returns 0, or -ENOMEM if the choice is
 // incomplete.
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
-// Returns the next item that is to be carried out, or NULL. The item is valid
-// until the next Choice_make.
+// Returns the next item that the caller must carry out, or NULL. The item is
+// valid until the next Choice_make.
 const struct ChoiceItem *Choice_pop(struct Choice *choice);
 void Choice_release(struct Choice *choice);
 

@@ -10,7 +10,8 @@
 #define SLOWEST_S 2.0 // the longest pause between two full holds, in seconds.
 // seconds of CPU time for a wake-up and for taking the GIL
 #define HOLD_COST_S 150e-6
-// Seconds of the same in a light program, whose caches are cold.
+// The cost of a wake-up in a light program, in seconds. It is higher because of
+// cold caches.
 #define LIGHT_COST_S 300e-6
 #define LIGHT_CORES 0.2  // a program that uses fewer cores is light.
 #define HOLD_PART 0.08   // part of the allowance for holds.

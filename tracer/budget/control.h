@@ -5,10 +5,10 @@
 // time and the readings. The governor's thread owns a Control. The account's
 // mutex guards the budget that a reading points to.
 //
-// A wake-up calls Control_needs_account and Control_step, does the decided work
-// and calls Control_pause. All times are seconds of one clock. If this clock
-// jumps, an action is delayed by no more than the longest pause before this
-// action.
+// When the governor wakes up, it calls Control_needs_account and Control_step,
+// does the work that Control_step has chosen, and calls Control_pause. All
+// times are seconds of one clock. If this clock jumps, each action comes at
+// most one pause of the longest length too late.
 #ifndef OCULAR_TRACER_BUDGET_CONTROL_H
 #define OCULAR_TRACER_BUDGET_CONTROL_H
 
@@ -19,8 +19,8 @@
 
 // The facts from which the governor decides when it wakes up.
 struct ControlReading {
-    // The budget with a fresh reading, which the caller locks. If `budget` is
-    // NULL, the last step's values stay valid.
+    // The budget, which the caller has locked and given a new reading. If
+    // `budget` is NULL, the values of the last step stay valid.
     struct Budget *budget;
     uint32_t newest_code; // id of the newest code object that was adopted
     bool asked;           // true if a viewer waits for a hold
@@ -30,7 +30,8 @@ struct ControlDecision {
     bool attend; // true if the governor takes the GIL for a hold
     // true if the hold does all work, false if it only continues earlier work
     bool full;
-    // True if the functions are ranked first, followed by Control_ranked.
+    // True if the governor must first rank the functions and call
+    // Control_ranked.
     bool rank;
     bool arm_new;      // true if newly adopted code is armed at once
     double sampler_hz; // samples per second of CPU time; 0 keeps the rate
@@ -77,9 +78,9 @@ double Control_pause(struct Control *control, double now_s, bool more);
 // hold. The caller owns *next_s, which is 0 at first. Any thread may call this
 // function.
 bool Control_may_wake(double *next_s, double now_s);
-// Returns true if `time` is in the future. No time is set more than `most`
-// ahead. If `time` is further ahead, the counter has gone back, as after a
-// suspension, and the function returns false.
+// Returns true if `time` is in the future by at most `most`. A time further in
+// the future means that the counter has gone back, for example after a
+// suspension. The function then returns false.
 static inline bool Control_is_ahead(uint64_t time, uint64_t now, uint64_t most)
 {
     return now < time && time - now <= most;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Ranks the functions in one pass over the registry. A function that is hotter
-// than the coldest of the fifty ranked functions is inserted.
+// Ranks the functions in one pass over the registry. A function is inserted if
+// it is hotter than the coldest of the fifty ranked functions.
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 
 #include <math.h>
 
-#define SHARE_WEIGHT 1e12 // any share outweighs all hits
+#define SHARE_WEIGHT 1e12 // a share always counts more than hits
 
 // Returns how hot a function is, by its sampled share and its events since the
 // last ranking. The events of cold functions are not read, because most

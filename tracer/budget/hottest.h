@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks the functions that are hot now, sorted with the hottest first. The
+// Ranks the functions that are hot now. The hottest function comes first. The
 // sampler's share decides the order. If no function has a share, the number of
 // hits since the last ranking decides. The governor's thread ranks the
 // functions without the GIL.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Requests to arm functions again. Viewers' requests wait here for the
-// governor, because no other thread of ours calls the interpreter. A mutex
+// Holds requests to arm functions again. Viewers' requests wait in this queue
+// for the governor, because only the governor may call the interpreter. A mutex
 // guards the queue and is held briefly.
 #ifndef OCULAR_TRACER_BUDGET_REARM_QUEUE_H
 #define OCULAR_TRACER_BUDGET_REARM_QUEUE_H
@@ -32,8 +32,8 @@ void RearmQueue_release(struct RearmQueue *rearm);
 // request that already waits is not added again. A number that cannot be an id
 // is ignored.
 void RearmQueue_push(struct RearmQueue *rearm, uint64_t id, bool jumps);
-// Takes one request into *request and returns 1, or returns 0 if no request
-// waits. A request for all functions removes all other requests.
+// Moves one request from the queue to *request and returns 1. Returns 0 if no
+// request waits. A request for all functions removes all other requests.
 int RearmQueue_pop(struct RearmQueue *rearm, struct RearmRequest *request);
 
 #endif

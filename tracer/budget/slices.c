@@ -39,8 +39,8 @@ double Slices_means(double rate)
     return PART * rate * INTERVAL_S;
 }
 
-// Returns true if a slice that is due at `due_s` may begin. In debt the slice
-// waits for at most `interval_s`.
+// Returns true if a slice that is due at `due_s` may begin. If the token bucket
+// is in debt, the slice waits for at most `interval_s`.
 static bool is_due(const struct SlicesReading *reading, double due_s,
                    double interval_s)
 {
@@ -53,8 +53,8 @@ static bool is_due(const struct SlicesReading *reading, double due_s,
 }
 
 // Returns true if the slice is to end. A slice that costs too much ends early.
-// The cost of a slice is the cost of all functions, so an early end does not
-// depend on the calls of a single function.
+// The cost is that of all functions together, so a single function's calls
+// hardly influence when the slice ends.
 static bool is_over(const struct Slices *slices,
                     const struct SlicesReading *reading)
 {
@@ -94,7 +94,8 @@ enum SlicePhase Slices_step(struct Slices *slices,
 {
     if (slices->phase == SLICE_RESTS && may_begin(slices, reading)) {
         slices->phase = SLICE_BEGINS;
-        slices->own_open = false; // the slice of all functions ends it
+        slices->own_open =
+            false; // the slice of all functions ends the slice of own functions
         slices->begun_s = reading->now_s;
         slices->spent_s = reading->spent_s;
         slices->codes = reading->codes;
@@ -131,14 +132,14 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
 {
     double cost = fmax(reading->spent_s - slices->spent_s, 1e-6);
 
-    // Only the first slice has to adopt all known code.
+    // The first slice costs more, because all known code is adopted in it.
     if (slices->count == 0)
         cost = fmin(cost, Slices_means(reading->rate) * FIRST);
     slices->phase = SLICE_RESTS;
     slices->interval_s = clamp(cost / (PART * reading->rate),
                                SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S);
     slices->due_s = reading->now_s + slices->interval_s * jitter(slices);
-    // The slice has also counted the own functions.
+    // The slice of all functions has also counted the own functions.
     slices->own_due_s =
         fmax(slices->own_due_s, reading->now_s + OWN_INTERVAL_S);
     slices->length_s =

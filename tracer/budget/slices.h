@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Decides when slices begin and end. In a slice all functions, callers and
-// callees, are armed together, and the clock ends the slice. In between, short
-// slices arm only the program's own functions. These slices cost little, so the
-// rates of own functions are only some seconds old. All functions are
-// pure, because the caller passes the time and the cost so far. The governor's
-// thread owns a Slices.
+// callees, are armed together, and the clock ends the slice. Between these
+// slices, short slices arm only the program's own functions. The short slices
+// cost little and are frequent, so the rates of own functions are at most some
+// seconds old. All functions are pure, because the caller passes the time and
+// the cost so far. The governor's thread owns a Slices.
 #ifndef OCULAR_TRACER_BUDGET_SLICES_H
 #define OCULAR_TRACER_BUDGET_SLICES_H
 
@@ -61,8 +61,8 @@ enum SlicePhase Slices_step(struct Slices *slices,
 void Slices_armed(struct Slices *slices, double now_s);
 void Slices_ended(struct Slices *slices, const struct SlicesReading *reading);
 // Decides whether a slice of own functions begins or ends now. The governor
-// asks in each full hold, because a slice of own functions pays for no hold of
-// its own.
+// calls this function in each full hold, because a slice of own functions must
+// not cause an additional hold.
 enum OwnSlice Slices_step_own(struct Slices *slices,
                               const struct SlicesReading *reading);
 // Returns the seconds of CPU time that a slice may cost if all hooks may take
