@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chooses the CPU's counter or the system clock, measures the counter's
-// frequency against CLOCK_MONOTONIC_RAW and converts ticks into seconds. The
-// error of each measurement is known.
+// frequency against CLOCK_MONOTONIC_RAW and converts ticks into seconds. Each
+// measurement has a known bound of its error.
 #include "tracer/base/clock.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -48,9 +48,9 @@ uint64_t Clock_fallback(void)
 }
 
 // Reads several pairs and returns the pair with the fewest ticks between the
-// pair's two readings of the counter. An interrupt adds ticks to a pair. After
-// a move to another core the number of ticks can be negative, which is a huge
-// number if it is read as unsigned.
+// pair's two readings of the counter. An interrupt makes the number of ticks
+// larger. If the thread moves to another core, the number of ticks can be
+// negative. As an unsigned number it is then huge, so the pair is not chosen.
 static struct Pair read_pair(void)
 {
     uint64_t tightest = UINT64_MAX;
@@ -98,8 +98,8 @@ static bool has_word(const char *line, const char *word)
 }
 
 // The kernel removes the TSC from its available clock sources if the cores
-// disagree. A kernel that prefers another source, as a guest prefers kvm-clock,
-// can have a correct TSC.
+// disagree. The TSC can be correct even if the kernel prefers another source,
+// for example kvm-clock in a guest.
 static bool kernel_distrusts_tsc(void)
 {
     static const char current[] =
@@ -144,7 +144,7 @@ static void sleep_until(uint64_t ns)
         ;
 }
 
-// Returns the counter's rate as the CPU states it, or NaN if the CPU states no
+// Returns the counter's rate that the CPU reports, or NaN if the CPU reports no
 // rate.
 static double stated_hz(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The hooks read the time from the CPU's counter. On x86-64 this is the TSC, if
-// the TSC is invariant, and on aarch64 the generic timer. If the CPU has no
-// such counter, a tick is one nanosecond of clock_gettime. Clock_start measures
-// the counter's frequency against CLOCK_MONOTONIC_RAW, and the collector
-// refines the frequency over the whole run.
+// The hooks read the time from the CPU's counter. On x86-64 this counter is the
+// TSC, which must be invariant. On aarch64 this counter is the generic timer.
+// If the CPU has no such counter, a tick is one nanosecond of clock_gettime.
+// Clock_start measures the counter's frequency against CLOCK_MONOTONIC_RAW, and
+// the collector refines the frequency over the whole run.
 #ifndef OCULAR_TRACER_BASE_CLOCK_H
 #define OCULAR_TRACER_BASE_CLOCK_H
 
@@ -34,7 +34,7 @@ struct Clock {
 static inline uint64_t Clock_counter(void)
 {
 #if defined(__x86_64__)
-    // The compiler's function is used, because the header of __rdtsc() takes
+    // The compiler's builtin is used instead of __rdtsc(), whose header takes
     // long to compile.
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
@@ -63,14 +63,14 @@ static inline uint64_t Clock_read(const struct Clock *clock)
 void Clock_start(struct Clock *clock);
 // Measures the counter's rate over the whole time since Clock_start. The
 // collector's thread calls this function, and so does the thread that stops the
-// session. A rate that contradicts the earlier rate is discarded, because the
-// machine slept and only one of the two clocks went on.
+// session. A rate that contradicts the earlier rate is discarded. Such a rate
+// shows that the machine slept and only one of the two clocks continued.
 void Clock_refine(struct Clock *clock);
 double Clock_hz(const struct Clock *clock); // returns ticks per second
 // Returns the relative error bound of Clock_hz, for example 2e-6.
 double Clock_error(const struct Clock *clock);
-// Returns the seconds from Clock_start to `ticks`. The result is negative for a
-// moment before Clock_start.
+// Returns the seconds from Clock_start to `ticks`. The result is negative if
+// `ticks` is before Clock_start.
 double Clock_seconds(const struct Clock *clock, uint64_t ticks);
 
 #endif

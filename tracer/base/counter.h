@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A counter has one writer at a time and any number of readers. A reader may
-// see a value that lacks the newest hit. The writer holds the counting lock
+// see a value without the newest hit. The writer holds the counting lock
 // (tracer/hook/counting.h) or the GIL. An addition is therefore a relaxed load
 // and a relaxed store, without a locked instruction. Some counters hold a time
 // in ticks, an id or the bits of a double under the same rules.
@@ -18,9 +18,9 @@ static inline uint64_t Counter_get(const counter_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-// Returns a sum of cycles, or 0 if the sum is negative. The hooks' cost is
-// subtracted from cycles and is known to a few ticks only, so a sum of a few
-// short spans may become negative.
+// Returns a sum of cycles, or 0 if the sum is negative. The hooks' cost, which
+// is subtracted, has an error of a few ticks. So the sum of a few short times
+// may be negative.
 static inline uint64_t Counter_cycles(const counter_t *counter)
 {
     uint64_t value = Counter_get(counter);

@@ -24,7 +24,7 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread)
     }
     ended->dropped++;
     slot = least(ended);
-    // Of threads with equal CPU times the newest stays.
+    // If two threads have equal CPU times, the newer thread stays.
     if (slot->cpu_ns <= thread->cpu_ns)
         *slot = *thread;
 }

@@ -26,13 +26,14 @@ struct EndedThread {
 struct Ended {
     struct EndedThread threads[ENDED_ROOM];
     size_t count;
-    uint64_t dropped; // number of threads that the full list left out
+    uint64_t dropped; // number of threads that are not in the list because it
+                      // was full
 };
 
 void Ended_add(struct Ended *ended, const struct EndedThread *thread);
 // Moves the thread with this id and this name from the list into `thread`.
-// Returns false if the list lacks the thread. The list may hold a running
-// thread, if the sampler did not see the thread for a while.
+// Returns false if the thread is not in the list. A thread that still runs may
+// be in the list, if the sampler did not see it for a while.
 bool Ended_take(struct Ended *ended, pid_t tid, const char *name,
                 struct EndedThread *thread);
 

@@ -54,8 +54,8 @@ int Filter_include(struct Filter *filter, const char *text)
     return append(&filter->include, &filter->include_count, text);
 }
 
-// Returns true if `path` begins with `text`. A dot of `text` also matches a
-// slash, so "json.decoder" matches "json/decoder.py".
+// Returns true if `path` begins with `text`. A dot in `text` also matches a
+// slash of `path`, so "json.decoder" matches "json/decoder.py".
 static bool path_begins(const char *path, const char *text)
 {
     for (; *text; path++, text++) {

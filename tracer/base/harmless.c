@@ -23,7 +23,7 @@ static bool is_printable(uint32_t c)
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
 {
     const char *bytes = text;
-    // `fits` is the length that leaves room for "..."
+    // `fits` is the largest length after which "..." still fits
     size_t used = 0, fits = 0;
     uint32_t character;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes text of the traced program safe to print. The result is valid UTF-8 for
-// JSON. For the report the result has no characters that move a terminal's
-// cursor or reverse the text's direction.
+// Makes text of the traced program safe to print. The result is always valid
+// UTF-8, as JSON needs it. On request the result has no characters that move a
+// terminal's cursor or reverse the text's direction, as the report needs it.
 #ifndef OCULAR_TRACER_BASE_HARMLESS_H
 #define OCULAR_TRACER_BASE_HARMLESS_H
 
@@ -9,9 +9,10 @@
 #include <stddef.h>
 
 // Copies `text` into the `size` (at least 4) bytes at `out` as valid UTF-8 that
-// ends in a NUL. A text that does not fit is cut and ends in "...". Each byte
-// that is not UTF-8 becomes U+FFFD. If `printable` is set, each control and
-// formatting character becomes U+FFFD, too. Returns the length without the NUL.
+// ends in a NUL. If the text is too long, its end is replaced by "...". Each
+// byte that is not UTF-8 becomes U+FFFD. If `printable` is set, each control
+// and formatting character becomes U+FFFD, too. Returns the length without the
+// NUL.
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable);
 // Returns the number of characters in `text`, which must be valid UTF-8.
 size_t Harmless_width(const char *text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads a histogram's bounds, count and quantiles. Any thread may read while
-// the writer adds a hit or halves the buckets. A result may lack the hit that
-// is being added. While the writer halves the buckets, a result may see only
-// the lower buckets halved, and the next reading is right again.
+// the writer adds a hit or halves the buckets. A result may miss the hit that
+// is being added. While the writer halves the buckets, a reader may find only
+// the lower buckets halved, but the next reading is right again.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -24,9 +24,9 @@ void Histogram_halve(struct Histogram *histogram)
 void Histogram_age(struct Histogram *histogram)
 {
     uint64_t total = Histogram_count(histogram);
-    // An odd bucket passes half a hit on to the next bucket. The first bucket
-    // starts with half a hit if half of the total is odd. If the first bucket
-    // never started with half a hit, the lowest single hit would always be
+    // If a bucket has an odd number of hits, half a hit is carried over to the
+    // next bucket. If half of the total is odd, half a hit is carried into the
+    // first bucket. Without this the lowest single hit would always be
     // forgotten.
     unsigned half = total / 2 % 2;
 
@@ -43,8 +43,8 @@ void Histogram_age(struct Histogram *histogram)
 
 uint64_t Histogram_floor(unsigned bucket)
 {
-    // The floor of one bucket past the last is the upper bound of the last
-    // bucket.
+    // The upper bound of a bucket is the floor of the next bucket, even for the
+    // last bucket.
     if (bucket > HISTOGRAM_BUCKETS)
         bucket = HISTOGRAM_BUCKETS;
     if (bucket < 2 * HISTOGRAM_SUB)
@@ -63,8 +63,8 @@ uint64_t Histogram_count(const struct Histogram *histogram)
 }
 
 // Returns the value at `position` (0..1) between the least and the greatest
-// value of a bucket. The greatest value is one below the next bucket's floor,
-// so the result is exact for a bucket that holds one value.
+// value of a bucket. The greatest value is the next bucket's floor minus 1, so
+// the result is exact if only one value belongs to the bucket.
 static double within(unsigned bucket, double position)
 {
     double least = (double)Histogram_floor(bucket);
@@ -119,8 +119,8 @@ void Histogram_quantiles(const struct Histogram *histogram, const double *q,
 {
     struct Reading reading;
 
-    // One reading serves all quantiles, because the writer may halve the
-    // buckets meanwhile.
+    // All quantiles are computed from one reading, because the writer may halve
+    // the buckets between two readings.
     read_all(&reading, histogram);
     for (unsigned i = 0; i < count; i++)
         values[i] = quantile(&reading, q[i]);

@@ -30,14 +30,14 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Halves each bucket before a bucket would overflow. Odd numbers are rounded
-// up, so a single hit stays and quantiles hardly change. Only the writer may
-// call this function.
+// Halves the number of hits of each bucket, before a bucket overflows. An odd
+// number is rounded up, so a single hit stays and the quantiles hardly change.
+// Only the writer may call this function.
 void Histogram_halve(struct Histogram *histogram);
-// Forgets half of all hits, so that the quantiles follow the newest hits. If a
-// hit is alone in its bucket, the function forgets every other one of these
-// hits. A histogram with fewer than HISTOGRAM_FEW hits does not change. Only
-// the writer may call this function.
+// Forgets half of all hits, so that the quantiles follow the newest hits. Of
+// the hits that are alone in their buckets, the function forgets every second
+// hit. A histogram with fewer than HISTOGRAM_FEW hits does not change. Only the
+// writer may call this function.
 void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The location table is a sequence of entries, and each entry describes one to
 // eight code units. Bit 7 is set in the first byte of an entry and in no other
-// byte. The first byte holds a code (4 bits) and the length minus 1 (3 bits).
-// The decoder skips columns and end lines and finds the next entry by bit 7.
+// byte. The other bits of the first byte are a code (4 bits) and the number of
+// code units minus 1 (3 bits). The decoder skips columns and end lines and
+// finds the next entry by bit 7.
 #include "tracer/base/lines.h"
 
 #define FIRST 0x80    // bit 7, set in an entry's first byte
@@ -57,10 +58,10 @@ uint32_t LineReader_line(struct LineReader *reader, size_t unit)
         int64_t line;
 
         if (!(first & FIRST))
-            continue; // this is a later byte of an entry
+            continue; // this byte is not the first byte of an entry
         line = reader->line + line_step(reader, code);
-        // An entry with an impossible line is damaged and does not change the
-        // line.
+        // If an entry gives an impossible line, the table is damaged, and the
+        // line does not change.
         if (line >= 0 && line <= INT32_MAX)
             reader->line = line;
         reader->behind += (first & 7) + 1;

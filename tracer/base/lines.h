@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Decodes CPython's location table (co_linetable) into one line number for each
 // code unit. CPython's InternalDocs/code_objects.md describes the format of
-// 3.12 to 3.15. All functions are pure. A damaged table leads to missing or
-// wrong lines only.
+// 3.12 to 3.15. All functions are pure. If a table is damaged, lines are
+// missing or wrong, but nothing else happens.
 #ifndef OCULAR_TRACER_BASE_LINES_H
 #define OCULAR_TRACER_BASE_LINES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Holds the names and properties of the running interpreter's opcodes. python/
-// fills them once from the interpreter's own tables. After that any thread may
-// read them.
+// fills the tables once from the interpreter's own tables. Afterwards any
+// thread may read the tables.
 #ifndef OCULAR_TRACER_BASE_OPCODE_H
 #define OCULAR_TRACER_BASE_OPCODE_H
 
@@ -58,13 +58,14 @@ struct Opcodes {
     uint8_t base[256];   // the unspecialised opcode, or the opcode itself
     uint8_t caches[256]; // inline cache units; the first one is a counter
     uint16_t flags[256]; // enum OpcodeFlag of this opcode, not of its base
-    // The value of the first cache unit of a specialisable instruction before
-    // the instruction's first run. CPython counts down from this value, and
-    // sets a higher value after each failed specialisation.
+    // The value of an instruction's first cache unit before the instruction's
+    // first run, if the instruction can be specialised. CPython counts down
+    // from this value, and sets a higher value after each failed
+    // specialisation.
     uint16_t birth_counter;
     // The first code unit whose byte offset exceeds the small integers that
-    // CPython keeps. CPython creates an integer object for each event at or
-    // after this unit. 0 means that there is no such unit.
+    // CPython keeps. At each event at this unit or a later unit, CPython
+    // creates an integer object. 0 means that there is no such unit.
     uint16_t far_unit;
     struct Operand operand[256]; // indexed by base opcode
     char texts[OPERAND_TEXTS][24];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds the addresses of our own machine code, which is one segment of this
-// shared library. A signal handler asks whether it interrupted our own code.
+// Holds the range of addresses of our own machine code. This range is one
+// segment of this shared library. A signal handler uses the range to find out
+// whether it interrupted our own code.
 #ifndef OCULAR_TRACER_BASE_OWN_TEXT_H
 #define OCULAR_TRACER_BASE_OWN_TEXT_H
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Wraps liburcu-bp. The compiler's atomics read and write the pointers. The
 // atomics order the data behind the pointers, and ThreadSanitizer understands
-// them. ThreadSanitizer does not see the library's grace periods, so
-// section_ends() and sections_ended() announce them.
+// atomics. ThreadSanitizer does not see the library's grace periods, so
+// section_ends() and sections_ended() tell ThreadSanitizer about the grace
+// periods.
 //
 // liburcu has a few bytes of thread-local memory. glibc allocates these bytes
 // when a thread first uses them, and ends the process if memory is out. So only
@@ -26,8 +27,8 @@
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #include <sanitizer/tsan_interface.h>
 
-// The address of this variable stands for the ends of all read sections. The
-// variable stores nothing.
+// For ThreadSanitizer the address of this variable stands for the ends of all
+// read sections. The value is not used.
 static const char read_sections;
 
 static void section_ends(void)
@@ -66,8 +67,8 @@ static void make_key(void)
     has_key = pthread_key_create(&registered, NULL) == 0;
 }
 
-// This function never allocates memory. A thread-local variable of our own
-// would allocate memory.
+// This function must not allocate memory, so it does not use a thread-local
+// variable of our own.
 static bool is_registered(void)
 {
     pthread_once(&key_once, make_key);
@@ -94,9 +95,8 @@ static void visit(void)
     pthread_mutex_unlock(&visitors.lock);
 }
 
-// Ends a visitor's read section. In a forked child `count` may be 0 already,
-// because the child clears the counter, although the thread that forked may be
-// a visitor.
+// Ends a visitor's read section. In a forked child `count` may already be 0:
+// the child clears `count`, even if the forking thread was in a read section.
 static void leave(void)
 {
     pthread_mutex_lock(&visitors.lock);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Wraps a library for read-copy-update (RCU). Our own threads register and use
-// the "bulletproof" flavour of liburcu. All other threads, most of them the
-// program's, read under a mutex that is held for a few instructions. Only rcu.c
-// calls liburcu. call_rcu is not used, because it would start another thread in
-// the traced process.
+// the "bulletproof" flavour of liburcu. All other threads, which are mostly the
+// program's threads, take a mutex for a few instructions at the beginning and
+// at the end of a read section. Only rcu.c calls liburcu. call_rcu is not used,
+// because it would start another thread in the traced process.
 #ifndef OCULAR_TRACER_BASE_RCU_H
 #define OCULAR_TRACER_BASE_RCU_H
 
-// Registers the calling thread, which is one of ours and has just begun
+// Registers the calling thread, which is one of our threads and has just begun
 // (Worker.prepare). A registered thread reads without a lock. If memory is out,
-// the thread stays unregistered and reads as other threads do.
+// the thread stays unregistered and reads like the program's threads.
 void Rcu_register(void);
 void Rcu_read_lock(void); // read sections may nest
 void Rcu_read_unlock(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Adds up time in an exponentially decaying window. A value is stored as of its
-// newest credit, and decays when a thread reads the value. The sampler writes,
-// and any thread reads.
+// Adds up time in an exponentially decaying window. A value is stored as it was
+// at its newest credit. The decay since then is computed when a thread reads
+// the value. The sampler writes, and any thread reads.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
     // A reader that sees the new age also sees the sums above.
     atomic_thread_fence(memory_order_release);
     fade(&clock->age, 1, aged);
-    // A reader that sees a later credit also sees this step.
+    // A reader that sees a later credit also sees this step of the clock.
     atomic_thread_fence(memory_order_release);
 }
 
@@ -52,7 +52,8 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
 
 // Returns the clock's newest moment if the clock has advanced since `now`. The
 // value that the caller has just read may contain a credit that is newer than
-// `now`. In the first second, one step of the clock is most of the window.
+// `now`. In the first second one step of the clock may be most of the window,
+// so the difference would be large.
 static struct ShareTime catch_up(const struct ShareTime *now)
 {
     atomic_thread_fence(memory_order_acquire);

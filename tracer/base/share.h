@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Time that the sampler has attributed to one function or thread, since the
-// start and in an exponentially decaying window. `struct ShareClock` makes the
-// window long enough to hold enough samples. The sampler writes and any thread
-// reads. Two values that are read together may be one sample apart.
+// Holds the time that the sampler has attributed to a function or a thread. One
+// sum is since the start, and one sum is of an exponentially decaying window.
+// `struct ShareClock` makes the window long enough to hold enough samples. The
+// sampler writes and any thread reads. Of two values that are read one after
+// the other, one may lack the newest sample.
 #ifndef OCULAR_TRACER_BASE_SHARE_H
 #define OCULAR_TRACER_BASE_SHARE_H
 
@@ -13,9 +14,9 @@
 struct Breakdown;
 
 // The mean age of the window, in seconds, lies between SHARE_SHORTEST and
-// SHARE_LONGEST. Within these bounds the mean age is the time that
-// SHARE_SAMPLES samples take. A window with sharp ends would have to be twice
-// as long for the same precision.
+// SHARE_LONGEST. Between the two bounds, the mean age is the time in which
+// SHARE_SAMPLES samples are taken. A window without decay would need twice this
+// length for the same precision.
 #define SHARE_SHORTEST 2.5
 #define SHARE_LONGEST 30.0
 #define SHARE_SAMPLES 150.0
@@ -31,15 +32,15 @@ struct ShareTime {
     // The time `ns`, counted in mean ages of the window. The length of a mean
     // age changes over time.
     double age;
-    // Nanoseconds that an always busy core has in the window.
+    // Nanoseconds that a core that is always busy has in the window.
     double full_ns;
     // The clock to which this moment belongs. If `clock` is NULL, the moment is
     // never replaced.
     const struct ShareClock *clock;
 };
 
-// The sums that define the window. The sampler advances the sums, and any
-// thread reads them.
+// The clock of the window, which consists of sums. The sampler advances the
+// sums, and any thread reads them.
 struct ShareClock {
     counter_t ns; // all fields are the bits of doubles
     counter_t age;
@@ -59,28 +60,28 @@ struct ShareValue {
 struct Share {
     struct ShareValue cpu;  // CPU time in the function itself
     struct ShareValue wait; // time in the function itself, off the CPU
-    // The part of `wait` in which the thread waits for the GIL or a CPU. A
-    // call's duration does not contain this time.
+    // The part of `wait` in which the thread waits for the GIL or a CPU. This
+    // time does not count as a part of a call's duration.
     struct ShareValue wait_to_run;
     // The part of `cpu` at a call that pushed no frame.
     struct ShareValue in_c;
     // Time in which the function, or a function that it called, ran or waited.
     struct ShareValue cumulative;
-    // The part of `cpu` at the function's first instruction, in ns. There
-    // CPython may collect garbage before a hook runs.
+    // The part of `cpu` at the function's first instruction, in ns. At its
+    // first instruction CPython may collect garbage before a hook runs.
     counter_t resume_ns;
-    // The part of `cpu` at the caller's call instruction, in ns. There the
-    // function's frame is pushed or popped.
+    // The part of `cpu` at the caller's call instruction, in ns. During the
+    // call instruction CPython pushes or pops the function's frame.
     counter_t entry_ns;
     counter_t samples; // number of samples with the function innermost
-    // the samples of `samples` that found the function running
+    // samples, counted in `samples`, that found the function running
     counter_t run_samples;
     // The callers' parts of `cumulative`, or NULL before the first sample. The
     // sampler publishes this pointer with release.
     struct Breakdown *_Atomic callers;
-    // Array with the number of samples that found each instruction running,
-    // followed by as many numbers for the samples in C
-    // (Code_instruction_samples).
+    // An array of two parts with a number for each instruction. The first part
+    // has the number of samples that found the instruction running. The second
+    // part counts only the samples in C functions (Code_instruction_samples).
     _Atomic uint32_t *_Atomic instruction_samples;
     // An array with the id of the function that each instruction calls in
     // sampled stacks. Only the sampler uses this field.
@@ -105,8 +106,8 @@ struct ShareCredit {
 void ShareClock_advance(struct ShareClock *clock, double ns, double samples);
 struct ShareTime ShareClock_now(const struct ShareClock *clock);
 // The next two functions return the length of the window in seconds and the
-// number of samples in the window. Both numbers are those of a window with
-// sharp ends that is equally precise.
+// number of samples in the window. Both numbers describe a window without decay
+// that would be equally precise.
 double ShareClock_window_s(const struct ShareClock *clock);
 double ShareClock_samples(const struct ShareClock *clock);
 

@@ -37,8 +37,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
         TscGuard_trip();
         return;
     }
-    // A fault occurs again after the return, and then the default action is
-    // taken. A signal that a process sent has to be raised again.
+    // After the return a faulting instruction faults again, and the kernel
+    // takes the default action. A signal that a process has sent must be raised
+    // again here.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
         raise(number);
