@@ -21,8 +21,7 @@
 
 #include <pthread.h>
 
-#define COUNTING_SEEN                                                          \
-    4096 // number of entries of the cache of code objects by address
+#define COUNTING_SEEN 4096 // number of code objects in the cache
 
 // An entry of the cache of code objects. Counting_forget clears the entry
 // before the code object is freed.
