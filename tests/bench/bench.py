@@ -2,7 +2,7 @@
 """`make bench` measures what Ocular costs, in one run on one machine.
 
 Every figure is a median over rounds. In each round the configurations take turns (A B C A B
-C ...), so that a slow phase of the machine affects all of them.
+C ...), so that a slow phase of the machine affects all configurations.
 """
 
 import argparse

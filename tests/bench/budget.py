@@ -120,7 +120,7 @@ def script_of(name):
 
 
 class Child:
-    """Is a process that works in turns. Orders come on its line."""
+    """Is a process that works in turns. Orders for the process come on its line."""
 
     def __init__(self, line):
         self.line = line.makefile("rw")
@@ -245,7 +245,7 @@ class Pair:
             )
 
     def leave_alone(self):
-        """Ends the viewers and the samplers, which then write their results."""
+        """Ends the viewers and the samplers, so that they write their results."""
         for each in self.beside:
             each.send_signal(signal.SIGINT)
         for each in self.beside:
@@ -446,8 +446,9 @@ def measure(name, options):
 
 
 def left_behind(job, settings, options):
-    """Compares two processes. Returns two logarithms. They say how much more expensive one
-    process is while it is traced and after it was traced, relative to the time before."""
+    """Compares two processes. Returns two logarithms. The logarithms say how much more
+    expensive one process is while it is traced and after it was traced, relative to the
+    time before."""
     with Pair(job, settings) as pair:
         first, second = pair.children
         # the processes get their own pages in these turns

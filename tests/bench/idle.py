@@ -19,10 +19,10 @@ FEW, MANY = 10, 100  # numbers of rounds
 
 
 def instructions(kind, name, rounds):
-    """Returns the instructions of a run. Python's own allocator is not used. With it a call
-    costs a few instructions more or less, depending on the places of objects in their
-    pools. The difference is 0.2 % of a round, all in _PyObject_Free, and every earlier
-    allocation changes it."""
+    """Returns the instructions of a run. Python's own allocator is not used. With this
+    allocator a call costs a few instructions more or less, depending on the places of
+    objects in their pools. The difference is 0.2 % of a round, all in _PyObject_Free, and
+    every earlier allocation changes it."""
     with tempfile.TemporaryDirectory(prefix="oc-") as directory:
         done = subprocess.run(
             [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make figures` runs everything whose result is a measured figure. It compares each figure
-with its baseline (a value and a spread in baseline.json), and prints a table. The exit
-status is 1 only if a figure is worse than its baseline by more than the spread, or if an
-instrument failed."""
+"""`make figures` runs everything whose result is a measured figure. `make figures` compares
+each figure with its baseline (a value and a spread in baseline.json), and prints a table.
+The exit status is 1 only if a figure is worse than its baseline by more than the spread, or
+if an instrument failed."""
 
 import argparse
 import datetime
@@ -105,7 +105,8 @@ INSTRUMENTS = {
 
 
 def run(name, folder):
-    """Runs an instrument. Returns its figures, and True if it did not fail."""
+    """Runs an instrument. Returns the instrument's figures, and True if the instrument did
+    not fail."""
     path, log = folder / f"{name}.jsonl", folder / f"{name}.log"
     path.unlink(missing_ok=True)
     _, command = INSTRUMENTS[name]
@@ -163,8 +164,8 @@ def significant(number):
 
 
 def row_of(values, known_spread=None):
-    """Returns the baseline's row of a figure that was measured several times, or None
-    if it has no value."""
+    """Returns the baseline's row of a figure that was measured several times, or None if
+    the figure has no value."""
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return None

@@ -266,9 +266,9 @@ def crowd(request):
 
 
 def test_account_of_new_code(crowd, figure):
-    """The first call of a function adopts it, and the second call makes its counters.
-    The cost of adopting functions and making counters is reported in addition to the hooks'
-    cost. If other programs have the CPU, this time is not reported."""
+    """At its first call a function is adopted, and at its second call its counters are
+    made. The cost of adopting functions and making counters is reported in addition to the
+    hooks' cost. If other programs have the CPU, this time is not reported."""
     count, ratios = 2000, []
     for _ in range(9):
         alone, new, after = (make(count) for _ in range(3))

@@ -185,9 +185,9 @@ def stretch(seconds):
 
 @pytest.mark.parametrize("kind", ["fastapi", "django"])
 def test_latency_with_a_viewer(kind, tmp_path, figure):
-    """The service's clients wait equally long while a viewer is connected. Stretches
-    with and without a viewer take turns. Stretches of the same kind are also compared with
-    each other, which shows the noise."""
+    """The service's clients wait equally long with and without a viewer. Stretches with and
+    without a viewer take turns. Stretches of the same kind are also compared with each
+    other, which shows the noise."""
     port, spans = free_port(), []
     with open(tmp_path / "answers", "w") as out, ended(serve(kind, port, 100)) as server:
         pid = worker(kind, server, port)

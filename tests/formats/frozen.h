@@ -22,7 +22,7 @@ static inline bool Frozen_name(void *context, uint32_t id,
     return false;
 }
 
-// The view has all that was added by now. It is valid until
+// The view has all that was added by now. The view is valid until
 // RecordingReader_close.
 static inline const struct TimelineView *Frozen_view(struct Timeline *timeline,
                                                      struct RecordingReader *to)

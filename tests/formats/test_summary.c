@@ -365,9 +365,9 @@ TEST(a_function_that_goes_dark)
     unlink(path);
 }
 
-// The timeline forgets old events when it reaches its limit. After that, the
-// counts of the whole run are not exact, but the counts of the last half second
-// are exact.
+// The timeline forgets old events when it reaches its limit. After events were
+// forgotten, the counts of the whole run are not exact, but the counts of the
+// last half second are exact.
 TEST(events_that_are_missing)
 {
     struct Program program;
@@ -403,8 +403,8 @@ static double below_one(void)
 }
 
 // Records a function that is called at random times, `rate` times a second. The
-// function is armed about every 5 s. It goes dark at the first call that comes
-// more than 0.2 s after the arming.
+// function is armed about every 5 s. The function goes dark at the first call
+// that comes more than 0.2 s after the arming.
 static void make_slices(double rate, double length)
 {
     struct Program program;

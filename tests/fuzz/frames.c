@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the viewer's side with arbitrary bytes, as if a process had sent them.
-// A message that can be decoded is read to its last byte. When it is encoded
-// again, the bytes must be the same.
+// A message that can be decoded is read to its last byte. When the message is
+// encoded again, the bytes must be the same.
 #include "ipc/wire.h"
 #include "tests/fuzz/replay.h"
 

@@ -217,7 +217,7 @@ TEST(test_who_does_not_read_skips)
 }
 
 // A viewer reads as many bytes as arrive, and always leaves some bytes unread.
-// The buffer of its answers does not grow.
+// The buffer of the viewer's answers does not grow.
 TEST(test_answers_that_wait_are_bounded)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };

@@ -440,7 +440,8 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     getrlimit(RLIMIT_NOFILE, &before);
     tight = before;
     fds[0] = dup(0);
-    // There is room for our ends, but not for the server's ends.
+    // The limit of descriptors allows our ends of the connections, but not the
+    // server's ends.
     tight.rlim_cur = (rlim_t)fds[0] + 1;
     close(fds[0]);
     setrlimit(RLIMIT_NOFILE, &tight);

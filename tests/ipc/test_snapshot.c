@@ -188,8 +188,8 @@ TEST(test_arena_is_aligned_zeroed_and_apart)
     Snapshot_free(snapshot);
 }
 
-// A renewed snapshot is like a new snapshot. It uses its old memory again as
-// soon as this memory is one chunk.
+// A renewed snapshot is like a new snapshot. The renewed snapshot uses its old
+// memory again as soon as this memory is one chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();

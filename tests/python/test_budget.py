@@ -210,7 +210,8 @@ numbers = itertools.count()
 def call_new_functions(count=10, calls=500, folder="/usr/lib/python3"):
     """Makes functions and calls them one after the other. So at most one of the functions
     is running while armed functions are cut short. Returns the functions by name. The
-    caller keeps them, because their rows exist only as long as the functions."""
+    caller keeps the functions, because a function's row exists only as long as the
+    function."""
     names = {}
     for _ in range(count):
         name = f"new_{next(numbers)}"

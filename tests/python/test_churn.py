@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests code objects that are made and freed. The totals of these code objects stay
-under the right names, and their memory is freed."""
+"""Tests code objects that are made and freed. The totals of freed code objects stay under
+the right names, and the memory of the code objects is freed."""
 
 import ctypes
 import json
@@ -489,8 +489,8 @@ def test_the_programs_heap_is_left_alone(tmp_path):
         stdout=subprocess.PIPE,
         timeout=300,
     )
-    # If our blocks were in this heap, they would take 2 kB each. CPython's own tables
-    # are in pymalloc's memory.
+    # If our blocks were in the program's heap, they would take 2 kB each. CPython's own
+    # tables are in pymalloc's memory.
     assert int(done.stdout) < 100 * count
 
 

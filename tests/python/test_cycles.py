@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Cycles are within the bounds of the program's own clock. tests/figures/test_cycles.py
-measures how accurate they are."""
+measures how accurate cycles are."""
 
 import sys
 import threading

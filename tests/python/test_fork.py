@@ -380,8 +380,8 @@ say(sorted(statuses))
 
 # --- CPython's warning, and our threads around a fork --------------------------
 
-# Adds other fork handlers. Their code runs between our fork handlers and CPython's count of
-# threads. The handlers call Python code of any depth.
+# Adds other fork handlers. The code of these handlers runs between our fork handlers and
+# CPython's count of threads. The handlers call Python code of any depth.
 OTHERS = """
 def deep(n):
     for _ in range(20):

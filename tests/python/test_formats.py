@@ -189,8 +189,8 @@ def test_ctrl_c_leaves_no_file(tmp_path):
 
 
 def test_the_library_is_gone(tmp_path):
-    """The library for formats is loaded when the first file is written. If it is missing,
-    the recording stays."""
+    """The library for formats is loaded when the first file is written. If this library is
+    missing, the recording stays."""
     copy = tmp_path / "lib" / "ocular"
     shutil.copytree(Path(ocular.__file__).parent, copy)
     (copy / "libocular_formats.so").unlink()

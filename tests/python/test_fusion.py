@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """CPython 3.12 removes the superinstructions of a code object as soon as an instruction of
-the code object is instrumented. Ocular restores them."""
+the code object is instrumented. Ocular restores the superinstructions."""
 
 import dis
 import sys

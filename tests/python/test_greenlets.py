@@ -299,8 +299,8 @@ def works_slower(watch, rounds):
 
 
 def two_greenlets_in_turns():
-    """Runs two greenlets in turns. Returns the bounds of their times and the final
-    snapshot."""
+    """Runs two greenlets in turns. Returns the bounds of the greenlets' times, and the
+    final snapshot."""
     watches = Stopwatch(), Stopwatch()
     totals = []
 
@@ -531,7 +531,7 @@ def test_greenlets_of_an_older_session():
 
 
 def test_code_that_goes_while_its_frame_is_parked():
-    """Another thread frees the frames of an unfinished greenlet together with their
+    """Another thread frees the frames of an unfinished greenlet together with the frames'
     code."""
 
     def body():

@@ -456,7 +456,8 @@ def test_a_function_that_goes_while_it_is_looked_at(viewer):
 
 
 def build_huge(count=2500):
-    """Makes a function of 10 000 instructions with operand text of their own."""
+    """Makes a function of 10 000 instructions. Each instruction has its own operand
+    text."""
     space = {}
     lines = "".join(f"    v{i} = u.a{i} + {i + 1000}\n" for i in range(count))
     exec(f"def huge(u):\n{lines}", space)

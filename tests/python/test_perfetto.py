@@ -289,8 +289,8 @@ class JSONSerializerRegistry:
 
 
 def test_a_file_stays_below_100_mb_by_default(tmp_path):
-    """The timeline has only calls. Their names and paths are as long as in an installed
-    package. The timeline is full, so the limit determines the file's size."""
+    """The timeline has only calls. The calls' names and paths are as long as in an
+    installed package. The timeline is full, so the limit determines the file's size."""
     path = "/home/developer/projects/company-service/.venv/lib/python3.13/site-packages"
     path += "/company_framework/serialization/implementation/json_serializers.py"
     space = {}

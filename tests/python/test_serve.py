@@ -181,7 +181,7 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
     """Results are not made if nobody gets them. No other thread can run while results are
-    made, and they take 2 KB for each function."""
+    made, and the results take 2 KB for each function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()

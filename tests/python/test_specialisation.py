@@ -84,7 +84,7 @@ def history_of(snapshot, name="add"):
 # A specialised instruction that gets other types runs its generic code and counts a
 # miss. After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form
 # over the last form. Between the two forms, the bytecode never has the base opcode. So 3.12
-# and 3.13 have the same sequence.
+# and 3.13 have the same sequence of forms.
 HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
 
@@ -522,7 +522,7 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, thr
 
 
 # In precise mode the specialisation of an armed instruction is not visible until the
-# instruction goes dark. At threshold 0 it is never visible.
+# instruction goes dark. At threshold 0 this specialisation is never visible.
 @pytest.mark.parametrize("name", ["nobody", "settrace", "lines", "locally"])
 @pytest.mark.parametrize("threshold", [1, 5, 0])
 def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):

@@ -209,8 +209,8 @@ def _session(leader):
 
 
 def _end_session(leader):
-    """Ends processes that a run has left behind, after a short time. Returns their
-    command lines."""
+    """Ends processes that a run has left behind, after a short time. Returns the command
+    lines of these processes."""
     deadline = time.monotonic() + GRACE
     while (left := _session(leader)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -242,8 +242,8 @@ def _note_tracing(run, socket, trace):
 # --- What came of each test ---------------------------------------------------
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
-# unittest prints this line above a traceback. regrtest's XML lacks the failures of subtests
-# and of setUpClass, but these lines have them.
+# unittest prints this line above a traceback. These lines also have the failures of
+# subtests and of setUpClass, which regrtest's XML lacks.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M
 )

@@ -102,8 +102,8 @@ DEEDS = [
 
 
 def in_child(party, deed):
-    """Runs the deed in the child and returns the exit status. Messages go to the parent
-    in a file. Words go to the parent by a file."""
+    """Runs `deed` in the child and returns the exit status. Messages go to the parent in a
+    file. Words go to the parent by a file."""
     try:
         deed(party)
         return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Starts and stops the tracer with changing settings from several threads. At the same
-time, takes snapshots and exports, and checks them."""
+time, takes snapshots and exports, and checks the snapshots and the exports."""
 
 import json
 import os

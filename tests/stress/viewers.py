@@ -42,9 +42,9 @@ def talk(party, dice):
                 dice.choice(WHIMS)(party, viewer, dice)
             party.count("connections")
         except (OSError, client.Ended, client.Refused, AssertionError):
-            # Either there is no server at the moment, or the server has gone, or it has
-            # refused invalid data. An answer to invalid data may also be taken for another
-            # answer.
+            # Either there is no server at the moment, or the server has gone, or the server
+            # has refused invalid data. An answer to invalid data may also be taken for
+            # another answer.
             party.going(0.02)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Does the traced work. This is code that is made and freed while other threads run it,
-generators, exceptions, recursion, short threads and other tools."""
+"""Does the traced work. The work has code that is made and freed while other threads run
+it, and generators, exceptions, recursion, short threads and other tools."""
 
 import asyncio
 import cProfile

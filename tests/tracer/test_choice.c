@@ -58,8 +58,7 @@ static void expect(const struct Code *code, bool stays)
 static int set_up(void **state), tear_down(void **state);
 
 // Half of 2 ms is enough for the hooks of 1000 calls a second. The cheapest
-// functions are chosen until the next function does not fit. This function is
-// left out.
+// functions are chosen, and the first function that does not fit is left out.
 TEST_WITH(test_the_cheapest, set_up, tear_down)
 {
     struct Code *dear = called(900, false), *cheap = called(50, false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/sampler. In virtual time the sampler only makes
 // observations, and the tests check their credits and times. With samples, real
-// threads run a program. Their stacks are built by hand, and their clocks say
-// which shares are right.
+// threads run a program. The threads' stacks are built by hand, and the
+// threads' clocks say which shares are right.
 #define _GNU_SOURCE 1 // for gettid()
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -161,7 +161,7 @@ static bool is_progress(const struct Message *message)
 }
 
 // Returns the next message of that type. Snapshots and progress may come before
-// it.
+// this message.
 static struct Message expect(struct Client *client, unsigned type)
 {
     struct Message message;

@@ -125,7 +125,7 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     enter(f, &child, g, 500);
     jump(f, &main, 600);
     child.real.root = child.real.chunk = 0x3000;
-    enter(f, &child, leaf, 700); // the chunk is made after it was parked
+    enter(f, &child, leaf, 700); // child was parked before it got a chunk
     leave(f, &child, 710);
     leave(f, &child, 800);
     start(&child, 0, 1);
@@ -241,10 +241,10 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
     return false;
 }
 
-// Eight greenlets come and go. The greenlets switch between any two events,
-// their frames leave unseen, they die unseen, and their roots are used again.
-// The model credits each tick as the header says, and knows the cost of every
-// call.
+// Eight greenlets come and go. The greenlets switch between any two events.
+// Their frames end without an event, the greenlets die without an event, and
+// other greenlets use their roots again. The model credits each tick as the
+// header says, and knows the cost of every call.
 TEST_WITH(test_random_greenlets, set_up, tear_down)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };

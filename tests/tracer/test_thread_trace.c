@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/hook/thread_trace. First come events with chosen ticks, so every
-// figure is known. Then whole random programs are compared with a model of
-// them.
+// figure is known. Then whole random programs are compared with a model of the
+// programs.
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
@@ -182,8 +182,8 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 // --- Depth -------------------------------------------------------------------
 
 // When an event comes, frames that are deeper than the event have ended. The
-// calls of such frames count, but their cycles do not. The totals of their
-// callers are right.
+// calls of such frames count, but their cycles do not. The totals of the
+// frames' callers are right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;

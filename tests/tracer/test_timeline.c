@@ -233,7 +233,7 @@ TEST(the_oldest_of_all_threads_is_forgotten)
     assert_true(kept * sizeof(struct Event) > limit / 2);
     assert_int_equal(view->threads[2].forgotten, 100);
     assert_true(view->whole_ticks < view->last_ticks);
-    // The calls that were open are still known, with their enter times.
+    // Calls that had not ended are still known, with their enter times.
     if (idle.depth) {
         const struct TimelineChunk *last = view->chunks[view->chunk_count - 1];
 
