@@ -42,7 +42,7 @@ def begin(command):
 
 
 def number_of(pid):
-    """Returns the number of the system call at which the process has stopped."""
+    """The process has stopped at a system call. Returns the number of this system call."""
     word = ctypes.c_long()
     # the system call is called directly, because the C library's wrapper differs
     asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)

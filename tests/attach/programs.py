@@ -65,7 +65,7 @@ spin()
 
 
 class Program(Running):
-    """A program without Ocular in its environment."""
+    """Runs a program without Ocular in its environment."""
 
     pids = set()  # the numbers of all processes that were started
 

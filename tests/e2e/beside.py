@@ -223,7 +223,7 @@ PLACES += ["STOP_ITERATION"]
 
 
 class Monitor(Tool):
-    """All events, set globally, in the order in which they come."""
+    """Notes all events in the order of their arrival. The events are set globally."""
 
     tool = 0
     local = False

@@ -24,7 +24,7 @@ class Failure(Exception):
 
 
 class Browser:
-    """A context manager for a browser with one page of width and height `size`."""
+    """Is a context manager for a browser with one page of width and height `size`."""
 
     def __init__(self, size, *options):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)

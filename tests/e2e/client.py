@@ -115,8 +115,7 @@ class Refused(Exception):
 
 
 class Client:
-    """A connection of a viewer. The viewer sends HELLO at once, unless `hello` is
-    false."""
+    """Is a viewer's connection. The viewer sends HELLO at once, unless `hello` is false."""
 
     def __init__(self, path, timeout=SLOW, hello=True):
         self.records = schema()

@@ -62,8 +62,7 @@ def by_cprofile(function, *arguments):
 
 
 def entries(row):
-    """Returns a function's calls and resumptions, which cProfile counts in the same
-    way."""
+    """Returns a function's calls and resumptions. cProfile also counts both."""
     return row["calls"] + row["resumptions"]
 
 

@@ -14,7 +14,7 @@ ALLOW, FAIL = 0x7FFF0000, 0x00050000
 
 
 def fail(error):
-    """Installs a filter of system calls, with which pwrite() fails with this errno on
+    """Installs a filter of system calls. After this call, pwrite() fails with this errno on
     all threads."""
     pwrite, seccomp = NUMBERS[os.uname().machine]
     rules = (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reads those parts of Perfetto's protobuf that Ocular writes, and converts them to the
-JSON format. Both files of a timeline are then equal documents. An unknown field is an
+"""Reads the parts of Perfetto's protobuf that Ocular writes, and converts these parts to
+the JSON format. Both files of a timeline are then equal documents. An unknown field is an
 error."""
 
 import json

@@ -64,7 +64,7 @@ def start(command, **more):
 
 
 class Running:
-    """A program that works until its stdin ends. The class is a context manager, which
+    """Runs a program that works until its stdin ends. The class is a context manager, which
     ends the program."""
 
     def __init__(self, directory, source, command=(PYTHON,), **more):

@@ -23,8 +23,8 @@ def disturbances():
 
 
 def undisturbed(measure, most=20):
-    """Returns the result of measure() from a run in which this process did not lose a
-    CPU. If every run was disturbed, returns the result of the last run."""
+    """Runs measure() until this process has not lost a CPU during a run, and returns the
+    result of this run. If every run was disturbed, returns the result of the last run."""
     for _ in range(most):
         before = disturbances()
         result = measure()

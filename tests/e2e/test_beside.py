@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a traced script under other tools that are programs. The tools print the same as
-for the untraced script, and our counts are right."""
+"""Runs a traced script under other tools that are programs. The tools print the same output
+for the traced and the untraced script, and our counts are right."""
 
 import json
 import re
@@ -72,7 +72,8 @@ def check_ours(directory, threshold):
 
 
 def outputs(directory, command, program=BEGIN + PROGRAM + END, normal=str, **more):
-    """Checks that the command prints the same untraced and with each threshold."""
+    """Checks that the command prints the same output without a trace and at each
+    threshold."""
     write(directory, program)
     plain = run(command, cwd=directory, env={"TRACE": "0"}, **more)
     assert plain.status == 0, plain.err

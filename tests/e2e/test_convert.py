@@ -9,7 +9,7 @@ import pytest
 from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once
-# The output of py-spy record --format raw, and of stackcollapse-perf.pl.
+# These are outputs of py-spy record --format raw, and of stackcollapse-perf.pl.
 PY_SPY = "<module> (app.py:9);work (app.py:2) 31\n<module> (app.py:9);wait (lib/w.py:4) 9\n"
 PERF = "python3;_start;[unknown];do_syscall_64_[k] 7\npython3;_start;main 3\n"
 

@@ -89,8 +89,8 @@ def commands_of(block, pid):
 
 
 def leave_recordings(folder, block):
-    """Makes recordings with the names that the block uses, like those that killed
-    programs leave."""
+    """Makes recordings with the names that the block uses. Killed programs leave recordings
+    of this kind."""
     for name in set(re.findall(r"(?:convert|diff) (\S+\.ocular)", block)):
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", name, "script.py"]
         assert run(command, cwd=folder).status == 0

@@ -28,7 +28,7 @@ pytestmark = [
 
 
 class Page:
-    """The actions of a user, and what the user sees."""
+    """Has methods for the actions of a user, and for the things that the user sees."""
 
     def __init__(self, opened):
         self.browser = opened

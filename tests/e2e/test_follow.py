@@ -140,8 +140,8 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
 
 
 def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environment):
-    """The children are like those of `uvicorn --workers`. Without --children no child
-    writes a timeline."""
+    """The children are like the worker processes of `uvicorn --workers`. Without --children
+    no child writes a timeline."""
     program = str(write(tmp_path, MULTIPROCESSING))
     assert run(tmp_path, "--install-follow", python=environment)[0] == 0
     options = ["--serve", "--quiet", "--follow", "--threshold", "0"]

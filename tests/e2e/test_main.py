@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests python -m ocular. The program finds the same __main__, sys.path and sys.argv as
-without us."""
+without Ocular."""
 
 import py_compile
 import zipfile

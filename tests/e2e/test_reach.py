@@ -182,7 +182,7 @@ def test_a_service():
         process.communicate()
 
 
-# Makes a private /tmp and keeps those files of the old /tmp that the test needs.
+# Makes a private /tmp, and keeps the files of the old /tmp that the test needs.
 PRIVATE_TMP = """
 set -e
 mount -t tmpfs none /mnt

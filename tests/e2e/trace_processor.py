@@ -113,7 +113,7 @@ def cells(batch):
 
 
 class TraceProcessor:
-    """A context manager for the trace processor. The process holds one file at a time,
+    """Is a context manager for the trace processor. The process holds one file at a time,
     which is the file of the last query."""
 
     def __init__(self):

@@ -224,7 +224,7 @@ TEST(test_which_kill)
     assert_true(Bpf_kills(SECCOMP_RET_KILL_PROCESS));
     assert_true(Bpf_kills(SECCOMP_RET_KILL_THREAD));
     assert_true(Bpf_kills(SECCOMP_RET_TRAP | 5));
-    // An unknown action kills, as in the kernel.
+    // A filter with an unknown action kills the process, as in the kernel.
     assert_true(Bpf_kills(0x12340000));
     assert_false(Bpf_kills(SECCOMP_RET_ALLOW));
     assert_false(Bpf_kills(SECCOMP_RET_ERRNO | EPERM));

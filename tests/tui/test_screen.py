@@ -94,7 +94,7 @@ def run(directory, *arguments, **env):
 
 
 def stopped(top):
-    """Stops the viewer at a moment at which it has no new data. Returns the lines of its
+    """Stops the viewer while the viewer has no new data. Returns the lines of its
     screen."""
     while True:
         seen = top.settle()

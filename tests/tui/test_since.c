@@ -20,7 +20,7 @@ static uint64_t as_shown(double count)
     return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);
 }
 
-// Checks that each row's numbers are those of its columns.
+// Checks that each saved row has the numbers that its columns show.
 static void expect_shown(const struct Model *model, const struct Since *since)
 {
     for (size_t i = 0; i < model->shown; i++) {
@@ -106,7 +106,7 @@ TEST(test_an_estimate_that_was_too_high)
     Model_release(&model);
 }
 
-// The shares are those of one thread, and only its functions are saved.
+// The shares belong to one thread, and only this thread's functions are saved.
 TEST(test_one_thread)
 {
     struct Model model;

@@ -21,7 +21,7 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-// Path of a source file with hostile lines.
+// This is the path of a source file with hostile lines.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)

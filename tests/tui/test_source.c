@@ -143,7 +143,8 @@ TEST(test_a_change_while_it_is_looked_at)
     Source_release(&source);
 }
 
-// The process has another root directory, from which its paths begin.
+// The process has another root directory. The process's paths begin at this
+// directory.
 TEST(test_a_relative_path_below_another_root)
 {
     struct Source source;

@@ -126,7 +126,8 @@ def test_restored_from_everywhere(watch, where, number):
 
 # --- Colours
 
-# Describes a terminal with sixteen colours, for which some systems have no description.
+# Describes a terminal with sixteen colours, because some systems have no description of
+# such a terminal.
 SIXTEEN = r"""sixteen|sixteen colours, colors#16, pairs#256,
 \tsetaf=\E[%?%p1%{8}%<%t3%p1%d%e9%p1%{8}%-%d%;m,
 \tsetab=\E[%?%p1%{8}%<%t4%p1%d%e10%p1%{8}%-%d%;m,

@@ -88,7 +88,8 @@ TEST(test_clicks)
     Stage_release(&stage);
 }
 
-// A match outside of the zoom zooms out, but no further than necessary.
+// If a match is outside of the zoom, the view zooms out, but no further than
+// necessary.
 TEST(test_search_outside)
 {
     struct Stage stage;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The chooser is the list of processes, from which the user chooses a process
-// to watch. A child is below its parent. The processes that serve come first.
-// The user's other Python processes are at the end, for attaching. main.c and
-// pick.c call these functions on the main thread.
+// The chooser is the list of processes. The user chooses a process to watch
+// from this list. A child is below its parent. The processes that serve come
+// first. The user's other Python processes are at the end, for attaching.
+// main.c and pick.c call these functions on the main thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_H
 #define OCULAR_TUI_APP_CHOOSER_H
 

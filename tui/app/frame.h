@@ -6,9 +6,9 @@
 
 #include "tui/views/ui.h"
 
-// Opens a pending question in the same frame that first shows the question, but
-// not while the user answers another question. So the user's keys always answer
-// the visible question.
+// If a question is pending, opens the question and shows it in the same frame.
+// While the user answers another question, the pending question waits.
+// So the user's keys always answer the visible question.
 void Frame_draw(struct Ui *ui);
 
 #endif

@@ -205,8 +205,9 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// An option of the command line. The option's value, or a flag, is stored in a
-// member of struct Options, unless `take` handles the option.
+// struct Choice is an option of the command line. The option's value, or a
+// flag, is stored in a member of struct Options, unless `take` handles the
+// option.
 struct Choice {
     const char *name;
     char letter; // its short form; 0: none

@@ -327,7 +327,8 @@ static int try_once(const struct AttachWish *wish, const char *verb, char *why,
     return error;
 }
 
-// Returns the ns for which try_once() is repeated after this error.
+// After this error, try_once() is repeated for some time. Returns this time in
+// ns.
 static uint64_t patience(int error)
 {
     if (error == -EINPROGRESS)

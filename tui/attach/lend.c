@@ -217,7 +217,7 @@ static int make_folder(const struct Lending *lending, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
-    // Another user may have put another folder in the place of the new folder.
+    // Another user may have replaced the new folder by another folder.
     if (fd >= 0 && !is_of(fd, &lending->user)) {
         close(fd);
         return -EPERM;

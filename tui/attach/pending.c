@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See pending.h. CPython 3.12 and 3.13 publish no offset for their queue of
 // pending calls, and the offset differs between patch versions. So pending.c
-// searches for the queue before it writes. Among the addresses to which the
-// machine code of _PyEval_AddPendingCall() refers, exactly one has the contents
-// of a queue of pending calls.
+// searches for the queue before it writes. The machine code of
+// _PyEval_AddPendingCall() refers to some addresses. Exactly one of these
+// addresses has the contents of a queue of pending calls.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"

@@ -164,7 +164,7 @@ static const char *const names[] = {"attach.py",  "wanted", "revoked",
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 // Removes a folder without following symbolic links, because the root user of a
-// container may put a link in the place of the folder.
+// container may replace the folder by a link.
 static void remove_folder(int tmp, const char *name)
 {
     int folder = openat(tmp, name, FOLDER_FLAGS);

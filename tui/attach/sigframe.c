@@ -169,8 +169,8 @@ static bool is_in_handler(const struct Sleep *sleep,
     return found;
 }
 
-// Returns true if the thread has a shadow stack, by which the CPU checks return
-// addresses, or if this is unknown.
+// The CPU checks return addresses by a shadow stack. Returns true if the thread
+// has a shadow stack, or if this is unknown.
 static bool has_shadow_stack(const struct Sleep *sleep)
 {
     char status[PROCESS_STATUS];
@@ -277,8 +277,8 @@ static struct Frame make_frame(const struct Sleep *sleep)
     return frame;
 }
 
-// Makes the frame by which the thread returns to the system call, or to the
-// instruction behind the system call.
+// Makes the second frame. With this frame the thread returns to the system
+// call, or to the instruction behind the system call.
 static struct Frame make_last(const struct Sleep *sleep,
                               const struct user_regs_struct *from)
 {

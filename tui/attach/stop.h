@@ -20,8 +20,8 @@ struct Stop {
 
 // Returns 0, or a negative errno with the reason in `why`: -EPERM without the
 // right to trace; -EAGAIN if another debugger traces the process; -EBUSY if a
-// thread does not stop. A thread that stops too late continues when the calling
-// process ends.
+// thread does not stop. If a thread stops too late, it continues when the
+// calling process ends.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 // Lets one stopped thread run for `ns`, then stops it again. Returns 0, or
 // -errno, for example if the thread has ended.

@@ -19,11 +19,11 @@ struct ThreadKey {
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
-// Returns the thread of the snapshot to which the key most likely belongs, or
-// NULL. Since the key was made, the thread may have ended or changed its name.
-// Among the threads with the same id, ThreadKey_find prefers the thread with
-// the same name, and after that the thread with the same `ended`. An ended
-// thread does not run again.
+// The key belongs to at most one thread of the snapshot. Returns the most
+// likely thread, or NULL. Since the key was made, the thread may have ended or
+// changed its name. Among the threads with the same id, ThreadKey_find prefers
+// the thread with the same name, and after that the thread with the same
+// `ended`. An ended thread does not run again.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 

@@ -197,9 +197,9 @@ static int by_base_of_pair(const void *a, const void *b)
     return by_base(left->a ? left->a : left->b, right->a ? right->a : right->b);
 }
 
-// Joins two unpaired functions of different runs if name and file name are the
-// same and only the file's folder differs. Functions are joined only if each
-// run has one function of that name and file name.
+// Joins two unpaired functions of different runs if the two functions have the
+// same name and file name, and only the file's folder differs. Functions are
+// joined only if each run has one function of that name and file name.
 static size_t join_moved(struct Pair *pairs, size_t count)
 {
     size_t kept = 0;

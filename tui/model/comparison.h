@@ -85,8 +85,8 @@ struct Comparison {
 
 extern const struct Record COMPARISON_RECORD;
 
-// Compares the runs of which `a` and `b` are snapshots. Returns 0 or -ENOMEM.
-// The caller must call Comparison_release, even after -ENOMEM.
+// `a` and `b` are the snapshots of two runs. Compares these runs. Returns 0 or
+// -ENOMEM. The caller must call Comparison_release, even after -ENOMEM.
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);

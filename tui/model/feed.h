@@ -74,8 +74,8 @@ void Feed_close(struct Feed *feed);
 // Returns the descriptor for poll(), or -1 if there is none.
 int Feed_fd(struct Feed *feed);
 // Feed_is_past returns true if the feed is the recording of a run.
-// Feed_is_shown returns true if the feed is the recording of a run of which a
-// stretch has been read.
+// Feed_is_shown returns true if the feed is the recording of a run, and a
+// stretch of this run has been read.
 bool Feed_is_past(const struct Feed *feed);
 bool Feed_is_shown(const struct Feed *feed);
 // Returns true for any recording, and false for a live process.

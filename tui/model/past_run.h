@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A PastRun takes the place of a live process for the recording of a run
 // (docs/recording.md). A PastRun sends the feed a snapshot of the whole run or
-// of a stretch, and answers requests for stacks and code of the same stretch. A
+// of a stretch, and answers requests for stacks and code of this stretch. A
 // PastRun has a thread that reads the file. Only the viewer's thread calls
 // these functions. PastRun_close, PastRun_set and the request NOW stop the
 // reading thread and wait for its end.

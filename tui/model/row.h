@@ -101,8 +101,8 @@ bool Row_is_idle(const struct Row *row);
 // times the mean cost. Returns 0 if the calls per second or the mean cost is
 // not known.
 double Row_recent_cost(const struct Row *row);
-// Returns the number of samples from which a rate was estimated, or NaN if this
-// number is not known.
+// A rate is estimated from samples. Returns the number of these samples, or NaN
+// if this number is not known.
 double Row_rate_samples(const struct Row *row);
 
 #endif

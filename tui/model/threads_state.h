@@ -44,7 +44,8 @@ long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now);
 // NULL.
 void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 
-// The numbers of one thread since the reset or the baseline. NaN means unknown.
+// struct ThreadFigures has the numbers of one thread since the reset or the
+// baseline. NaN means unknown.
 struct ThreadFigures {
     double cpu, cpu_before; // shares now and at the baseline
     double wait, wait_before;

@@ -24,7 +24,7 @@ struct Window {
     double per_share;
 };
 
-// The class of a share by its number of samples.
+// enum Basis is the class of a share by its number of samples.
 enum Basis {
     BASIS_NONE,  // the window has no sample of this share, or the share is null
     BASIS_TRACE, // less than one sample

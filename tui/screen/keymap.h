@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// KEYMAP has the keys that do the same in every view. An entry of the table has
-// the keys, the request, and the texts for the bottom line and the help. The
-// table of views has the keys that open views. A view may have keys of its own.
-// All other keys do nothing. The functions are pure, and any thread may call
-// them.
+// KEYMAP has the keys that have the same effect in every view. An entry of the
+// table has the keys, the request, and the texts for the bottom line and the
+// help. The table of views has the keys that open views. A view may have keys
+// of its own. All other keys do nothing. The functions are pure, and any thread
+// may call them.
 #ifndef OCULAR_TUI_SCREEN_KEYMAP_H
 #define OCULAR_TUI_SCREEN_KEYMAP_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads UTF-8 text that is not trusted, one glyph at a time. U+FFFD replaces
-// every character that could disturb a terminal or deceive the reader. The
-// widths of glyphs are the C library's in the current locale, because curses
-// uses the same widths. The functions are pure, and any thread may call them.
+// every character that could disturb a terminal or deceive the reader. The C
+// library computes the widths of glyphs in the current locale, because curses
+// also uses these widths. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_TEXT_TEXT_H
 #define OCULAR_TUI_TEXT_TEXT_H
 

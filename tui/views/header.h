@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the first line of every view, which describes the process, and parts of
-// the other header lines. Only one thread calls these functions.
+// Draws the first line of every view, and parts of the other header lines. The
+// first line describes the process. Only one thread calls these functions.
 #ifndef OCULAR_TUI_VIEWS_HEADER_H
 #define OCULAR_TUI_VIEWS_HEADER_H
 

@@ -14,7 +14,7 @@
 
 #define TREND_CELLS 8 // cells of the curve in the column TREND
 
-// The input for one cell.
+// struct TableCell is the input for one cell.
 struct TableCell {
     const struct Row *row;
     double value; // the column's sort key

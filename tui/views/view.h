@@ -52,17 +52,17 @@ struct View {
     // in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);
     // Handles a key. `request` is an enum Request, a request of the view, or
-    // REQUEST_NONE. Returns false if the view does not use the key. A key that
-    // the view does not use may open another view, or do the same as in all
-    // views.
+    // REQUEST_NONE. Returns false if the view does not use the key. If the view
+    // does not use a key, the key may open another view, or may have the effect
+    // that it has in all views.
     bool (*press)(struct Ui *ui, int request, uint32_t key);
     // Selects the next (step 1) or previous (-1) row that contains
     // ui->model.search. If `here` is true, the search begins at the selected
     // row. Returns false if no row contains the text. Only views with
     // CAN_SEARCH have this function.
     bool (*find)(struct Ui *ui, int step, bool here);
-    // These two functions save and restore the position at which a search
-    // begins, because the search starts again at this position after each typed
+    // These two functions save and restore the position at the beginning of a
+    // search, because the search starts again at this position after each typed
     // letter. NULL: the position in the view's list is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);

@@ -200,7 +200,7 @@ static int json(const struct Ui *ui, struct Bytes *out)
 }
 
 // Handles a click. A click on the selected box, or on a caller of the zoom,
-// makes this box the zoom. A click on another box selects it.
+// makes this box the zoom. A click on another box selects this other box.
 static void click(struct FlameGraph *graph, struct FlameState *state,
                   uint32_t key)
 {
