@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The events that the collector puts into the track of our own threads: values
-// of counters, instructions that were seen to be specialised, and functions
-// that are armed again, or gone, after they were dark.
+// Packs the events that the collector adds to the track of our own threads. The
+// events are values of counters, changes of an instruction's specialisation,
+// and the ends of functions' dark times.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_ASIDE_H
 
 #include "tracer/timeline/ring.h"
 
 enum AsideCounter {
-    ASIDE_CPU,      // millionths of a core that the thread had
+    ASIDE_CPU,      // millionths of a core that the thread used
     ASIDE_OVERHEAD, // millionths of the program's CPU time
-    ASIDE_ARMED,    // hooks that are in
+    ASIDE_ARMED,    // number of installed hooks
     ASIDE_COUNTERS
 };
 
-#define ASIDE_THREADS (1u << 20) // threads of higher numbers are not counted
+#define ASIDE_THREADS (1u << 20) // a thread with a higher number has no counter
 
-// Over so many ms before the event, or as of then; of the thread of that
-// number.
+// Returns an event with the value of a counter. The value is of the last `ms`
+// ms before the event, or of the moment of the event. `thread` is the number of
+// the thread to which the value belongs.
 static inline struct Event Aside_counter(uint64_t ticks,
                                          enum AsideCounter which, unsigned ms,
                                          uint64_t value, unsigned thread)
@@ -50,7 +51,8 @@ static inline unsigned Aside_thread(const struct Event *event)
     return (unsigned)(event->what % ASIDE_THREADS);
 }
 
-// An instruction of that function, on that line (0: none).
+// Returns an event for an instruction of the function `id` whose opcode has
+// changed. `line` is 0 if the instruction has no line.
 static inline struct Event Aside_change(uint64_t ticks, uint32_t id,
                                         uint32_t line, uint8_t from, uint8_t to)
 {
@@ -74,8 +76,9 @@ static inline uint8_t Aside_to(const struct Event *event)
     return (uint8_t)(event->what >> 32);
 }
 
-// A function that was dark for so many ticks. They are a number of 27 bits and
-// how far it is shifted: too few by a 2^26th at most.
+// Returns an event for the function `id`, which was dark for `dark` ticks. The
+// event stores the upper 27 bits of `dark` and a shift, so the stored number is
+// too small by at most a 2^26th.
 static inline struct Event Aside_rearmed(uint64_t ticks, uint32_t id,
                                          uint64_t dark)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// NULL: it is cut off.
+// Reads a number and returns its end, or NULL if the number is incomplete.
 static const uint8_t *take(const uint8_t *from, const uint8_t *end,
                            uint64_t *value)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Events as a recording has them, in 6 to 8 bytes each: three numbers of seven
-// bits a byte (LEB128), of which the first has the ticks since the event before
-// and the kind, and the others the halves of `what`. Any thread.
+// Encodes events for a recording, in 6 to 8 bytes each. An event is three
+// numbers with seven bits in each byte (LEB128). The first number contains the
+// kind and the ticks since the last event. The other two numbers are the halves
+// of `what`. Any thread may call this code.
 #ifndef OCULAR_TRACER_TIMELINE_EVENT_CODE_H
 #define OCULAR_TRACER_TIMELINE_EVENT_CODE_H
 
@@ -9,12 +10,13 @@
 
 #include <stddef.h>
 
-#define EVENT_CODE_MOST 20u // bytes of an event
-// A byte that is none: what is appended at one time is a multiple of 8.
+#define EVENT_CODE_MOST 20u // largest number of bytes of an event
+// A byte that begins no event. Such bytes fill up the data to a multiple of 8.
 #define EVENT_CODE_PAD ((1u << EVENT_KIND_BITS) - 1)
 
-// Reads at most so many, and what is whole of them. `events` may be NULL, to
-// count them. Their number.
+// Decodes at most `most` events, up to the first event that is incomplete.
+// Returns the number of decoded events. If `events` is NULL, only counts the
+// events.
 size_t EventCode_read(const uint8_t *from, size_t size, struct Event *events,
                       size_t most);
 
@@ -26,8 +28,8 @@ static inline uint8_t *EventCode_number(uint8_t *to, uint64_t value)
     return to;
 }
 
-// The difference may be negative. Its sign becomes the lowest bit, so that a
-// small one has few bits.
+// Moves the sign of the difference, which may be negative, to the lowest bit.
+// So a small difference has few bits, even if it is negative.
 static inline uint64_t EventCode_fold(uint64_t difference)
 {
     int64_t sign = (int64_t)(difference << EVENT_KIND_BITS) >> 63;
@@ -36,9 +38,9 @@ static inline uint64_t EventCode_fold(uint64_t difference)
     return difference & ((UINT64_C(1) << (64 - EVENT_KIND_BITS)) - 1);
 }
 
-// Writes it there, which takes EVENT_CODE_MOST bytes at most. *ticks are those
-// of the event before, 0 at a block's beginning. The end of what it has
-// written.
+// Writes the event to `to`, in at most EVENT_CODE_MOST bytes, and returns the
+// end of the written bytes. *ticks is the time of the last event, or 0 at the
+// beginning of a block.
 static inline uint8_t *EventCode_put(uint8_t *to, const struct Event *event,
                                      uint64_t *ticks)
 {

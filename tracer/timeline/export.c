@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Has the timeline's recording converted, on the caller's thread or on one made
-// for it; recording goes on meanwhile.
+// Converts the timeline's recording to a file, on the caller's thread or in the
+// background. Events are still recorded during the conversion.
 #include "tracer/timeline/export.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"
@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #define STACK_BYTES (512u << 10)
-#define TRIAL 0.1 // of the time that there is: then it is judged by its speed
+// after this fraction of the time the speed tells whether the time is enough
+#define TRIAL 0.1
 
 void Export_init(struct Export *export, const struct ExportSource *source)
 {
@@ -66,7 +67,8 @@ bool Export_is_idle(struct Export *export)
     return idle;
 }
 
-// Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN, -EINVAL.
+// Reserves the export, of which only one may run at a time. Returns 0,
+// -ENODATA, -EBUSY, -ESHUTDOWN, -EINVAL or -EOPNOTSUPP.
 static int claim(struct Export *export, const char *path, bool background)
 {
     int error = 0;
@@ -91,7 +93,7 @@ static int claim(struct Export *export, const char *path, bool background)
         atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
     }
     pthread_mutex_unlock(&export->mutex);
-    if (join) // it has done its work, and is ending
+    if (join) // the thread of the last export has done its work
         Worker_join(&export->worker);
     return error;
 }
@@ -103,9 +105,10 @@ static void answer_viewer(struct Export *export, const struct Message *answer)
     source->answer(source->context, export->viewer, answer);
 }
 
-// With an answer for the viewer, or NULL. Both at once: whoever has the answer
-// may start the next export, and whoever sees that none runs may take the
-// server away.
+// Marks the export as ended, and sends `answer` to the viewer unless `answer`
+// is NULL. The mutex is held for both steps. Otherwise a viewer with the answer
+// could not start the next export yet, or the server could be freed before the
+// answer is sent.
 static void let_go(struct Export *export, const struct Message *answer)
 {
     pthread_mutex_lock(&export->mutex);
@@ -115,18 +118,18 @@ static void let_go(struct Export *export, const struct Message *answer)
     pthread_mutex_unlock(&export->mutex);
 }
 
-// What the writer's callbacks are given.
+// The context of the writer's callbacks.
 struct Job {
     struct Export *export;
-    const struct ExportWatch *watch; // NULL: nobody watches
-    double seconds;                  // that it may take; 0: there is no limit
+    const struct ExportWatch *watch; // NULL if there is no watcher
+    double seconds;                  // limit in seconds; 0 for no limit
     uint64_t began_ns;
     bool late;
     bool background, overwrite;
-    int descriptor; // 0: the path says where
+    int descriptor; // 0 if the file is opened by its path
 };
 
-// Will it not be through in time?
+// Returns true if the export will not end within its limit.
 static bool is_late(const struct Job *job, double done)
 {
     double spent = (double)(Now_ns(CLOCK_MONOTONIC) - job->began_ns) / 1e9;
@@ -149,7 +152,7 @@ static bool report_progress(void *context, double done, uint64_t bytes)
         const struct Message message = {
             .type = MESSAGE_REPLY,
             .request = export->request,
-            .value = done < 1 ? done : 0.999, // 1 is for the end
+            .value = done < 1 ? done : 0.999, // only the last message has 1
             .number = bytes,
             .text = export->name,
         };
@@ -271,7 +274,8 @@ static int start_thread(struct Export *export)
     return error;
 }
 
-// 0 or -errno: a copy of the viewer's descriptor, which the server closes.
+// Copies the viewer's descriptor, because the server closes the descriptor.
+// Returns 0 or -errno.
 static int copy_descriptor(struct Export *export, int descriptor)
 {
     int copy = Opened_above(fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
@@ -294,7 +298,8 @@ int Export_start(struct Export *export, int descriptor, const char *name,
     export->request = request;
     if (snprintf(export->name, sizeof export->name, "%s", name ? name : "") >=
         (int)sizeof export->name)
-        error = -ENAMETOOLONG; // its ending says whether it is packed
+        error = -ENAMETOOLONG; // the end of the name must be known: it says
+                               // whether the file is packed
     if (!error)
         error = copy_descriptor(export, descriptor);
     if (!error) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline to a file, or the sampled stacks, where its name ends as
-// a profile's (ipc/file_kind.h): now, on the caller's thread, or in the
-// background ("ocular-export") for a viewer, with progress and cancelling.
-// One export at a time.
+// Writes the timeline to a file, or the sampled stacks if the file's name ends
+// like a profile's (ipc/file_kind.h). Export_write works on the caller's
+// thread. Export_start works in the background ("ocular-export") for a viewer,
+// who gets the progress and may cancel the export. Only one export runs at a
+// time.
 #ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
 #define OCULAR_TRACER_TIMELINE_EXPORT_H
 
@@ -15,21 +16,24 @@
 #include <limits.h>
 #include <pthread.h>
 
-// What is exported; called on the writing thread.
+// The source of the exported data. The writing thread calls the functions.
 struct ExportSource {
     void *context;
-    struct Timeline *(*timeline)(void *context); // NULL: none is kept
-    // Has the timeline's recording all that has happened by now.
+    struct Timeline *(*timeline)(
+        void *context); // returns NULL if there is no timeline
+    // Writes all events up to now into the timeline's recording.
     void (*cut)(void *context);
-    // A file that is no timeline, by its name (profile_file.h). 0 or -errno.
+    // Writes a profile to `out`, in the format that the file's name selects
+    // (profile_file.h). Returns 0 or -errno.
     int (*profile)(void *context, const char *path, struct Bytes *out);
-    // To a viewer, who may be gone.
+    // Sends a message to a viewer, who may have left.
     void (*answer)(void *context, uint64_t viewer,
                    const struct Message *message);
 };
 
-// Called about every 50 ms on the writing thread, which holds no lock: how much
-// is done, 0..1, and the bytes of the file so far. False cancels.
+// The writing thread calls `progress` about every 50 ms and holds no lock.
+// `done` is the finished part, from 0 to 1. `bytes` is the present size of the
+// file. If `progress` returns false, the export is cancelled.
 struct ExportWatch {
     void *context;
     bool (*progress)(void *context, double done, uint64_t bytes);
@@ -37,43 +41,46 @@ struct ExportWatch {
 
 struct Export {
     struct ExportSource source;
-    pthread_mutex_t mutex; // guards the next three
+    pthread_mutex_t mutex; // guards the next three fields
     bool busy;
-    bool closed;   // nothing is started in the background any more
-    bool joinable; // the background thread is still to be joined
+    bool closed;   // true if no further export may start in the background
+    bool joinable; // true if the background thread must still be joined
     struct Worker worker;
     _Atomic bool cancel;
-    // The request in the background.
+    // The request of the export in the background.
     uint64_t viewer;
     uint32_t request;
-    int descriptor; // of the viewer's file; the thread's once that has begun
-    struct Opened opened; // which one that is
-    char name[PATH_MAX];  // as the viewer calls it
+    int descriptor; // of the viewer's file; owned by the thread after its start
+    struct Opened opened; // the file that `descriptor` stands for
+    char name[PATH_MAX];  // the file's name as the viewer gave it
 };
 
 void Export_init(struct Export *export, const struct ExportSource *source);
-// Cancels what runs in the background and waits for it; no other is started
-// from now on. Export_write goes on to work.
+// Cancels an export in the background and waits for its end. Later no export
+// starts in the background, but Export_write still works.
 void Export_close(struct Export *export);
-// Closes it; nothing runs any more.
+// Closes the export and frees its memory. No export may run.
 void Export_release(struct Export *export);
-// 0 or -errno: -ENODATA no timeline is kept, -ENOTSUP nothing is sampled,
-// -EBUSY another export runs, -EEXIST the file is there and overwrite is false,
-// -ECANCELED cancelled, -ETIMEDOUT it would take longer than so many seconds
-// (0: it may take as long as it takes), -EOPNOTSUPP a recording cannot be made
-// of it. No file is left then. Blocks; not with the interpreter's lock. `watch`
-// may be NULL.
+// Writes the file at `path`. Blocks, so the caller must not hold the GIL.
+// `seconds` is the longest time that the export may take, or 0 for no limit.
+// `watch` may be NULL. Returns 0 or -errno. After an error no new file exists.
+// -ENODATA means that there is no timeline, and -ENOTSUP that nothing is
+// sampled. -EBUSY means that another export runs. -EEXIST means that the file
+// exists and `overwrite` is false. -ECANCELED means that the export was
+// cancelled, and -ETIMEDOUT that the export would take longer than `seconds`.
+// -EOPNOTSUPP means that `path` is the name of a recording.
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  const struct ExportWatch *watch, double seconds,
                  struct PerfettoResult *result);
-// Starts it in the background, to a file that the viewer has opened (a copy of
-// the descriptor is taken) and calls `name`; answers the viewer, with progress,
-// then with name and size or an error. Errors that are known at once (also
-// -ESHUTDOWN: closed) are returned, and not sent.
+// Starts an export in the background, to a file that the viewer has opened. The
+// function copies the descriptor. `name` is the viewer's name for the file. The
+// viewer gets messages with the progress, and at the end the name and the size,
+// or an error. An error that is known at once is returned and not sent.
+// -ESHUTDOWN means that the export is closed.
 int Export_start(struct Export *export, int descriptor, const char *name,
                  uint64_t viewer, uint32_t request);
-// Whether none runs; one that has ended in the background is joined.
+// Returns true if no export runs. Joins the thread of an export that has ended.
 bool Export_is_idle(struct Export *export);
-void Export_cancel(struct Export *export); // whichever runs
+void Export_cancel(struct Export *export); // cancels the running export
 
 #endif

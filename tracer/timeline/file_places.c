@@ -3,8 +3,8 @@
 #include "tracer/timeline/file_places.h"
 #include "ipc/base/heap.h"
 
-#define FEW 16u   // so many units, and fewer, have a size each
-#define MANY 128u // up to here each multiple of that is one
+#define FEW 16u   // each number of units up to this number is a size
+#define MANY 128u // up to this number each multiple of FEW is a size
 #define MANY_INDEX (FEW - 1 + MANY / FEW - 1)
 
 static unsigned index_of(uint64_t units)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Places in a file that are free, by size: each number of units up to 16, then
-// its multiples up to 128, then powers of two. The recording's, under its
-// mutex.
+// Keeps the free places of a recording's file by size. The sizes are 1 to 16
+// units, then multiples of 16 up to 128, then powers of two. The recording's
+// mutex guards the places.
 #ifndef OCULAR_TRACER_TIMELINE_FILE_PLACES_H
 #define OCULAR_TRACER_TIMELINE_FILE_PLACES_H
 
@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FILE_PLACES_SIZES 39u // up to 2^31 bytes
+// number of sizes, the largest of which is 2^31 bytes
+#define FILE_PLACES_SIZES 39u
 
 struct FilePlaces {
     struct {
@@ -18,13 +19,15 @@ struct FilePlaces {
     } size[FILE_PLACES_SIZES];
 };
 
-// So many units and perhaps some more, which a place has; 0: too many.
+// Returns the smallest size that is at least `units`, or 0 if no size is large
+// enough.
 uint64_t FilePlaces_units(uint64_t units);
-// Takes a free place of that size, or, if `larger` do, of the next size that
-// there is; *units are those of the place. false: there is none.
+// Takes a free place of the size *units. If `larger` is true, the place may be
+// larger, and *units is set to the size of the place. Returns false if there is
+// no such place.
 bool FilePlaces_take(struct FilePlaces *places, bool larger, uint64_t *units,
                      uint64_t *at);
-// If memory is out the place is not used again.
+// Adds a free place. If memory is out, the place is not used again.
 void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at);
 void FilePlaces_release(struct FilePlaces *places);
 

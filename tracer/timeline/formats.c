@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Global, as the library is the process's. Two threads that load it get the
-// same.
+// This pointer is global, because a process loads the library only once. If two
+// threads load the library, both get the same pointer.
 static const struct Formats *_Atomic loaded;
 
 static const struct FormatsHost host = {
@@ -23,7 +23,8 @@ static const struct FormatsHost host = {
     .free = Heap_free,
 };
 
-// Beside the file that this code is in.
+// Opens the library, which is in the folder of the file that contains this
+// code.
 static void *open_library(void)
 {
     char path[PATH_MAX];

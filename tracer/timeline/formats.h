@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Who writes files: formats/, a library of its own beside the extension, which
-// is loaded when the first file is written. So what runs in the traced program
-// has neither the formats in it nor the libraries that they need. Any thread
-// that may block.
+// Loads the library of formats/, which writes files. The library is next to the
+// extension, and is loaded when Ocular writes its first file. So the extension
+// in the traced program needs neither the code of the formats nor further
+// libraries. Any thread that may block may call this code.
 #ifndef OCULAR_TRACER_TIMELINE_FORMATS_H
 #define OCULAR_TRACER_TIMELINE_FORMATS_H
 
@@ -14,65 +14,67 @@
 
 struct ProfileFunction {
     const char *name; // never NULL
-    const char *file; // "": it has none
-    uint64_t line;    // its first; 0: not known
-    double calls;     // NaN: not known
-    double self_ns;   // CPU time, of all of its samples; NaN: not known
+    const char *file; // "" if there is no file
+    uint64_t line;    // first line; 0 if unknown
+    double calls;     // NaN if unknown
+    double self_ns;   // CPU time of all its samples; NaN if unknown
 };
 
-// Sampled stacks that are to be a file of another tool.
+// Sampled stacks from which a file for another tool is made.
 struct FormatsProfile {
     const struct FlameTable *table;
     uint64_t start_unix_ns;
     uint64_t duration_ns;
     const char *command;
     void *context;
-    // Sets what is known of the table's functions, whose names are the table's
-    // or "<gone>".
+    // Fills in the known fields of the table's functions. A function's name
+    // comes from the table or is "<gone>".
     void (*describe)(void *context, const struct FlameTable *table,
                      struct ProfileFunction *functions);
 };
 
-// The place of a file: the path, or an open file, which stays its owner's.
+// The place of a file, which is a path or an open file. The caller still owns
+// the open file.
 struct FormatsFile {
     const char *path;            // its ending says whether it is packed
-    int descriptor;              // 0: the one at the path
-    const struct Opened *opened; // which file that is
+    int descriptor;              // 0 if `path` is to be opened
+    const struct Opened *opened; // the file that `descriptor` stands for
     bool overwrite;
 };
 
-// A file that is to be made of a recording, and what came of it.
+// The input and the result of a conversion of recordings to a file.
 struct Conversion {
-    // Names of recordings, of which one file is made; NULL: `recording` is
-    // converted, which is open in this process.
+    // Names of the recordings that are converted to one file. If `paths` is
+    // NULL, `recording` is converted, which is open in this process.
     const char *const *paths;
     size_t path_count;
     struct Recording *recording;
     struct FormatsFile output;
-    // Called now and then with 0..1 and the bytes of the file so far; false
-    // cancels. May be NULL.
+    // Called from time to time with the finished part (0 to 1) and the present
+    // size of the file. Returns false to cancel. May be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
     uint64_t bytes;  // of the file
-    uint64_t events; // of the timeline that it is made of
+    uint64_t events; // number of events of the timeline
     bool unreadable; // true if a recording could not be read
-    // What was wrong with the recordings, a line for each; "": nothing.
+    // One line for each recording with an error; "" if there was no error.
     char why[4096];
 };
 
 struct Formats {
-    // 0, -ENOMEM, or -EINVAL: of what is no profile.
+    // Returns 0 or -ENOMEM, or -EINVAL if `content` is no profile.
     int (*profile)(const struct FormatsProfile *profile,
                    enum FileContent content, struct Bytes *out);
-    // 0 or -errno: -EEXIST, something is there by now.
+    // Returns 0 or -errno. -EEXIST means that the file exists now.
     int (*store)(const struct FormatsFile *file, const struct Bytes *bytes,
                  uint64_t *size);
-    // Conversion_run (formats/conversion.h).
+    // See Conversion_run (formats/conversion.h).
     int (*convert)(struct Conversion *conversion);
 };
 
-// The library's needs, and the signs by which it knows its own build: an
-// installation may have replaced it while the program ran.
+// Functions that the library needs, and numbers that identify the extension's
+// build. The library checks these numbers, because an installation may have
+// replaced the library while the program ran.
 struct FormatsHost {
     const char *version;
     size_t sizes[3];
@@ -89,9 +91,10 @@ struct FormatsHost {
     }
 #define FORMATS_LIBRARY "libocular_formats.so"
 
-// NULL: it cannot be loaded, or is of another build (-ELIBACC, for who asks).
+// Loads the library. Returns NULL if the library cannot be loaded or is from
+// another build. The error of the caller is then -ELIBACC.
 const struct Formats *Formats_load(void);
-// From now on these, which a test has linked.
+// Makes Formats_load return `formats`, which a test has linked.
 void Formats_use(const struct Formats *formats);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See mark.h. The event after the text has a number, and both sizes, in 28, 12
-// and 12 bits.
+// See mark.h. The event after the text contains the number (28 bits) and the
+// sizes of both texts (12 bits each).
 #include "tracer/timeline/mark.h"
 
 #include <string.h>
@@ -44,7 +44,8 @@ void MarkText_add(struct MarkText *text, const struct Event *event)
 {
     if (text->size + PIECE <= sizeof text->bytes)
         memcpy(text->bytes + text->size, &event->what, PIECE);
-    text->size += PIECE; // too much is not whole
+    text->size +=
+        PIECE; // a size above the buffer's marks the text as incomplete
 }
 
 void MarkText_clear(struct MarkText *text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Function ids to names: the living from the registry, inside an RCU read
-// section; the retired from a ring that forgets its oldest, with a table by id.
+// Finds the name of a function id. The names of living code come from the
+// registry, in an RCU read section. The names of retired code are in a ring
+// that overwrites its oldest names, and are found by a table of ids.
 #include "tracer/timeline/names.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"

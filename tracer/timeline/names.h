@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The name of a function id, also after its code object has gone: a bounded
-// number of names of retired code is kept for the timeline. The collector adds;
-// any thread asks.
+// Finds the name of a function id, even if the code object no longer exists.
+// For this a limited number of names of retired code is kept. The collector
+// adds names, and any thread may ask for a name.
 #ifndef OCULAR_TRACER_TIMELINE_NAMES_H
 #define OCULAR_TRACER_TIMELINE_NAMES_H
 
@@ -10,36 +10,38 @@
 
 #include <pthread.h>
 
-#define NAMES_ROOM 16384 // retired code objects remembered
+#define NAMES_ROOM 16384 // number of names of retired code that are kept
 
 struct RetiredName {
     uint32_t id;
     uint32_t line;
     uintptr_t address;
-    uint32_t next; // older one with the same place in the table: slot + 1
-    char *name;    // NULL: a free slot
+    uint32_t next; // slot + 1 of the next older name with the same place in the
+                   // table
+    char *name;    // NULL if the slot is free
     char *file;
 };
 
 struct RetiredNames {
     struct RetiredName slots[NAMES_ROOM]; // a ring
-    uint32_t first[NAMES_ROOM]; // by id modulo NAMES_ROOM: slot + 1, 0 = none
+    uint32_t first[NAMES_ROOM]; // slot + 1 by id modulo NAMES_ROOM, or 0
 };
 
 struct Names {
     pthread_mutex_t mutex;
     struct RetiredNames *retired; // allocated at the first retirement
-    uint64_t count;               // retired in all
+    uint64_t count;               // number of names that were ever retired
     size_t bytes;                 // held
 };
 
 void Names_init(struct Names *names);
 void Names_release(struct Names *names);
-// Moves the names out of a retired code object.
+// Moves the names from a retired code object to the ring.
 void Names_retire(struct Names *names, struct Code *code);
 size_t Names_bytes(struct Names *names);
 
-// One asker's copy of the answer, and the context of PerfettoTrace.name.
+// A caller's copy of the found name. The struct is the context of
+// PerfettoTrace.name.
 struct NameQuery {
     struct Names *names;
     struct Registry *registry;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The name of the file that is written at stop. Any thread.
+// Chooses the name of the file that is written when tracing stops. Any thread
+// may call these functions.
 #ifndef OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
 #define OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
 
 #include <limits.h>
 #include <stdbool.h>
 
-// The file to write at stop: `output`, or, if that exists, a name with the pid
-// (and a number) in it.
+// Chooses the file to write when tracing stops. The file is `output`. If
+// `output` exists, the file's name also contains the pid, and perhaps a number.
 void OutputName_choose(const char *output, char path[PATH_MAX]);
 bool OutputName_is_device(const char *path);
-// Something is there that must not be replaced.
+// Returns true if a file exists at `path` that must not be replaced.
 bool OutputName_is_taken(const char *path);
-// `output` with the pid in it: a child's own.
+// Adds the pid to `output`, which gives the name of a child's own file.
 void OutputName_own(const char *output, char path[PATH_MAX]);
 
-// That of the recording until then: in `folder`, or beside the output if that
-// is "".
+// Chooses the name of the recording that is written until tracing stops. The
+// recording is in `folder`. If `folder` is "", the recording is in the folder
+// of the output.
 void OutputName_recording(const char *output, const char *folder,
                           unsigned number, char path[PATH_MAX]);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes that are to be written to places of a file, in order. The recording's.
+// A list of writes: bytes that the recording must write to places of its file,
+// in order.
 #ifndef OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
 #define OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
 
@@ -13,9 +14,10 @@ struct PendingWrite {
     const uint8_t *data;
 };
 
-// A copy of them. If memory is out, `error` of the bytes says so.
+// Adds a copy of the write. If memory is out, sets `error` of `bytes`.
 void PendingWrites_add(struct Bytes *bytes, const struct PendingWrite *write);
-// The one at the cursor, which is 0 at first. false: there are no more.
+// Stores the write at the cursor in *write, and advances the cursor, which is 0
+// at first. Returns false after the last write.
 bool PendingWrites_next(const struct Bytes *bytes, size_t *cursor,
                         struct PendingWrite *write);
 

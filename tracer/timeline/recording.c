@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See recording.h. An append leaves bytes and their offset in memory. A flush
-// takes all of them and writes them, without holding the mutex of an append. A
-// place that was dropped is used again by the next block of its size. The
-// program may close our descriptor, so the descriptor is checked before each
-// use (ipc/base/opened.h).
+// See recording.h. An append stores bytes and their offset in memory. A flush
+// takes all stored bytes and writes the bytes without holding the mutex that an
+// append needs. If a place was dropped, the next block of the same size gets
+// the place. The program may close our descriptor, so the descriptor is checked
+// before each use (ipc/base/opened.h).
 #define _GNU_SOURCE 1 // O_TMPFILE, SEEK_DATA
 #include "tracer/timeline/recording.h"
 
@@ -29,36 +29,43 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define SPARE_PART 20 // a 20th of the file system stays free, but at most
+// 1/20 of the file system stays free, but not more than SPARE_MOST
+#define SPARE_PART 20
 #define SPARE_MOST (UINT64_C(1) << 30)
-#define SPARE_BYTES (1u << 20) // memory that is kept between two flushes
+// bytes of memory that stay allocated between two flushes
+#define SPARE_BYTES (1u << 20)
 struct Recording {
     _Atomic unsigned references;
-    pthread_mutex_t mutex;   // Guards `left`, the places and the memory.
-    pthread_mutex_t writing; // Held by the thread that flushes; the outer lock.
-    int fd;                  // -1: there is no file.
+    pthread_mutex_t mutex; // Guards `left`, the places and the memory.
+    pthread_mutex_t
+        writing; // Held by the thread that flushes; taken before `mutex`.
+    int fd;      // -1 if there is no file.
     struct Opened opened;
-    pid_t owner;    // The process that writes it, and no forked child.
-    bool read_only; // It is read by a converter.
-    // Up to this size the file may use all of the disk but a twentieth.
+    pid_t owner;    // The process that writes the file; a forked child does not
+                    // write.
+    bool read_only; // True if a converter reads the recording.
+    // Up to this size the file may grow without leaving space on the disk.
     uint64_t plain;
-    uint64_t end;             // Offset of the next new place.
-    uint64_t most;            // Largest size, as of the newest flush.
+    uint64_t end;  // Offset of the next new place.
+    uint64_t most; // Largest allowed size, computed by the newest flush.
     struct FilePlaces places; // Places that were dropped, to be used again.
-    uint64_t reached; // The end of what is written; the flushing thread's.
+    uint64_t reached; // End of the written bytes; only the flushing thread uses
+                      // this field.
     _Atomic unsigned truncations;
     struct MemoryPages memory; // Pages that are not in the file.
-    size_t room;               // Bytes of that, at most; 0: all is given up.
-    int failing;               // -errno of the newest flush, if the file failed
-    struct Bytes left;         // PendingWrites, not yet taken by a flush.
-    struct Bytes flushed;      // PendingWrites of the flush that goes on.
-    _Atomic size_t waiting;    // Bytes of both.
-    _Atomic int error;         // -errno of the newest that it did not take.
-    char path[PATH_MAX];       // "": the file has no name.
+    size_t room; // Largest number of bytes of `memory`; if 0, bytes that the
+                 // file refuses are lost.
+    int failing; // -errno of the newest flush, if the file failed
+    struct Bytes left;      // PendingWrites, not yet taken by a flush.
+    struct Bytes flushed;   // PendingWrites of the flush that runs now.
+    _Atomic size_t waiting; // Bytes of `left` and `flushed`.
+    _Atomic int error;      // -errno of the newest write that failed.
+    char path[PATH_MAX];    // "" if the file has no name.
 };
 
-// Some file systems (NFS) have no files without a name. There the file gets a
-// name, which is removed at once. Returns a descriptor or -errno.
+// Some file systems (NFS) have no files without a name. On such a file system
+// the file gets a name, which is removed at once. Returns a descriptor or
+// -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -118,8 +125,8 @@ static struct Recording *make_empty(void)
     return recording;
 }
 
-// Makes a recording of a descriptor, which it owns from now on. If `fd` is
-// -errno, *error is set to that.
+// Makes a recording of a descriptor and takes over the descriptor. If `fd` is
+// -errno, sets *error to `fd`.
 static struct Recording *make(int fd, int *error)
 {
     struct Recording *recording = fd < 0 ? NULL : make_empty();
@@ -201,13 +208,15 @@ void Recording_abandon(struct Recording *recording)
 
 void Recording_put(struct Recording *recording)
 {
-    // The last one to put it sees what the others did.
+    // acq_rel makes the thread with the last reference see what other threads
+    // did.
     if (atomic_fetch_sub_explicit(&recording->references, 1,
                                   memory_order_acq_rel) > 1)
         return;
     if (*recording->path)
         Recording_flush(recording, true);
-    // A forked child may have it open, whose blocks it would keep.
+    // If a forked child has the file open, the file's blocks stay on the disk.
+    // So the file is truncated.
     if (!*recording->path && !recording->read_only && is_ours(recording) &&
         ftruncate(recording->fd, 0) < 0)
         errno = 0; // the file is freed when the last process closes it
@@ -242,7 +251,7 @@ void Recording_remove(struct Recording *recording)
 {
     if (has_its_name(recording))
         unlink(recording->path);
-    *recording->path = '\0'; // nobody reads what is left to be written
+    *recording->path = '\0'; // nobody needs the remaining writes
 }
 
 int Recording_rename(struct Recording *recording, const char *path)
@@ -316,7 +325,8 @@ static int write_file(struct Recording *recording, const void *data,
     return error;
 }
 
-// Reads up to the file's end. Returns the number of bytes, or -errno.
+// Reads bytes until the end of the file. Returns the number of bytes, or
+// -errno.
 static ssize_t read_file(const struct Recording *recording, void *data,
                          size_t size, uint64_t at)
 {
@@ -340,8 +350,9 @@ static ssize_t read_file(const struct Recording *recording, void *data,
 
 // --- Bytes in memory ---------------------------------------------------------
 
-// Moves a page that the file refuses to memory, with the bytes that the file
-// has of it. The mutex must be held. Returns 0 or -errno.
+// Moves a page that cannot be written to the file into memory. The page gets
+// the bytes that the file already has at this place. The mutex must be held.
+// Returns 0 or -errno.
 static int move_page(struct Recording *recording, uint64_t at)
 {
     uint64_t page = at / RECORDING_PAGE * RECORDING_PAGE;
@@ -355,8 +366,8 @@ static int move_page(struct Recording *recording, uint64_t at)
     return error;
 }
 
-// Writes bytes of one page to memory if the page is there, or if the file has
-// refused them (`error`). Returns false if the page is not in memory.
+// Writes bytes of one page to memory if the page is in memory, or if the file
+// has refused the bytes (`error`). Returns false if the page is not in memory.
 static bool write_memory(struct Recording *recording, const void *data,
                          size_t size, uint64_t at, int error)
 {
@@ -383,7 +394,7 @@ static bool has_memory(struct Recording *recording)
 }
 
 // Writes bytes at once, or page by page if some pages are in memory. Returns 0,
-// or -errno if the file has refused some of them.
+// or -errno if the file has refused some of the bytes.
 static int write_all(struct Recording *recording, const uint8_t *data,
                      size_t size, uint64_t at)
 {
@@ -408,8 +419,8 @@ static int write_all(struct Recording *recording, const uint8_t *data,
     return failed;
 }
 
-// Writes the pages that the file refused before to the file, until it refuses
-// one again. Only the flushing thread moves pages.
+// Tries again to write the pages in memory to the file, until the file refuses
+// a page. Only the flushing thread moves pages.
 static void give_to_file(struct Recording *recording)
 {
     uint64_t at = 0;
@@ -475,8 +486,9 @@ uint64_t Recording_seek(struct Recording *recording, uint64_t at)
 
 // --- Bytes that are left for a flush -----------------------------------------
 
-// Leaves bytes for the next flush, or writes them at once if there is no file.
-// The mutex must be held. If memory is out, the flush returns the error.
+// Stores bytes for the next flush. If there is no file, writes the bytes to
+// memory at once. The mutex must be held. If memory is out, the flush returns
+// the error.
 static void leave(struct Recording *recording, const void *data, size_t size,
                   uint64_t at)
 {
@@ -510,8 +522,8 @@ static int write_left(struct Recording *recording)
     return error;
 }
 
-// Counts a truncation if the file is shorter than what was written to it. Only
-// the flushing thread calls this.
+// Counts a truncation if the file is shorter than the end of the written bytes.
+// Only the flushing thread calls this function.
 static void see_truncation(struct Recording *recording)
 {
     struct stat status;
@@ -627,8 +639,8 @@ static int check_file(struct Recording *recording, uint64_t end)
     return error;
 }
 
-// Takes a place that was dropped. Returns false if there is none, or if nothing
-// can be written there. The mutex must be held.
+// Takes a place that was dropped. Returns false if there is no such place, or
+// if the place cannot be written. The mutex must be held.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t *units, uint64_t *at)
 {
@@ -651,9 +663,10 @@ static bool take_dropped(struct Recording *recording, bool larger,
     return MemoryPages_find(memory, page) || !move_page(recording, page);
 }
 
-// Takes a place at the end, in the file, or in pages of memory if the file
-// refuses it. Memory for chunks is bounded; the few other blocks always get
-// some. Returns 0 or -errno. The mutex must be held.
+// Takes a new place at the end of the file. If the file refuses the place,
+// takes it in pages of memory. Chunks get only a limited amount of memory, but
+// the few other blocks always get memory. Returns 0 or -errno. The mutex must
+// be held.
 static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
                     uint64_t *at)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The format of a recording (docs/recording.md): a head, and blocks that begin
-// at multiples of 256 bytes. The header of a block holds the number of valid
-// bytes. Bytes are appended before that number is written, so a process may be
-// killed between any two writes. All numbers are little-endian, as on all
-// machines on which Ocular works.
+// Defines the format of a recording (docs/recording.md). A recording has a
+// head, and blocks that begin at multiples of 256 bytes. The header of a block
+// holds the number of valid bytes. Bytes are appended before that number is
+// written, so a process may be killed between any two writes. All numbers are
+// little-endian, as on all machines on which Ocular works.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
 
@@ -12,7 +12,7 @@
 
 #define RECORDING_VERSION 3u
 #define RECORDING_PAGE UINT64_C(4096) // the size of the head
-#define RECORDING_UNIT UINT64_C(256)  // blocks begin at multiples of this
+#define RECORDING_UNIT UINT64_C(256) // blocks begin at multiples of this number
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
 #define RECORDING_SEED UINT64_C(0xcbf29ce484222325)
@@ -20,16 +20,16 @@
 struct RecordingHead { // the first page
     uint64_t magic;
     uint32_t version;
-    uint32_t ended; // 1: the trace was stopped, and this file is what is kept
-    uint64_t check; // of all that follows
+    uint32_t ended; // 1 if tracing was stopped and this file is the result
+    uint64_t check; // checksum of all fields that follow
     uint64_t start_ticks;
     uint64_t start_unix_ns;
     uint64_t start_boot_ns;
     double hz;
     uint64_t threshold;
-    uint64_t forgotten;   // events, of all threads
-    uint64_t lost;        // those of threads that are in no block any more
-    uint64_t whole_ticks; // of the newest forgotten event
+    uint64_t forgotten;   // number of forgotten events of all threads
+    uint64_t lost;        // lost events of threads that have no block any more
+    uint64_t whole_ticks; // time of the newest forgotten event
     uint64_t now_ticks;   // time at which the head was written
     uint32_t pid;
     uint32_t spare;
@@ -40,23 +40,23 @@ struct RecordingHead { // the first page
 
 enum RecordingKind {
     RECORDING_CHUNK,    // open calls, then events
-    RECORDING_NAMES,    // struct RecordingName, one behind the other.
+    RECORDING_NAMES,    // struct RecordingName, one after the other
     RECORDING_OPCODES,  // 256 names, each with its NUL
-    RECORDING_SNAPSHOT, // the last one, as it would go over the socket.
-    RECORDING_DARK,     // struct RecordingDark each, of the newest cut
-    RECORDING_THREADS   // struct RecordingThread each, sorted by number
+    RECORDING_SNAPSHOT, // the last snapshot, encoded as for the socket
+    RECORDING_DARK,     // array of struct RecordingDark, of the newest cut
+    RECORDING_THREADS   // array of struct RecordingThread, sorted by number
 };
 
 struct RecordingBlock {
-    uint64_t magic;      // 0: the block was dropped
-    uint64_t check;      // of all that follows
-    uint64_t at;         // where the block begins.
-    uint64_t size;       // with this header, and with unused bytes at the end
-    uint64_t used;       // bytes that are valid, behind the header.
-    uint64_t data_check; // of those
-    uint64_t sequence;   // the chunks of a thread are in this order
+    uint64_t magic; // 0 if the block was dropped
+    uint64_t check; // checksum of all fields that follow.
+    uint64_t at;    // offset of the block in the file.
+    uint64_t size;  // bytes, including this header and unused bytes at the end.
+    uint64_t used;  // number of valid bytes after the header.
+    uint64_t data_check; // checksum of the valid bytes
+    uint64_t sequence;   // number that orders the chunks of a thread
     uint32_t kind;
-    uint32_t open_count; // of a chunk
+    uint32_t open_count; // number of open calls of a chunk
     // The chunk's thread, as it was when the block was written to.
     uint32_t thread;
     uint32_t tid;
@@ -70,8 +70,8 @@ struct RecordingName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    uint16_t name_size; // bytes that follow, with the NUL,
-    uint16_t file_size; // and those after them; then up to a multiple of 8
+    uint16_t name_size; // bytes of the name with its NUL, after this struct
+    uint16_t file_size; // bytes of the file's name, and then padding to 8 bytes
     uint32_t spare;
 };
 
@@ -82,8 +82,8 @@ struct RecordingDark {
     uint32_t spare;
 };
 
-// A thread. The data is newer than the header of a block of the thread whose
-// sequence is lower.
+// Describes a thread. This data is newer than the header of the thread's blocks
+// whose sequence is lower.
 struct RecordingThread {
     uint32_t number;
     uint32_t tid;
@@ -93,7 +93,7 @@ struct RecordingThread {
     char name[64];
 };
 
-// Whole words of eight bytes, after those that `check` is of.
+// Continues the checksum `check` with the words of eight bytes at `data`.
 static inline uint64_t Recording_check(uint64_t check, const void *data,
                                        size_t size)
 {

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #define BLOCK ((64u << 10) - sizeof(struct RecordingBlock))
-#define MOST_IDS (1u << 26) // 8 MiB of bits
-#define MOST_TEXT 4096u     // bytes of a name, and of a file's
-#define MOST_WAITING 4096u  // ids whose names are not known yet
+#define MOST_IDS (1u << 26) // largest id; the bits for all ids take 8 MiB
+// largest number of bytes of a function's name and of a file's name
+#define MOST_TEXT 4096u
+// largest number of ids whose names are not known yet
+#define MOST_WAITING 4096u
 
 void RecordingNames_release(struct RecordingNames *names)
 {
@@ -71,7 +73,7 @@ void RecordingNames_restart(struct RecordingNames *names)
         memset(names->half[1], 0, names->blocks * sizeof *names->half[1]);
 }
 
-// Leaves what is new in the newest block. 0 or -errno.
+// Appends the new names to the newest block. Returns 0 or -errno.
 static int save(struct RecordingNames *names, struct Recording *recording)
 {
     struct RecordingBlock block = {.kind = RECORDING_NAMES};
@@ -95,7 +97,8 @@ static int save(struct RecordingNames *names, struct Recording *recording)
     return 0;
 }
 
-// The newest block is full. Returns whether all names are to be written again.
+// Begins a new block, because the newest block is full. Returns true if names
+// must be written again, because the older half was dropped.
 static bool begin_block(struct RecordingNames *names,
                         struct Recording *recording)
 {
@@ -215,7 +218,7 @@ int RecordingNames_write(struct RecordingNames *names,
         uint32_t id = wanted->ids[i];
 
         if (!source->name(source->context, id, &name)) {
-            if (left < MOST_WAITING) // it is being retired
+            if (left < MOST_WAITING) // the function is being retired
                 wanted->ids[left++] = id;
             continue;
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The names of the functions that a recording has events of: each is written
-// once, after the first of these events. They have a bound, too: once the newer
-// half of it is full the older one is dropped, and its functions are written
-// again when they have events again. The ids that are wanted are the
-// timeline's, under its mutex. The writer holds no lock that others wait for.
+// Writes the names of the functions that have events in a recording. A name is
+// written once, after the function's first event. Names are stored in two
+// halves of limited size. When the newer half is full, the older half is
+// dropped, and a dropped name is written again at the function's next event.
+// The timeline's mutex guards the ids that wait for their names. The writer
+// holds no lock for which other threads wait.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_NAMES_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_NAMES_H
 
@@ -15,17 +16,21 @@
 #include <stdbool.h>
 
 struct RecordingNames {
-    size_t blocks;      // of 64 KiB, in each half; whoever makes it sets it
-    uint8_t *known;     // a bit an id: it is written, or among `wanted`
-    size_t known_bytes; // that there are
-    uint32_t *wanted;   // ids whose names are still to be written
+    size_t
+        blocks; // number of blocks of 64 KiB in each half; set by the creator
+    uint8_t *known; // one bit for each id; 1 if the name is written, or the id
+                    // is in `wanted`
+    size_t known_bytes; // size of `known`
+    uint32_t *wanted;   // ids whose names must still be written
     size_t wanted_count, wanted_room;
-    // The writer's.
-    struct Bytes text;             // of the block that is being filled
-    struct RecordingSlot *half[2]; // of the blocks: older, newer
+    // Only the writer uses the next fields.
+    struct Bytes text; // names of the block that is being filled
+    struct RecordingSlot
+        *half[2]; // places of the blocks of the older and of the newer half
     size_t count[2];
-    bool opcodes;  // are written
-    bool restarts; // the older half went: its names are wanted again
+    bool opcodes;  // true if the opcodes are written
+    bool restarts; // true if the older half was dropped and its names are
+                   // wanted again
 };
 
 struct RecordingWanted {
@@ -33,7 +38,7 @@ struct RecordingWanted {
     size_t count;
 };
 
-// Answers what a function is called (trace.h), and has the opcodes.
+// Gives the names of functions (trace.h) and the opcodes.
 struct RecordingSource {
     void *context;
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
@@ -41,14 +46,16 @@ struct RecordingSource {
 };
 
 void RecordingNames_release(struct RecordingNames *names);
-// If memory is out the function has no name in the file.
+// Adds the id to the wanted ids. If memory is out, the file has no name for the
+// function.
 void RecordingNames_want(struct RecordingNames *names, uint32_t id);
-// All names are wanted again, because the written ones are lost.
+// Makes all names wanted again, because the written names are lost.
 void RecordingNames_restart(struct RecordingNames *names);
-// Takes the ids that are wanted by now. They are the caller's until it gives
-// them back.
+// Takes the ids that are wanted now. The caller owns the ids until
+// RecordingNames_give_back.
 struct RecordingWanted RecordingNames_take(struct RecordingNames *names);
-// 0 or -errno. Names that are not known yet stay wanted.
+// Writes the names of the wanted ids. A name that is not known yet stays
+// wanted. Returns 0 or -errno.
 int RecordingNames_write(struct RecordingNames *names,
                          struct Recording *recording,
                          const struct RecordingSource *source,
@@ -56,7 +63,7 @@ int RecordingNames_write(struct RecordingNames *names,
 void RecordingNames_give_back(struct RecordingNames *names,
                               struct RecordingWanted *wanted);
 
-// Is the event of a kind that names a function?
+// Returns true if events of this kind contain a function's id.
 static inline bool RecordingNames_has_id(enum EventKind kind)
 {
     return EventKind_opens(kind) || kind == EVENT_FRAME ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The ring's slow side: its memory, what happens when it is full, and the
-// consumer's end. Ring_push_slow runs on the producer's thread inside a hook;
-// Ring_peek and Ring_pop on the consumer's.
+// Implements the slow part of the ring, which is its memory, the full ring and
+// the consumer's functions. The producer's thread calls Ring_push_slow. The
+// consumer's thread calls Ring_peek and Ring_pop.
 #include "tracer/timeline/ring.h"
 #include "ipc/base/heap.h"
 
@@ -15,7 +15,8 @@ struct Ring *Ring_new(sem_t *half_full)
 
     if (!ring)
         return NULL;
-    // Zeroed by the kernel as it is touched: an idle thread costs one page.
+    // The kernel provides zeroed pages when they are first used, so the ring of
+    // an idle thread takes only one page.
     ring->events = Heap_zeroed(RING_EVENTS, sizeof *ring->events);
     if (!ring->events) {
         Heap_free(ring);
@@ -43,15 +44,16 @@ void Ring_clear(struct Ring *ring)
     ring->gap = 0;
 }
 
-// Pairs with the release in Ring_pop: those slots have been read.
+// Returns the number of free slots. The load pairs with the release in
+// Ring_pop, which comes after the reading of the slots.
 static uint64_t room_after(const struct Ring *ring, uint64_t head)
 {
     return RING_EVENTS - head +
            atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
-// While there is a gap to be marked, limit stays at head, so that every push
-// comes here.
+// While a gap must still be marked, `limit` stays equal to `head`, so that each
+// push calls this function.
 void Ring_push_slow(struct Ring *ring, struct Event event)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -65,8 +67,8 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
         uint64_t lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
 
         ring->gap++;
-        // Pairs with the acquire in Timeline_drain, which compares it with
-        // the gaps it has read.
+        // This store pairs with the acquire in Timeline_drain, which compares
+        // `lost` with the sum of the gaps that it has read.
         atomic_store_explicit(&ring->lost, lost + 1, memory_order_release);
         return;
     }
@@ -82,19 +84,19 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
     if (room > HALF) {
         ring->limit = head + room - HALF;
     } else {
-        // sem_post takes no lock, and is a system call only if somebody waits.
+        // sem_post takes no lock, and is a system call only if a thread waits.
         if (ring->half_full)
             sem_post(ring->half_full);
         ring->limit = head + room;
     }
-    // Pairs with the acquire in Ring_peek.
+    // This store pairs with the acquire in Ring_peek.
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }
 
 size_t Ring_peek(struct Ring *ring, const struct Event **events)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    // Pairs with the releases in Ring_push and Ring_push_slow.
+    // This load pairs with the releases in Ring_push and Ring_push_slow.
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     size_t first = tail % RING_EVENTS;
     uint64_t count = head - tail;
@@ -107,6 +109,6 @@ void Ring_pop(struct Ring *ring, size_t count)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
-    // Pairs with the acquire in Ring_push_slow.
+    // This store pairs with the acquire in Ring_push_slow.
     atomic_store_explicit(&ring->tail, tail + count, memory_order_release);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The timeline's events of one thread on their way to the collector: a single
-// producer (the thread that counts its hits), a single consumer at a time. The
-// producer of a full ring has it emptied, if nothing is to be lost; else the
-// ring drops new events, counts them, and marks the gap before the next event
-// that fits.
+// Passes the timeline's events of one thread to the collector. The producer is
+// the thread that counts hits, and there is one consumer at a time. If the ring
+// is full and has an overflow callback, the producer empties the ring by this
+// callback. Without a callback new events are dropped and counted, and the gap
+// is marked before the next event that fits.
 #ifndef OCULAR_TRACER_TIMELINE_RING_H
 #define OCULAR_TRACER_TIMELINE_RING_H
 
@@ -13,37 +13,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_EVENTS (1u << 16) // 1 MiB a thread
+#define RING_EVENTS (1u << 16) // 1 MiB for each thread
 
 enum EventKind {
-    EVENT_ENTER,   // what: Event_call
-    EVENT_LEAVE,   // returned or yielded; Event_call
-    EVENT_RAISE,   // left by an exception; Event_call
-    EVENT_UNWOUND, // left unseen, some time before; Event_call
-    EVENT_LOOP,    // an iteration ended; Event_loop
-    EVENT_DARK,    // the function's hooks came out; Event_call
-    EVENT_LOST,    // what: number of events dropped here
-    EVENT_PARK,    // the stack is another greenlet's now: what is open stops
-    EVENT_REOPEN,  // after it: this call goes on here; Event_call
-    EVENT_WAIT,    // a span begins in which others run; what: its ticks
-    EVENT_STEP,    // an instruction runs, of precise mode; Event_step
-    // What the program says itself (mark.h).
-    EVENT_TEXT,       // what: eight bytes of what the next mark says
-    EVENT_MARK,       // what: number and sizes
-    EVENT_SPAN_BEGIN, // the same; its number is this span's
-    EVENT_SPAN_END,   // the same
-    EVENT_TASK,       // the same, of the hook: the call that was entered just
-                      // now is a step of that task
-    // In the track of our own threads: the collector's observations,
+    EVENT_ENTER,   // a call begins; what: Event_call
+    EVENT_LEAVE,   // a call returns or yields; what: Event_call
+    EVENT_RAISE,   // an exception leaves a call; what: Event_call
+    EVENT_UNWOUND, // a call ended earlier, unnoticed; what: Event_call
+    EVENT_LOOP,    // an iteration of a loop ended; what: Event_loop
+    EVENT_DARK,    // the function's hooks were removed; what: Event_call
+    EVENT_LOST,    // events were dropped here; what: their number
+    EVENT_PARK,    // another greenlet runs now; the open calls pause
+    EVENT_REOPEN,  // after EVENT_PARK: a call continues; what: Event_call
+    EVENT_WAIT,    // other threads begin to run; what: for how many ticks
+    EVENT_STEP,    // an instruction runs (precise mode); what: Event_step
+    // The next events are marks of the program (mark.h).
+    EVENT_TEXT,       // what: eight bytes of the next mark's text
+    EVENT_MARK,       // what: the mark's number and the sizes of its texts
+    EVENT_SPAN_BEGIN, // `what` as in EVENT_MARK, with the span's number
+    EVENT_SPAN_END,   // `what` as in EVENT_SPAN_BEGIN
+    // `what` as in EVENT_MARK, with the task's number. The newest call is a
+    // step of this task.
+    EVENT_TASK,
+    // The next events are in the track of our own threads. The collector adds
+    // the first three events.
     EVENT_COUNTER,
     EVENT_CHANGE,
-    EVENT_REARMED, // the function's hooks are in again; how long they were not
-    // and samples (sample_track.h).
-    EVENT_FRAME,  // what: depth, function
-    EVENT_SAMPLE, // of the stack that the frames before make
-    EVENT_RESUME, // a call goes on: after a yield, or one that had begun
-                  // before it was armed; else as EVENT_ENTER
-    EVENT_AT      // where the next sample was; Event_step
+    EVENT_REARMED, // the function is armed again; what: how long it was dark
+    // EVENT_FRAME, EVENT_SAMPLE and EVENT_AT are samples (sample_track.h).
+    EVENT_FRAME,  // a frame of a stack; what: depth and function
+    EVENT_SAMPLE, // a sample; the earlier EVENT_FRAMEs give its stack
+    // A call continues after a yield, or a call that had begun before the
+    // function was armed is seen first; what: Event_call
+    EVENT_RESUME,
+    EVENT_AT // instruction of the next sample; what: Event_step
 };
 
 #define EVENT_KIND_BITS 5
@@ -63,7 +66,7 @@ static inline enum EventKind Event_kind(const struct Event *event)
     return (enum EventKind)(event->when & ((1u << EVENT_KIND_BITS) - 1));
 }
 
-// Is a call open from then on?
+// Returns true if a call is open after an event of this kind.
 static inline bool EventKind_opens(enum EventKind kind)
 {
     return kind == EVENT_ENTER || kind == EVENT_RESUME || kind == EVENT_REOPEN;
@@ -74,7 +77,8 @@ static inline uint64_t Event_ticks(const struct Event *event)
     return event->when >> EVENT_KIND_BITS;
 }
 
-// A call's function and its level in the thread's shadow stack (0 = bottom).
+// Packs a call's function and its level in the thread's shadow stack. Level 0
+// is the outermost level.
 static inline uint64_t Event_call(uint32_t id, unsigned level)
 {
     return (uint64_t)level << 32 | id;
@@ -90,8 +94,9 @@ static inline unsigned Event_level(const struct Event *event)
     return (unsigned)(event->what >> 32);
 }
 
-// An iteration of a loop of the innermost open function: net cycles
-// (saturated), instructions (saturated), the code unit of the jump.
+// Packs an iteration of a loop in the innermost open call. `unit` is the code
+// unit of the jump. Numbers of net cycles and instructions that are too large
+// are replaced by the largest possible numbers.
 static inline uint64_t Event_loop(uint64_t cycles, uint64_t instructions,
                                   unsigned unit)
 {
@@ -116,41 +121,42 @@ static inline unsigned Event_unit(const struct Event *event)
     return (unsigned)(event->what >> 48);
 }
 
-// An instruction of the innermost open function: its opcode and code unit, and
-// its line, 0 = none.
+// Packs an instruction of the innermost open call. `line` is 0 if the
+// instruction has no line.
 static inline uint64_t Event_step(unsigned unit, uint8_t opcode, uint32_t line)
 {
     return (uint64_t)opcode << 48 | (uint64_t)(unit & 0xffff) << 32 | line;
 }
 
-// Makes room in a full ring; the producer calls it.
+// A callback that makes room in a full ring. The producer calls `drain`.
 struct RingOverflow {
-    void (*drain)(void *context, void *producer); // NULL: events are dropped
+    void (*drain)(void *context, void *producer); // if NULL, events are dropped
     void *context;
 };
 
 struct Ring {
-    // The producer's line.
-    _Atomic uint64_t head; // events ever written; release, read by consumer
-    uint64_t limit;        // head may grow up to here without a look at tail
-    uint64_t gap;          // dropped since the newest event
+    // The cache line of the producer.
+    _Atomic uint64_t head; // number of written events; stored with release,
+                           // read by the consumer
+    uint64_t limit; // until `head` reaches this number, `tail` need not be read
+    uint64_t gap;   // events that were dropped since the newest event
     struct Event *events;
-    sem_t *half_full; // posted when it is, so that somebody comes; or NULL
-    const struct RingOverflow
-        *overflow;         // NULL: none; borrowed, set by the owner
-    void *producer;        // argument of the overflow's callback
-    _Atomic uint64_t lost; // dropped in all
-    // The consumer's line.
-    _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
+    sem_t *half_full; // posted when the ring is half full; or NULL
+    const struct RingOverflow *overflow; // borrowed, set by the owner; or NULL
+    void *producer;                      // argument of the overflow's callback
+    _Atomic uint64_t lost;               // number of all dropped events
+    // The cache line of the consumer.
+    _Alignas(
+        64) _Atomic uint64_t tail; // stored with release, read by the producer
 };
 
-// NULL when memory is out. half_full is borrowed, and may be NULL.
+// Returns NULL if memory is out. `half_full` is borrowed and may be NULL.
 struct Ring *Ring_new(sem_t *half_full);
 void Ring_free(struct Ring *ring);
-// Empties the ring and clears the pages that it has touched; while no thread
-// pushes or peeks.
+// Empties the ring. No thread may push or peek during the call.
 void Ring_clear(struct Ring *ring);
-// Room was not known of: looks for it, marks a gap; drops if there is none.
+// Pushes an event if `head` has reached `limit`. Reads `tail` to find room, and
+// marks a gap first. If there is no room, drops the event.
 void Ring_push_slow(struct Ring *ring, struct Event event);
 
 static inline void Ring_push(struct Ring *ring, uint64_t ticks,
@@ -164,12 +170,13 @@ static inline void Ring_push(struct Ring *ring, uint64_t ticks,
         return;
     }
     ring->events[head % RING_EVENTS] = event;
-    // Pairs with the acquire in Ring_peek.
+    // This store pairs with the acquire in Ring_peek.
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 
-// The consumer: a run of events in place (it may be only the part up to the
-// ring's end; ask again after Ring_pop), then how many of them are done with.
+// The consumer calls the next two functions. Ring_peek gives a part of the
+// events in place, at most up to the end of the array. Ring_pop removes `count`
+// events. Afterwards Ring_peek gives the next part.
 size_t Ring_peek(struct Ring *ring, const struct Event **events);
 void Ring_pop(struct Ring *ring, size_t count);
 

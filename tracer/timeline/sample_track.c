@@ -8,7 +8,8 @@ static struct Event frame_event(uint64_t ticks, size_t depth, uint32_t id)
                           (uint64_t)depth << 32 | id};
 }
 
-#define DEPTH_BITS 9 // and above those microseconds, and the last bit
+// above these bits are the microseconds and, in the last bit, in_c
+#define DEPTH_BITS 9
 #define MOST_US ((UINT64_C(1) << 22) - 1)
 
 static struct Event sample_event(const struct TimelineSample *sample,
@@ -45,7 +46,8 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
     events[count++] = sample_event(sample, depth);
     samples->depth = depth;
     if (Timeline_add(timeline, events, count))
-        samples->since = 0; // what a reader has is not what is here
+        samples->since =
+            0; // a reader may lack frames, so the next sample is complete
 }
 
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The samples of all threads, in the track of our own threads: of each stack
-// the frames that the one before has not, outermost first, and then the sample.
-// The first sample has all its frames, and so has a later one now and then, so
-// that the samples before it may be forgotten. One thread at a time.
+// Stores the samples of all threads in the track of our own threads. A sample
+// is stored as the frames in which its stack differs from the last sample's
+// stack, the outermost frame first, and then the sample. The first sample is
+// stored with all its frames, and so is each SAMPLE_TRACK_WHOLE-th sample,
+// because earlier samples may be forgotten. Only one thread at a time may use a
+// SampleTrack.
 #ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 
@@ -10,11 +12,13 @@
 
 #include <stdbool.h>
 
-#define SAMPLE_TRACK_DEPTH 320 // frames; the sampler reads fewer
-#define SAMPLE_TRACK_WHOLE 256 // every so many samples one is whole
+// largest number of frames; the sampler reads fewer
+#define SAMPLE_TRACK_DEPTH 320
+// one of this many samples is stored with all frames
+#define SAMPLE_TRACK_WHOLE 256
 
 struct SampleTrack {
-    unsigned since; // the newest whole one
+    unsigned since; // number of samples since the newest with all frames
     size_t depth;
     uint32_t path[SAMPLE_TRACK_DEPTH]; // functions, outermost first
 };
@@ -22,9 +26,9 @@ struct SampleTrack {
 struct TimelineSample {
     uint64_t ticks;
     pid_t tid;
-    bool in_c;     // in a C function that the innermost has called
-    double cpu_ns; // CPU time that it stands for; up to 4 s are kept
-    uint64_t at;   // the innermost function's instruction, Event_step; 0: none
+    bool in_c;     // true if the innermost function has called a C function
+    double cpu_ns; // CPU time of the sample; at most 4 s are stored
+    uint64_t at;   // Event_step of the innermost function; 0 if unknown
     const uint32_t *path;
     size_t depth;
 };
@@ -33,11 +37,12 @@ struct TimelineSample {
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
                      const struct TimelineSample *sample);
 
-// Reads one: each event in turn. true: it ends a sample, whose path is valid
-// until the next call.
+// Reads samples. The caller passes each event in order. SampleReader_take
+// returns true if the event ends a sample. The sample's path is valid until the
+// next call.
 struct SampleReader {
-    bool whole;  // since the first whole one
-    uint64_t at; // of the next sample
+    bool whole;  // true after the first sample with all frames
+    uint64_t at; // instruction of the next sample
     uint32_t path[SAMPLE_TRACK_DEPTH];
 };
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -9,14 +9,14 @@
 #include <pthread.h>
 #include <string.h>
 
-#define NAMES_IN_FILE 256u // blocks of a half of the names
+#define NAMES_IN_FILE 256u // number of blocks of each half of the names
 #define NAMES_IN_MEMORY 16u
 
 struct Timeline {
     pthread_mutex_t mutex;
     struct Recording *recording;
-    // true if blocks are saved before they are full, because a killed program
-    // is to leave them
+    // true if blocks are saved before they are full, so that the file has the
+    // blocks if the program is killed
     bool in_file;
     size_t limit; // bytes
     bool grows;   // true if the limit applies only to the list of blocks
@@ -28,17 +28,20 @@ struct Timeline {
     uint64_t lost;        // events lost by threads whose tracks are freed
     struct Track *first;  // in order of the threads' numbers
     struct Track *last;
-    struct Block *oldest, *newest;      // of all threads, by their beginning
+    struct Block *oldest,
+        *newest; // of all threads, in the order of their beginning
     struct RecordingNames names;        // names in the recording.
     struct RecordingSlot dark, threads; // lists of the newest cut
     unsigned holds;                     // number of readers (Timeline_hold)
-    unsigned truncations;               // of the file, as of the last check.
-    bool names_lost; // true if all names must be written again
-    bool closed;     // true if the program has closed the file
-    // track that is being drained, so its newest block is in use; or NULL
+    unsigned truncations; // truncations of the file at the last check
+    bool names_lost;      // true if all names must be written again
+    bool closed;          // true if the program has closed the file
+    // the track that is being drained, or NULL; the newest block of this track
+    // is in use
     const struct Track *busy;
-    // Track of our own threads; NULL: it has no events yet. Its newest block is
-    // never forgotten, because it gets few events at a time.
+    // Track of our own threads, or NULL if the track has no events yet. The
+    // newest block of this track is never forgotten, because the block grows
+    // slowly.
     struct Track *own;
 };
 
@@ -92,8 +95,8 @@ struct Recording *Timeline_recording(const struct Timeline *timeline)
 
 // --- Tracks: mutex held ------------------------------------------------------
 
-// Inserts the track by its number. Numbers are given in order, so the search
-// begins at the end.
+// Inserts the track by its number. Threads get increasing numbers, so the
+// search begins at the end.
 static void link_track(struct Timeline *timeline, struct Track *track)
 {
     struct Track *before = timeline->last;
@@ -162,7 +165,7 @@ static void forget_block(struct Timeline *timeline, struct Block *block)
 }
 
 // Forgets the oldest block that may be forgotten and is not `but`. Returns
-// false if there is none.
+// false if no block may be forgotten.
 static bool forget_oldest(struct Timeline *timeline, const struct Block *but)
 {
     struct Block *block = timeline->oldest;
@@ -176,7 +179,7 @@ static bool forget_oldest(struct Timeline *timeline, const struct Block *but)
     return block;
 }
 
-// Returns whether `more` bytes would exceed the limit.
+// Returns true if `more` bytes would exceed the limit.
 static bool is_over(const struct Timeline *timeline, size_t more)
 {
     if (timeline->holds)
@@ -186,9 +189,9 @@ static bool is_over(const struct Timeline *timeline, size_t more)
     return timeline->bytes + timeline->kept + more > timeline->limit;
 }
 
-// Gives the recording the data that was added since the block was saved. If its
-// place in the recording is too small, the block moves to a larger one. Returns
-// 0 or -errno.
+// Appends the data that was added since the block was last saved to the
+// recording. If the block's place in the recording is too small, the block
+// moves to a larger place. Returns 0 or -errno.
 static int append(struct Timeline *timeline, struct Block *block)
 {
     const struct TimelineThread *thread = &block->track->shown;
@@ -221,15 +224,16 @@ static int append(struct Timeline *timeline, struct Block *block)
     return 0;
 }
 
-// Fills up the last word, because whole words are appended. Track_add has left
-// room for that.
+// Fills up the last word, because only whole words are appended. Track_add has
+// left room for the padding.
 static void pad(struct Bytes *data)
 {
     while (data->size % 8)
         data->data[data->size++] = EVENT_CODE_PAD;
 }
 
-// If the program has closed the file, forgets the blocks that are only there.
+// If the program has closed the file, forgets the blocks that are only in the
+// file.
 static void check_file(struct Timeline *timeline)
 {
     struct Block *block, *newer;
@@ -237,11 +241,12 @@ static void check_file(struct Timeline *timeline)
     if (timeline->closed || !Recording_is_closed(timeline->recording))
         return;
     timeline->closed = timeline->names_lost = true;
-    // Moves the blocks to memory that were left for the next flush.
+    // The flush moves blocks that were not written yet to memory.
     Recording_flush(timeline->recording, true);
     for (block = timeline->oldest; block; block = newer) {
         newer = block->newer;
-        if (block == block->track->newest) { // it will be saved again
+        if (block ==
+            block->track->newest) { // the newest block will be saved again
             timeline->kept -= RecordingSlot_size(&block->slot);
             Recording_drop(timeline->recording, &block->slot);
             block->slot = (struct RecordingSlot){0};
@@ -251,8 +256,8 @@ static void check_file(struct Timeline *timeline)
     }
 }
 
-// Saves the block. If there is no room for it, the oldest blocks are forgotten.
-// Returns false if the block could not be saved.
+// Saves the block. If there is no room for the block, forgets the oldest
+// blocks. Returns false if the block could not be saved.
 static bool save_block(struct Timeline *timeline, struct Block *block)
 {
     size_t more;
@@ -288,8 +293,8 @@ static void end_block(struct Timeline *timeline, struct Block *block)
     Bytes_release(&block->data);
 }
 
-// Adds events to blocks of the track until memory is out. Returns how many were
-// added.
+// Adds events to blocks of the track until memory is out. Returns the number of
+// added events.
 static size_t add_events(struct Timeline *timeline, struct Track *track,
                          const struct Event *events, size_t count)
 {
@@ -336,8 +341,8 @@ void Timeline_name(struct Timeline *timeline, struct Track *track,
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Adds the ring's mark of a gap, except for the part that a cut has marked
-// before. Returns whether the mark was added.
+// Adds the ring's mark of a gap, without the lost events that a cut has already
+// marked. Returns true if the mark was added.
 static bool add_gap(struct Timeline *timeline, struct Track *track,
                     struct Event event)
 {
@@ -348,7 +353,7 @@ static bool add_gap(struct Timeline *timeline, struct Track *track,
     return !event.what || add_events(timeline, track, &event, 1);
 }
 
-// Adds events of the track's ring. Returns how many were added.
+// Adds events of the track's ring. Returns the number of added events.
 static size_t take_events(struct Timeline *timeline, struct Track *track,
                           const struct Event *events, size_t count)
 {
@@ -386,8 +391,8 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
             dropped += !added;
             done += added ? added : 1;
         }
-        // Read before Ring_pop makes room for a mark: the events that are lost
-        // by now are lost at this place.
+        // `lost` is read before Ring_pop makes room for the mark of a gap,
+        // because the events that are lost up to now belong to this place.
         track->ring_lost =
             atomic_load_explicit(&ring->lost, memory_order_acquire);
         track->shown.lost = track->ring_lost + track->dropped + dropped;
@@ -418,7 +423,7 @@ int Timeline_add(struct Timeline *timeline, const struct Event *events,
     return error;
 }
 
-// Marks the gap that the ring has not marked yet.
+// Marks lost events that the ring has not marked yet.
 static void mark_gap(struct Timeline *timeline, struct Track *track)
 {
     uint64_t gap = track->ring_lost - track->marked;
@@ -461,7 +466,7 @@ void Timeline_save(struct Timeline *timeline, struct Track *track)
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Saves a list, and then drops the one of the cut before.
+// Saves a list, and then drops the list of the last cut.
 static void save_list(struct Timeline *timeline, enum RecordingKind kind,
                       struct RecordingSlot *before, const void *list,
                       size_t size)
@@ -512,7 +517,7 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
             continue;
         mark_gap(timeline, track);
         if (!track->blocks && track->open_count)
-            begin_block(timeline, track); // to save the open calls
+            begin_block(timeline, track); // the block saves the open calls
         if (track->newest)
             end_block(timeline, track->newest);
     }
@@ -541,8 +546,8 @@ bool Timeline_wants_names(struct Timeline *timeline)
     return wants;
 }
 
-// Has all names written again if they are lost. Must be called by the thread
-// that writes them, with the mutex held.
+// Makes all names wanted again if the written names are lost. The thread that
+// writes the names calls this function and holds the mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The input of a trace file: a frozen timeline, and the data about it. Export
-// fills it in; perfetto.c and the formats read it.
+// Describes the input of a trace file, which is a timeline that does not change
+// any more, and data about the timeline. Export fills in the struct. perfetto.c
+// and the formats read the struct.
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
@@ -8,7 +9,8 @@
 #include "tracer/timeline/recording_format.h"
 #include "tracer/timeline/view.h"
 
-// The name of a function id. Text is borrowed until the next call.
+// The name of a function. The texts are valid until the next call of
+// PerfettoTrace.name.
 struct PerfettoName {
     const char *name;
     const char *file;
@@ -26,31 +28,33 @@ struct PerfettoTrace {
     const char *python; // version
     const char *mode;
     uint64_t threshold;
-    uint64_t start_ticks; // ts 0; nothing in the trace is earlier
+    uint64_t start_ticks; // time 0 of the file; no event is earlier
     uint64_t start_unix_ns;
-    uint64_t start_boot_ns; // CLOCK_BOOTTIME at the same moment; binary only
+    uint64_t start_boot_ns; // CLOCK_BOOTTIME at start_ticks; only for the
+                            // binary format
     double hz;
     const struct Opcodes *opcodes; // names
     struct RecordingDark
-        *dark; // those of that moment; whoever exports frees it
+        *dark; // functions dark at dark_ticks; the exporter frees the array
     size_t dark_count;
-    uint64_t dark_ticks; // the moment
-    int descriptor;      // of an open file to write to; 0: the one at the path
-    const struct Opened *opened; // which file that is
-    bool overwrite;              // what is at the path when it is written
-    void *context;               // of `name`
-    // false: unknown (written as "<retired>").
+    uint64_t dark_ticks; // time of the list `dark`
+    int descriptor;      // open file to write to; 0 if the path is opened
+    const struct Opened *opened; // the file that `descriptor` stands for
+    bool overwrite;              // true if an existing file is replaced
+    void *context;               // context of `name`
+    // Returns false if the name is unknown. The file then has "<retired>".
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
-    void *watcher; // of `progress`
-    // Called now and then with 0..1 and the bytes of the file so far; false
-    // cancels. May be NULL.
+    void *watcher; // context of `progress`
+    // Called from time to time with the finished part (0 to 1) and the present
+    // size of the file. Returns false to cancel. May be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
 };
 
 struct PerfettoResult {
     uint64_t bytes; // of the file
     uint64_t events;
-    uint64_t cpu_ns; // ns of the writing thread's CPU time; Export_write's
+    uint64_t
+        cpu_ns; // CPU time of the writing thread in ns; set by Export_write
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIRST_OPEN 32u
-#define AT_ONCE 64u // most events for which room is made at once
+#define AT_ONCE 64u // largest number of events for which room is made at once
 
 struct Track *Track_new(unsigned number, pid_t tid, const char *name)
 {
@@ -50,8 +50,8 @@ struct Block *Track_begin_block(struct Track *track)
     block->sequence = track->begun++;
     block->open_count = track->open_count;
     block->full = BLOCK_EVENTS - track->open_count;
-    // In a deep recursion the block has more events, so that the copies of the
-    // stack stay the smaller part.
+    // In a deep recursion the block has more events, because each block also
+    // has a copy of the open calls, which should be the smaller part.
     if (track->open_count > BLOCK_EVENTS / 5)
         block->full = 4 * track->open_count;
     track->blocks++;
@@ -60,7 +60,8 @@ struct Block *Track_begin_block(struct Track *track)
     return block;
 }
 
-// Makes the call of the event the innermost open one. Returns 0 or -ENOMEM.
+// Adds the call of the event to the open calls as the innermost call. Returns 0
+// or -ENOMEM.
 static int open_call(struct Track *track, const struct Event *event)
 {
     if (track->open_count == track->open_room) {
@@ -77,7 +78,7 @@ static int open_call(struct Track *track, const struct Event *event)
     return 0;
 }
 
-// Keeps the list of open calls. The event's level says which calls are open,
+// Updates the list of open calls. The event's level shows which calls are open,
 // even if events were lost. Returns 0 or -ENOMEM.
 static int follow(struct Track *track, const struct Event *event)
 {
@@ -94,7 +95,7 @@ static int follow(struct Track *track, const struct Event *event)
     return EventKind_opens(kind) ? open_call(track, event) : 0;
 }
 
-// Makes room for some events, and for padding. Returns 0 or -ENOMEM.
+// Makes room for `events` events and for padding. Returns 0 or -ENOMEM.
 static int make_room(struct Bytes *data, size_t events)
 {
     size_t size = data->size, more = events * EVENT_CODE_MOST + 8;
