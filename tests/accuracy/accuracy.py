@@ -6,7 +6,7 @@ The ground truth of a function is the time of its untraced call. The CPU's count
 before and after the call. The time of the reading itself, and of the rest of the line, is
 subtracted. Rounds take turns (truth, threshold 500, truth, threshold 0). The error of a
 round is measured against the truths before and after the round. The table shows the median
-over the rounds. `noise` is the same difference between two truths."""
+over the rounds. `noise` is the difference between two truths, measured in the same way."""
 
 import argparse
 import contextlib

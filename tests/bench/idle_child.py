@@ -28,8 +28,8 @@ def wait_for(condition, otherwise):
 
 
 def look(function, size):
-    """Connects a viewer, which sets all hooks, and disconnects it again. Ends the
-    process if no call was counted, because then no function was armed."""
+    """Connects a viewer, so that all hooks are set, and disconnects the viewer again. Ends
+    the process if no call was counted, because then no function was armed."""
     ocular._GRACE_S = 0.1
     ocular.serve(perfetto=False, deinstrument_threshold=0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:

@@ -194,8 +194,8 @@ def call(function, times=200):
 
 
 def stretches(path, name):
-    """Returns (begin, end, flags of both) in microseconds for each dark stretch, and the
-    times of the marks."""
+    """Returns (begin, end, flags of begin and end) for each dark stretch, and the times of
+    the marks, in microseconds."""
     timeline = trace.read(path)
     found = []
     for begin, end in timeline.dark:

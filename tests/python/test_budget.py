@@ -2,8 +2,8 @@
 """Tests the overhead budget, end to end. Dark functions are armed and timed again,
 including recursive functions and functions with many callees. While the budget is in debt,
 a library's new code is not armed and the sampler slows down. tests/tracer/test_control.c
-tests the control in virtual time, and tests/figures/test_budget.py measures it on a real
-machine."""
+tests the control in virtual time, and tests/figures/test_budget.py measures the control on
+a real machine."""
 
 import itertools
 import pathlib
@@ -56,8 +56,8 @@ def work_until(done, *functions, seconds=90):
 
 def work_until_timed(function, name):
     """Calls a function until it is dark and its self time grows again, which shows that
-    calls were timed. Only one of four slices gives a hot function enough hits for
-    this. These slices are about 20 seconds apart."""
+    calls were timed. Only one of four slices gives a hot function enough hits for the
+    timing. These slices are about 20 seconds apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 

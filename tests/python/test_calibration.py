@@ -219,7 +219,8 @@ print(calls("f") > 0,
 
 
 def test_its_programs_go_with_it(tmp_path):
-    """The timed programs are freed, so a hundred sessions take no more memory than ten."""
+    """The timed programs are freed, so a hundred sessions take no more memory than ten
+    sessions."""
     words = answer(
         tmp_path,
         """

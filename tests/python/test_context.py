@@ -119,7 +119,8 @@ def test_traced_coroutine():
 
 
 def test_traced_generator():
-    """The trace of a generator lasts while it runs, not only while it is made."""
+    """The trace lasts while the generator runs, and not only while the generator is
+    made."""
 
     @ocular.traced(**EXACT)
     def generate(n):

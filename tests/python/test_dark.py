@@ -78,7 +78,7 @@ def test_dark_code_makes_no_events(tracing):
     before = ocular.snapshot()["events"]
     for _ in range(3):
         call_often(5000)
-    # call_often itself is armed, so its few calls and those of snapshot() count.
+    # call_often itself is armed, so its few calls and the calls of snapshot() count.
     assert ocular.snapshot()["events"] - before < 50
 
 
@@ -211,7 +211,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     before = ocular.snapshot()
     armed = row(before, "fast_caller")
     assert armed["avg_cycles"] < 0.5 * sum(slept) / 10 * before["tsc_hz"]
-    # The callee is also called from another function, so it goes dark first.
+    # The callee is also called from another function, so the callee goes dark first.
     for _ in range(15):
         slow_callee()
     for _ in range(8):

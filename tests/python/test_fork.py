@@ -606,8 +606,8 @@ print("{}")
 
 
 def test_a_child_that_looks_at_itself_at_once(tmp_path, sockets):
-    """If a child asks for a snapshot, its planned session starts at once. A trace that
-    the child itself starts replaces this session."""
+    """If a child asks for a snapshot, the child's planned session starts at once. A trace
+    that the child itself starts replaces this session."""
     result = answer(
         tmp_path,
         """

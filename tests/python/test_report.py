@@ -151,7 +151,7 @@ def callers(report, name):
 
 
 def test_time_by_caller(tmp_path):
-    """The time by caller is that of the whole run and includes freed callers."""
+    """The times by caller belong to the whole run, and include callers that were freed."""
     path = write(
         tmp_path,
         WORK
@@ -193,7 +193,7 @@ print(100 * took["often"] / sum(took.values()), sum(took.values()) / time.proces
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert 98 <= sum(found.values()) <= 101
     # On a busy machine the program mostly waits for a CPU, so there are few observations.
-    # The samples of its CPU time agree with the program's own clock.
+    # The samples of the program's CPU time agree with the program's own clock.
     wanted, slowed = map(float, done.out.split())
     if slowed < 1.3:
         assert found["often"] == pytest.approx(wanted, abs=15), err

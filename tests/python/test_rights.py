@@ -108,8 +108,8 @@ def export_by(place, pid, **more):
 
 def test_an_export_has_the_viewers_rights(tmp_path, sockets):
     """The program has dropped its capabilities and may not write in the folder. A viewer
-    without capabilities may not write there. Root's viewer may write there, so its export
-    works."""
+    without capabilities may not write in this folder. Root's viewer may write in this
+    folder, so its export works."""
     place = tmp_path / "private"
     place.mkdir(0o700)
     program = write(tmp_path, WITHOUT)

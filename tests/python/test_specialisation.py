@@ -127,8 +127,9 @@ def versions_of_calls(function):
 
 
 def test_a_specialised_call_says_whom_it_calls():
-    """A specialised call holds the version of the function that it calls, and for a method
-    not the version of its class. The sampler reads the callee from there."""
+    """A specialised call holds the version of the called function. For a method the call
+    does not hold the version of the method's class. The sampler reads the callee from this
+    version."""
     names = {}
     exec(
         """
@@ -409,7 +410,8 @@ def setprofile_on_and_off(step):
 
 def other_tool(events):
     """Returns a function that turns another tool on and off. Every second time the tool's
-    callback returns DISABLE, so that its instrumentation may end before the next scan."""
+    callback returns DISABLE, so that the tool's instrumentation may end before the next
+    scan."""
 
     def toggle(step):
         answer = monitoring.DISABLE if step % 4 == 1 else None

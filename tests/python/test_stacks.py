@@ -496,8 +496,8 @@ def down(depth, bottom):
 
 @pytest.mark.parametrize("threshold", [0, 10])
 def test_deeper_than_any_stack_of_ours(threshold):
-    """65536 frames are followed. Deeper calls are only counted, and later calls are right
-    again."""
+    """65536 frames are followed. Calls beyond this depth are only counted, and later calls
+    are right again."""
     deep = 90_000
 
     def after():

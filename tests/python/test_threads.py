@@ -226,7 +226,7 @@ def test_our_threads_do_not_pass_for_the_programs():
     ocular.start_tracing(serve=True, quiet=True, perfetto=False)
     try:
         # Until the governor has begun, its thread state has the id of the thread that made
-        # it.
+        # the state.
         idents = wait_until(
             lambda: [seen for seen in [dumped()] if len(seen) == len(set(seen))]
         )[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests timeline_instructions, with which the timeline of precise mode has each
+"""Tests timeline_instructions. With this setting the timeline of precise mode has each
 instruction."""
 
 import dis

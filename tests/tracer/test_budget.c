@@ -225,8 +225,8 @@ TEST(test_the_window)
     assert_true(Budget_mean(&w.budget) > 1.0 / 50);
 }
 
-// Clocks that are read one after the other may contradict each other, and two
-// readers may come in the wrong order.
+// Clocks that are read one after the other may contradict each other, and the
+// readings of two threads may come in the wrong order.
 TEST(test_odd_readings)
 {
     struct BudgetReading start = {0}, odd = {.wall = 1, .cpu = 0.1};

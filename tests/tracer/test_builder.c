@@ -213,9 +213,9 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
     assert_true(totals.window_samples >= 4);
 }
 
-// Functions are ordered by share first. A function without a share that last
-// ran a minute ago comes last, dark or armed. A function that has only run as a
-// caller of other functions does not come last.
+// Functions are ordered by share first. If a function has no share and last ran
+// a minute ago, it comes last, whether it is dark or armed. A function that has
+// only run as a caller of other functions does not come last.
 TEST_WITH(test_shares_first, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/called_from: which callers a function's time belongs to
-// over the whole run, and how a line of the report says so.
+// Tests tracer/session/called_from: to which callers a function's time of the
+// whole run belongs, and how the report's line says this.
 #include "tests/tracer/make_code.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"

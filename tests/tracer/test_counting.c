@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/hook/counting and the ring that it empties. Hits that are
 // counted late must give the same counters as hits that are counted at once.
-// Other tests look at sites that go dark while hits are on their way, at full
-// rings, and at a hook and a collector that run together.
+// Other tests check sites that go dark while hits are on their way, full rings,
+// and a hook and a collector that run together.
 #include "tracer/hook/counting.h"
 
 #include "tracer/code/arming.h"

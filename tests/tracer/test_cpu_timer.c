@@ -348,8 +348,8 @@ static siginfo_t intercept(struct CpuTimer *timer)
     do
         sigpending(&pending);
     while (!sigismember(&pending, timers.signal) && cpu_ns() - from < LIMIT_NS);
-    // The signal is taken while the timer runs, because stopping the timer
-    // drops it since Linux 6.13.
+    // The signal is taken while the timer runs, because since Linux 6.13
+    // stopping the timer drops the signal.
     assert_int_equal(sigtimedwait(&set, &info, &none), timers.signal);
     CpuTimer_set(timer, 0);
     sigtimedwait(&set, &more, &none);

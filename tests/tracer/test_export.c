@@ -210,7 +210,7 @@ TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
     path_in(f, other, "theirs");
     pthread_mutex_lock(&f->engine.traces.mutex);
     assert_int_equal(start_to(f, path), 0);
-    // The export's thread has begun and waits for this one.
+    // The export's thread has begun and waits for this thread.
     while (pthread_mutex_trylock(&f->session.draining) == 0) {
         pthread_mutex_unlock(&f->session.draining);
         pause_us(1000);

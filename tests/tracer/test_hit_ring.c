@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the ring of hits, whose counting thread sleeps until the next hit.
+// Tests the ring of hits. The counting thread sleeps until the next hit.
 #include "tracer/hook/hit_ring.h"
 
 #include "tests/unit.h"

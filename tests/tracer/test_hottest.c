@@ -54,8 +54,8 @@ TEST_WITH(test_by_hits_since_the_last_time, set_up, tear_down)
     expect(2, (struct Code *[]){some, many});
 }
 
-// A sampled function comes before functions that only have hits, however many,
-// and whether it is dark or not.
+// A sampled function comes before functions that only have hits, even if they
+// have many hits, and even if the sampled function is dark.
 TEST_WITH(test_by_share, set_up, tear_down)
 {
     struct Code *busy = called(1000000, 100), *dark = called(500, 100);

@@ -181,7 +181,8 @@ TEST(what_may_have_raised_is_a_floor)
     Code_free(code);
 }
 
-// After RETURN and RAISE, the instructions before are not taken as reached.
+// If instructions after a RETURN or a RAISE ran, this does not show that the
+// instructions before it ran.
 TEST(blocks_do_not_leak_into_each_other)
 {
     const uint8_t bytes[] = {

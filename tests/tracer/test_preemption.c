@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/preemption: what two readings say of a span, how often the
-// CPU is taken away, and a thread that shares its CPU.
+// Tests tracer/hook/preemption: what two readings say about a span, how often
+// the CPU is taken away, and a thread that shares its CPU.
 #define _GNU_SOURCE 1 // for CPU affinity
 #include "tracer/hook/preemption.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/base/rcu: an object that a reader holds is not freed, also
 // across forks. rcu.c notifies ThreadSanitizer of each grace period, and this
-// file tests these notifications. Without these, ThreadSanitizer would report
-// freeing after a grace period as a race.
+// file tests these notifications. Without these notifications, ThreadSanitizer
+// would report freeing after a grace period as a race.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -166,7 +166,8 @@ TEST(test_only_registered_threads_use_liburcu)
     }
 }
 
-// A reader that was inside in the parent does not block the child for ever.
+// A reader that was in a section in the parent does not block the child for
+// ever.
 static void check_the_child(bool registers)
 {
     struct Shared shared = {.registers = registers};

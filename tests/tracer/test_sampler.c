@@ -370,7 +370,7 @@ static void simulate_none(double hz)
     assert_true(totals().signal > 0);
 }
 
-// Each function is left at a sample, so it has the CPU time that the thread's
+// Each function ends at a sample, so it has the CPU time that the thread's
 // clock shows. The handlers' time and the time between functions are the only
 // difference.
 TEST_WITH(test_shares_are_right, NULL, end)

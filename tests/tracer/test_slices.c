@@ -203,8 +203,8 @@ TEST(test_cheap_slices_need_no_others)
     assert_int_equal(w.own_count, 0);
 }
 
-// While imports go on, no slice begins. The first slice after them begins at
-// once, even if the imports have left a debt.
+// While imports go on, no slice begins. The first slice after the imports
+// begins at once, even if the imports have left a debt.
 TEST(test_imports_get_no_slice)
 {
     struct World w = world(0.001, 0.1, 0.001);

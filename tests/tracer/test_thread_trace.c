@@ -159,8 +159,8 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
     expect_empty(f);
 }
 
-// An event may come sooner than the cost of the hook before it. In this case
-// net time goes back, and no time below zero is counted.
+// The time between two events may be shorter than the cost of the first event's
+// hook. In this case net time goes back, and no time below zero is counted.
 TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -304,8 +304,8 @@ TEST_WITH(test_going_dark, set_up, tear_down)
     expect_empty(f);
 }
 
-// A jump's site has a threshold of its own. If it is reached, the function
-// stays armed, but the ends of its blocks are no longer seen.
+// A jump's site has a threshold of its own. If this threshold is reached, the
+// function stays armed, but the ends of its blocks are no longer seen.
 TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;

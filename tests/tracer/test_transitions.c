@@ -80,7 +80,7 @@ TEST_WITH(test_newest_first_with_everything, set_up, tear_down)
     assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
 }
 
-// The log forgets its oldest changes, but the counts include them.
+// The log forgets its oldest changes, but the counts include these changes.
 TEST_WITH(test_thousands, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -149,7 +149,7 @@ static void *write_all(void *context)
 }
 
 // Each snapshot that the reader sees is whole, with successive ids and the
-// names that belong to them.
+// names that belong to these ids.
 static void expect_whole(const struct Snapshot *s)
 {
     for (size_t i = 0; i < s->transition_count; i++) {

@@ -220,8 +220,8 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
 }
 
 // The frame was popped between the look at the thread's state and the look at
-// the frame. The popped frame is not the end of the stack, even if it looks
-// like one.
+// the frame. The popped frame is not the end of the stack, even if the frame
+// looks like the end.
 TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
     struct World *world = *state;
