@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Skips these tests if the kernel forbids ptrace, as in some containers, because
-attaching is impossible there."""
+"""Skips these tests if the kernel forbids ptrace, for example in some containers. Without
+ptrace, attaching is impossible."""
 
 import ctypes
 import functools

@@ -249,8 +249,8 @@ sys.meta_path.insert(0, Slow)
 
 
 def test_a_program_that_may_import_nothing_more(tmp_path):
-    """The script still answers if a module cannot be imported, as in a program that has
-    given up root."""
+    """The script still answers if a module cannot be imported. For example, a program that
+    has given up root may not read the module."""
     with Program(tmp_path, "import sys\nsys.modules['fcntl'] = None\n" + WORKS) as program:
         assert program.attach().status == 0
         program.functions("busy")
@@ -259,8 +259,7 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
 
 
 def test_a_program_that_ends_of_it(tmp_path):
-    """Attaching reports that the program has ended, even if the program's parent has
-    not waited for it."""
+    """Attaching reports that the program has ended, even if the program is a zombie."""
     source = """
 import os, sys
 class Finder:

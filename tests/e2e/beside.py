@@ -282,7 +282,7 @@ class MonitorLocal(Monitor):
 
 
 class MonitorOnce(Monitor):
-    """Sees each place once, as a coverage tool does."""
+    """Sees each place of the code once, like a coverage tool."""
 
     disables = True
     names = PLACES

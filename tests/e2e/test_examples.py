@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs the examples in README.md and in the documents for users. Each block that is
-marked `python` or `sh` is run unchanged, in a folder with a script.py, while a process
-serves. A block that a person must run (make, pip, sudo) has no such mark."""
+"""Runs the examples in README.md and in the documents for users. Each block that is marked
+`python` or `sh` is run unchanged, in a folder with a script.py, while a process serves. If
+a person must run a block (make, pip, sudo), the block is not marked."""
 
 import os
 import re
@@ -105,7 +105,7 @@ def test_sh(tmp_path, commands, block):
     with Running(tmp_path / "serving", SERVES) as serving:
         for line in commands_of(block, serving.pid):
             done = run(["sh", "-c", line], cwd=tmp_path, env={"PATH": path})
-            # so short a run may seem slower than the other by chance
+            # a short run may seem slower than another run by chance
             fine = (0, 1) if "--fail-above" in line else (0,)
             assert done.status in fine, f"{line}: {done.err}"
             assert "warning" not in done.err, f"{line}: {done.err}"

@@ -68,8 +68,8 @@ def test_the_paths(place):
 
 
 def test_asked_too_often_at_once(place):
-    """Each answer is large and is made before the viewer reads any, so most requests
-    are refused. The connection stays open nevertheless."""
+    """Each answer is large and is made before the viewer reads any, so most requests are
+    refused. The connection stays open, although requests are refused."""
     with Client(place) as viewer:
         watch(viewer, lambda stacks: len(stacks["rows"]) > 1)
         first = viewer.last_request + 1

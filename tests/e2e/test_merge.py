@@ -53,7 +53,7 @@ def alone(folder, output_folder, name, ending):
 
 
 def check_merged(merged, singles):
-    """Each process is there at its time."""
+    """The merged file shows each process at the time at which the process ran."""
     assert len({pid for pid, _ in merged.calls}) == len(singles)
     starts = [single.other["start_unix_ns"] for single in singles]
     assert merged.other["start_unix_ns"] == min(starts)

@@ -198,8 +198,8 @@ FAULTS = {
 }
 
 
-# The output of these programs could show frames below the program, which are different
-# for the installed command, so they run with both commands.
+# The output of these programs could show the frames that have called the program. The
+# installed command has other frames, so these programs run with both commands.
 BY_BOTH = {"uncaught", "exit", "print_stack", "stack", "warning"}
 
 

@@ -285,8 +285,8 @@ def test_a_container_from_inside():
         done = run([*inside, TOP, "--pid", served.inner_pid, "--once", "--json"])
         assert done.status == 0, done.err
         assert json.loads(done.out)["pid"] == served.inner_pid
-        # The process is the only one in this folder. Not all folders are searched,
-        # because /tmp is the host's in this test.
+        # The process is the only one in this folder. Not all folders are searched, because
+        # in this test /tmp is the /tmp of the host.
         done = run(
             [*inside, TOP, "--once", "--json"], env={"OCULAR_DIR": "/run/user/0/ocular"}
         )

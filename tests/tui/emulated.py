@@ -165,7 +165,7 @@ class Top:
         return self.screen.text()
 
     def shown(self):
-        """Returns the text without blank lines, for a message."""
+        """Returns the text without blank lines, for an error message."""
         lines = (line.rstrip() for line in self.text().splitlines())
         return "\n".join(line for line in lines if line)
 

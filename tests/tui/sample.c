@@ -84,8 +84,8 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_per_s = brief->rate * swing;
     function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;
-    // The hooks' cost has been subtracted from the measured cycles, so short
-    // calls have 0.
+    // The hooks' cost has been subtracted from the measured cycles, so the
+    // cycles of short calls are 0.
     function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
     function->p50_cycles = brief->avg < 80 ? 0 : brief->avg * .93;
     function->p99_cycles = brief->avg * 3.1;

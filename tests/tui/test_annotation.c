@@ -40,8 +40,8 @@ static struct Source fine(void)
         .state = SOURCE_FINE, .lines = lines, .line_count = 200};
 }
 
-// Compares the entries with a text such as "S10 0 1 S11 2", where S10 is a
-// source line and 0 a row.
+// Compares the entries with a text such as "S10 0 1 S11 2", in which S10 is
+// source line 10 and 0 is row 0.
 static void expect(const struct Annotation *annotation, const char *expected)
 {
     char text[1000] = "";

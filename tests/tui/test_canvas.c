@@ -91,8 +91,8 @@ TEST_WITH(test_styles, prepare, finish)
     assert_null(Canvas_cell(&canvas, 2, 0));
 }
 
-// After random drawing, every left half has its right half, and no line is
-// wider than the canvas.
+// After random drawing, every left half of a wide glyph is followed by its
+// right half, and no line is wider than the canvas.
 TEST_WITH(test_random_drawing, prepare, finish)
 {
     static const char *const texts[] = {

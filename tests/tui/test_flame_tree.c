@@ -77,7 +77,8 @@ TEST(test_sample)
     }
     assert_string_equal(tree.branches[FlameTree_hottest(&tree, 0)].name,
                         "<module>");
-    // If a path does not exist any more, its longest existing part is found.
+    // If the whole path does not exist any more, FlameTree_find finds the
+    // longest existing part of the path.
     path = (struct FlamePath){{12, 2, 4711, 3}, 4};
     assert_string_equal(
         tree.branches[FlameTree_find(&tree, &path, &whole)].name,

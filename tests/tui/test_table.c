@@ -155,7 +155,8 @@ TEST(test_few_samples)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = function.cpu_share = .004;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
-    // This share is the rest of a forgotten sample.
+    // This share is less than one sample, because the weight of old samples
+    // decreases.
     function.share = function.cpu_share = .001;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
     function.share = function.cpu_share = 0;
@@ -188,7 +189,8 @@ TEST(test_estimates_from_few_samples)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    // With a rate from slices, samples do not matter.
+    // If a rate comes from slices, the number of samples does not affect the
+    // rate.
     function.calls_per_s_error = 100;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     assert_int_equal(cell.style, STYLE_PLAIN);

@@ -46,8 +46,8 @@ static struct Model model_of(const struct CallEdges *edges, size_t count)
     return model;
 }
 
-// Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30", which
-// has the callers, the middle and the callees.
+// Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30". The
+// text has the callers, the middle and the callees.
 static void expect(struct Tree *tree, const struct Model *model,
                    const char *expected)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the socket of a process by its pid, and waits if the process has just
-// begun, as in `python -m ocular --serve app.py & ocular-top --pid $!`. main.c
-// calls these functions before the screen is set up.
+// Finds the socket of a process by its pid. Waits if the process has just
+// begun, for example in `python -m ocular --serve app.py & ocular-top --pid
+// $!`. main.c calls these functions before the screen is set up.
 #ifndef OCULAR_TUI_APP_STARTUP_H
 #define OCULAR_TUI_APP_STARTUP_H
 

@@ -253,9 +253,9 @@ static bool is_forbidden(const char *said)
 // --- Both ways
 
 // Sets `folder` to the path at which the process sees Ocular's package. If the
-// process can read our own package, `folder` is our own folder. Otherwise
-// copies the package. If the copy fails, `folder` is "", because the process
-// may have its own Ocular, and `why` has the reason.
+// process can read our own package, `folder` is our own folder. If the process
+// cannot read our package, copies the package. If the copy fails, `folder` is
+// "", because the process may have its own Ocular, and `why` has the reason.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])

@@ -20,7 +20,8 @@ struct CodePage {
 
 // Returns the address for the page, or 0 if no gap between mappings is large
 // enough. If an earlier ocular-top was killed after it had mapped a page,
-// returns the address of this page. Otherwise the address is free.
+// returns the address of this page. If no earlier ocular-top has left a page,
+// the address is free.
 uint64_t CodePage_place(pid_t pid);
 // Returns the call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);

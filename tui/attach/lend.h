@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 // Copies the package from `source`, a path from our own root. Returns 0 and
-// sets `folder` to the copy's path from the process's root. Otherwise returns
-// -errno with the reason in `why`.
+// sets `folder` to the copy's path from the process's root. After an error,
+// returns -errno with the reason in `why`.
 int Lend_package(const struct Interpreter *interpreter, const char *source,
                  char folder[PATH_MAX], char *why, size_t why_size);
 // Removes the copies for process `pid`, and the copies for processes that have

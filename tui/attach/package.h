@@ -11,7 +11,7 @@
 // Sets `folder` to a folder with an ocular/ for the interpreter's minor
 // version, as a path from the process's root. The first choice is `wanted`,
 // which may be NULL. The second choice is a folder near this program. If the
-// process can read neither, `folder` is "".
+// process can read neither of the two folders, `folder` is "".
 void Package_find(const struct Interpreter *interpreter, const char *wanted,
                   char folder[PATH_MAX]);
 

@@ -235,10 +235,10 @@ static bool holds_ours(const struct Queue *queue)
 }
 
 // Returns 0 if the queue contains at most a call of ours and no thread is
-// changing the queue. Otherwise returns -EAGAIN or -ENOTSUP. The count of calls
-// is not checked, because a viewer that was killed between its two writes
-// leaves an old count. (CPython changes the count and the ends while it holds
-// the lock.)
+// changing the queue. Returns -EAGAIN or -ENOTSUP in all other cases. The count
+// of calls is not checked, because a viewer that was killed between its two
+// writes leaves an old count. (CPython changes the count and the ends while it
+// holds the lock.)
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];

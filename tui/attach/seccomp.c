@@ -198,8 +198,8 @@ static const struct Call *find_killing(const struct Filter *filter)
     return NULL;
 }
 
-// Reads the filter with this index of the thread. Returns 1, 0 if the thread
-// has no such filter, or -errno.
+// Reads the filter with this index of the thread. Returns 1, or 0 if the thread
+// has no filter with this index, or -errno.
 static int read_filter(struct Filter *filter, pid_t thread, int index)
 {
     long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,

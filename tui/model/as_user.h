@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lets the viewer open files with the rights of a process's user, if the viewer
-// runs as root and the process belongs to another user. Otherwise the process
-// could lead root to other files, because the process chooses the directories
-// and links that the viewer follows. export_file.c calls these functions.
+// runs as root and the process belongs to another user. Without these rights,
+// the process could lead root to other files, because the process chooses the
+// directories and links that the viewer follows. export_file.c calls these
+// functions.
 #ifndef OCULAR_TUI_MODEL_AS_USER_H
 #define OCULAR_TUI_MODEL_AS_USER_H
 

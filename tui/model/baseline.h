@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 // Identifies a thread across snapshots. When a thread ends, the system may give
-// its id to another thread. If so, the snapshot lists both threads.
+// its id to another thread. The snapshot then lists both threads with this id.
 struct ThreadKey {
     uint64_t tid;
     bool ended;

@@ -43,8 +43,8 @@ struct ComparedFunction {
             // first run's mean times the pace: 0.1 means that a call takes 10 %
             // more.
             struct Measured mean;
-            // A rate is calls per second. The change is relative, as the change
-            // of the mean is.
+            // A rate is calls per second. The change of a rate is relative,
+            // like the change of a mean.
             struct Measured rate;
             // The relative change of the share, measured against the median of
             // all functions. If one function becomes faster, the shares of all

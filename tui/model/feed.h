@@ -59,7 +59,8 @@ double Feed_now(void); // monotonic time in seconds
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
 // Opens a recording instead of a connection. If `paced` is true, snapshots come
-// at their recorded times. Otherwise each Feed_step makes one snapshot come.
+// at their recorded times. If `paced` is false, each Feed_step makes one
+// snapshot come.
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size);
 // Opens the recording of a run. The first snapshot covers the whole run.
@@ -82,10 +83,10 @@ bool Feed_is_shown(const struct Feed *feed);
 bool Feed_is_replay(const struct Feed *feed);
 
 // Processes messages that have arrived. Returns 1 if *answer is to be shown,
-// and 0 if no messages are left. After 1 the caller calls Feed_next again. If a
-// process sends without a pause, Feed_next returns 0 after a while and
-// Feed_has_more returns true. If Feed_has_more returns true, the caller does
-// not wait for the descriptor.
+// and 0 if no messages are left. If the result is 1, the caller calls Feed_next
+// again. If a process sends without a pause, Feed_next returns 0 after a while
+// and Feed_has_more returns true. If Feed_has_more returns true, the caller
+// does not wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
 // Waits for bytes. Returns false after the timeout or if the feed has ended.

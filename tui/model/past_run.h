@@ -48,7 +48,7 @@ bool PastRun_stretches(const struct PastRun *run, struct SummaryStretch *all,
 // one part.
 void PastRun_curve(const struct PastRun *run, float *curve, int parts);
 // Returns the snapshot of the run to compare with. Returns NULL if there is no
-// such run, or if the run has not been read yet.
+// run to compare with, or if this run has not been read yet.
 const struct Snapshot *PastRun_before(const struct PastRun *run);
 // Returns a sentence about an error or about damaged blocks of the file, or "".
 const char *PastRun_note(const struct PastRun *run);

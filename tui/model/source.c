@@ -26,7 +26,8 @@
 
 // Returns an O_PATH descriptor of the file, or -errno. If the path leads
 // through an archive, returns the archive's descriptor and sets *member to the
-// rest of the path. Otherwise *member is "".
+// rest of the path. If the path leads to a file without an archive, *member is
+// "".
 static int find_file(const struct SourceWish *wish, struct stat *file,
                      char member[PATH_MAX])
 {
@@ -71,7 +72,8 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 {
     const char *slash = strrchr(file, '/');
     char name[96], part[100];
-    // Keeps the end of a long name, which is its most informative part.
+    // Keeps the end of a long name, because the end is the most informative
+    // part.
     snprintf(part, sizeof part, "%.90s",
              Text_tail(slash && slash[1] ? slash + 1 : file, 90));
     Text_clean(name, sizeof name, part);

@@ -44,7 +44,7 @@ static void add_function(struct Tally *tally, const struct Function *function)
     }
 }
 
-// If both snapshots are from the same time, the older rates stay.
+// If both snapshots have the same uptime, the older rates stay.
 static void update_rates(struct Tally *tally, const struct Snapshot *now,
                          const struct Snapshot *before)
 {

@@ -238,9 +238,9 @@ static double part_of(double share, double total)
 }
 
 // The shares of a function without a listed call edge. Among callees, `self` is
-// the share of the function itself. Among callers, `self` is the share in which
-// the function is at the bottom of the stack. `others` is the sum of the call
-// edges that are too small to be listed.
+// the share of the function itself. Among callers, `self` is the share of the
+// samples in which the function is at the bottom of the stack. `others` is the
+// sum of the call edges that are too small to be listed.
 struct Rest {
     double self, others;
 };

@@ -45,8 +45,8 @@ static struct Overhead overhead_of(const struct Snapshot *snapshot)
     return overhead;
 }
 
-// Adds the overhead. The overhead is an alert only if it is above the limit
-// after rounding, too.
+// Adds the overhead. The overhead is shown as an alert only if the rounded
+// overhead is also above the limit.
 static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {

@@ -24,7 +24,7 @@ unsigned Navigation_reach(const struct Ui *ui);
 // keys that need other abilities.
 unsigned Navigation_can(const struct Ui *ui);
 // Returns true if the front view cannot carry out the binding's request now. If
-// it returns true, a message gives the reason.
+// the function returns true, a message gives the reason.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Opens the view that Enter on the selected row opens. Returns false if Enter
 // opens no view. Called after a click on the row.
