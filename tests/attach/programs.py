@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contains programs that do not use Ocular, and functions that observe them from
+"""Contains programs that do not use Ocular, and functions that observe these programs from
 outside."""
 
 import contextlib

@@ -228,8 +228,9 @@ def test_the_attaching_side_dies_while_it_waits(tmp_path):
 
 
 def test_several_at_once(tmp_path):
-    """Each attaching program stops the process for a moment, like a debugger. The first one
-    loads Ocular while the others send their requests."""
+    """Each attaching program stops the process for a moment, like a debugger. The first
+    attaching program loads Ocular while the other attaching programs send their
+    requests."""
     source = """
 import sys, time
 class Slow:

@@ -200,8 +200,8 @@ def filtered(source, *arguments):
 
 
 def test_the_same_one_as_ours(tmp_path):
-    """The viewer and the program have the same filter, as in one container, so the viewer
-    can try the system calls."""
+    """The viewer and the program have the same filter, as if both ran in one container. So
+    the viewer can try the system calls."""
     source = FILTER + "forbid(165)\n"
     with Program(tmp_path, source + WORKS) as program:
         for what in "--attach-only", "--detach":

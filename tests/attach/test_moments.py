@@ -166,7 +166,8 @@ def test_its_site_is_imported(tmp_path):
 
 
 def test_it_begins_another_program(tmp_path):
-    """The program calls exec while it is being asked, or while it loads Ocular."""
+    """The program calls exec while ocular-top asks the program, or while the program loads
+    Ocular."""
     source = """
         import os, sys
         class Slow:

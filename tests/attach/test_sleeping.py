@@ -31,8 +31,8 @@ except KeyboardInterrupt:
     print("interrupted")
 """
 
-# Each entry has the call, the number of its system call, the lines before the call, and
-# the program's output. The call ends when stdin gets "x", or when it is interrupted.
+# Each entry has the call, the number of its system call, the lines before the call, and the
+# program's output. The call ends when stdin gets "x", or when a signal interrupts the call.
 SLEEPS = [
     ("os.read(0, 1)", 0, "", "b'x'"),
     ("input()", 0, "", "x"),

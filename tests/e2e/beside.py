@@ -113,7 +113,7 @@ class SetTrace(Tool):
 
 class SetTraceOpcodes(SetTrace):
     """The first frame that asks for the tracing of opcodes makes the interpreter trace
-    opcodes for good. So this class makes a frame ask at the beginning."""
+    opcodes for good. So this class makes a frame ask for opcodes at the beginning."""
 
     opcodes = True
 

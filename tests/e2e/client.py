@@ -229,7 +229,7 @@ class Client:
         return self.ask(DETAIL, struct.pack("<Q", function))
 
     def export(self, path):
-        """Opens the file and makes the process write the timeline to it."""
+        """Opens the file, and makes the process write the timeline to this file."""
         with open(path, "wb") as file:
             return self.ask(EXPORT, pack_text(str(path)), [file.fileno()])
 

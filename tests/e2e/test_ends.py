@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""If a process ends in any way while it writes a timeline, no file is left. If only the
-writing ends, the process continues."""
+"""If a process ends in any way while the process writes a timeline, no file is left. If
+only the writing ends, the process continues."""
 
 import gzip
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Several processes' recordings in one timeline, by `ocular convert` or `ocular merge`."""
+"""Tests `ocular convert` and `ocular merge` with the recordings of several processes, which
+become one timeline."""
 
 import json
 from collections import Counter
@@ -91,7 +92,7 @@ def test_json(tmp_path, recorded, names):
     together = Counter(
         (tid, tuple(stack), ns // 1_000_000) for ns, tid, stack in trace.samples(whole)
     )
-    # A sample at the end of a millisecond may be counted in the next one.
+    # A sample at the end of a millisecond may be counted in the next millisecond.
     assert sum((together - samples).values()) <= sum(samples.values()) / 20
     assert sum(together.values()) == sum(samples.values())
     assert len(merged.spans) == 6 and all(end for _, end in merged.spans.values())

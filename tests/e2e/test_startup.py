@@ -13,7 +13,7 @@ pytestmark = pytest.mark.once
 
 
 def waiting(pid):
-    """Starts a viewer and waits for its message that it waits."""
+    """Starts a viewer, and waits until the viewer reports that it waits."""
     viewer = start([TOP, "--pid", pid, "--once", "--json"])
     line = viewer.stderr.readline()
     assert f"process {pid} does not serve yet: waiting 5 s" in line, line

@@ -10,7 +10,7 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;  // Number of the snapshot. Counters grow with it.
+    unsigned tick;  // Number of the snapshot. Counters grow with this number.
     unsigned extra; // Number of functions in addition to the dozen.
     int no_sampler; // If set, all shares are null.
     int trouble;    // If set, the snapshot says what is wrong with the sampler.
@@ -26,7 +26,7 @@ struct Function *Sample_functions(struct Snapshot *sample);
 // tests/tui/sample_source.txt.
 struct Listing *Sample_listing(uint64_t id, const char *file);
 
-// Makes stacks of the sample's functions, including the one with a hostile
+// Makes stacks of the sample's functions, including the function with a hostile
 // name.
 struct FlameTable *Sample_stacks(struct SampleWish wish);
 

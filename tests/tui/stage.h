@@ -29,7 +29,7 @@ void Stage_type(struct Stage *stage, const char *keys);
 // the next call.
 const char *Stage_text(struct Stage *stage);
 // Draws a frame. If `there` is true, fails unless the words are on the screen.
-// If `there` is false, fails if they are on the screen.
+// If `there` is false, fails if the words are on the screen.
 void Stage_expect(struct Stage *stage, const char *words, bool there);
 
 #endif

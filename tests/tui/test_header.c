@@ -228,7 +228,7 @@ static int tear_down(void **state)
 
 // --- What the rows lack
 
-// The header shows these shares if they are large. If they are not measured,
+// The header shows these shares if they are large. If shares are not measured,
 // the header does not show them.
 TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
 {

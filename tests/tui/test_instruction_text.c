@@ -63,7 +63,7 @@ TEST(test_in_short)
     assert_string_equal(in_short(row), "-> BINARY_OPERATION");
 }
 
-// The text of a call has its share in C, if this is large.
+// If a call has a large share in C code, the call's text shows this share.
 TEST(test_what_is_called)
 {
     struct ListingRow row = {.target = NULL_U64,

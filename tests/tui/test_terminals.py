@@ -159,7 +159,7 @@ def test_a_curses_library_of_another_system(watch, tmp_path):
     folders that this system does not use. The test uses a copy of the library in which
     these folders are renamed."""
     linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
-    # Some systems have one library, others have two.
+    # Some systems have one curses library, and other systems have two.
     found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)
     for name, path in found:
         with open(path, "rb") as file:
@@ -229,8 +229,8 @@ def test_no_terminal_at_all(recording, tmp_path):
 
 
 def test_a_terminal_that_goes_without_a_signal(recording, tmp_path):
-    """The terminal is not the controlling one, so only the descriptor shows that it is
-    gone."""
+    """The terminal is not the controlling terminal, so only the descriptor shows that the
+    terminal is gone."""
     master, slave = pty.openpty()
     top = subprocess.Popen(
         [TOP, "--replay", recording],

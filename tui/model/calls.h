@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Calls is a table of all pairs of caller and callee with their CPU
-// time, computed from the stacks of the flame graph. The callers view uses this
-// table for all periods except the sampler's window. Only one thread calls
-// these functions.
+// time. The table is computed from the stacks of the flame graph. The callers
+// view uses this table for all periods except the sampler's window. Only one
+// thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_CALLS_H
 #define OCULAR_TUI_MODEL_CALLS_H
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// Seconds after which a function's code is requested again, because the
-// interpreter specialises code while it runs.
+// A function's code is requested again after this number of seconds, because
+// the interpreter specialises code while the code runs.
 #define ASK_AGAIN_S 10.0
 
 static void write_all(struct Capture *recording, const void *data, size_t size)

@@ -110,7 +110,7 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
     if (error)
         return error;
     // Uses our own rights for /proc, because the process's user may not be able
-    // to read it.
+    // to read /proc.
     if (!Place_absolute(file->path, pid, path))
         return strlen(path) < PATH_MAX ? -EACCES : -ENAMETOOLONG;
     error = split_path(file);

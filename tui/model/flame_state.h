@@ -50,8 +50,8 @@ void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
 
 // These two functions return the zoomed and the selected branch in the newest
-// tree. If the tree does not have the branch, they return the branch's nearest
-// caller in the tree.
+// tree. If the tree does not have the branch, the functions return the branch's
+// nearest caller in the tree.
 uint32_t FlameState_zoom(const struct FlameState *state);
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom);
 void FlameState_select(struct FlameState *state, uint32_t branch);

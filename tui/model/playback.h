@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plays a recording (capture.h) in the place of a process. Messages come in the
-// recorded order. Either they come at their recorded times, or each step plays
-// the messages up to the next snapshot. Requests are answered from the file.
+// recorded order. Messages come at their recorded times, or each step plays the
+// messages up to the next snapshot. Requests are answered from the file.
 // feed_link.c calls these functions on one thread, and they do not block.
 #ifndef OCULAR_TUI_MODEL_PLAYBACK_H
 #define OCULAR_TUI_MODEL_PLAYBACK_H

@@ -66,7 +66,7 @@ static int check_version(const struct RecordingIndex *index,
     return version == WIRE_VERSION ? 0 : -EPROTONOSUPPORT;
 }
 
-// Reads the first bytes of an entry. Returns false if they are invalid.
+// Reads the first bytes of an entry. Returns false if the bytes are invalid.
 static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
                        size_t size)
 {

@@ -30,8 +30,8 @@ enum ColumnId { // columns in the order on the screen
 // seconds ago.
 #define IDLE_S 60.0
 
-// Numbers that are subtracted from the counts. If they are 0, the counts are
-// since the start.
+// Numbers that are subtracted from the counts. If these numbers are 0, the
+// counts are since the start.
 struct RowBase {
     double calls;
     double estimated;

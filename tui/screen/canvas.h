@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A canvas is a frame in memory: a grid of cells with a glyph and a style each.
-// Views draw on the canvas, terminal.c shows the canvas, and batch.c prints it
-// as text. Everything outside of the grid is cut off. Only one thread uses a
-// canvas.
+// Views draw on the canvas, terminal.c shows the canvas, and batch.c prints the
+// canvas as text. Everything outside of the grid is cut off. Only one thread
+// uses a canvas.
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 

@@ -22,7 +22,8 @@ struct Paint {
     unsigned attributes;
 };
 
-// `colours` is 256, 8 or 0. A terminal with 16 colours counts as one with 8.
+// `colours` is 256, 8 or 0. A terminal with 16 colours counts as a terminal
+// with 8 colours.
 struct Paint Palette_paint(uint8_t style, int colours);
 
 #endif

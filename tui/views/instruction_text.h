@@ -20,8 +20,8 @@ struct AnnotateState;
 void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
-// Writes that the instruction was never specialised. Also writes how often the
-// instruction ran, if this is known.
+// Writes that the instruction was never specialised. Also writes the number of
+// times that the instruction ran, if this number is known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
 // Writes a short text for narrow screens: the specialised name without the base

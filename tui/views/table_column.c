@@ -71,8 +71,8 @@ static void put_wait_share(struct ListCell *out, const struct TableCell *cell)
                  Window_plain_share(text, cell->value));
 }
 
-// Returns true if the rate is an estimate. If an older Ocular does not report
-// this, the function's state decides.
+// Returns true if the rate is an estimate. If an older Ocular does not say
+// whether the rate is an estimate, the function's state decides.
 static bool is_rate_estimated(const struct Row *row)
 {
     return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
