@@ -33,9 +33,9 @@
 #define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
 
 // At a fork, another thread may hold a lock of the sanitizer (in its allocator
-// or its list of threads). This lock stays locked in the child, and the child
-// hangs at its next malloc or thread. So no other thread may work during such a
-// fork.
+// or its list of threads). The sanitizer's lock stays locked in the child, and
+// the child hangs at its next malloc or thread. So no other thread may work
+// during a fork under a sanitizer.
 #define FORKS_ALONE (UNDER_ASAN || UNDER_TSAN)
 
 #endif

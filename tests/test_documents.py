@@ -252,8 +252,8 @@ def messages():
 
 
 def quoted(name):
-    """Returns the messages that a document quotes. These are the document's lines that
-    begin with ">"."""
+    """Returns the messages that a document quotes. The document's messages are the lines
+    that begin with ">"."""
     return re.findall(r"^> (.*)$", text_of(name), re.M)
 
 

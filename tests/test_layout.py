@@ -299,8 +299,8 @@ KNOWN = {
 
 
 def test_the_viewer_sees_nothing_of_the_engine():
-    """formats/ has one header for the viewer. This header does not include the engine,
-    either."""
+    """formats/ has one header for the viewer. The header for the viewer does not include
+    the engine."""
     seen = reachable(ROOT / "formats" / "summary.h")
     assert {header.split("/")[0] for header in seen} == {"ipc"}
 

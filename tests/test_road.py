@@ -26,9 +26,9 @@ def bodies():
 
 
 def road(text, functions):
-    """Returns the functions that a reader of `text` reads. These are the functions that the
-    text names, and the functions that these call in the same file. Also returns names that
-    look like functions but are no functions."""
+    """Returns the functions that a reader of `text` reads. The reader reads the functions
+    that the text names, and the functions that are called by them in the same file. Also
+    returns names that look like functions but are no functions."""
     named = {
         name: path
         for name, path in NAMED.findall(text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measures events that are far apart. Many functions are each called once a request,
-and other work sweeps the caches between requests. A service works in this way, and a
-loop does not."""
+and other work sweeps the caches between requests. In a service events are far apart, and in
+a loop they are not."""
 
 import random
 import statistics

@@ -221,8 +221,8 @@ class Pair:
 
     def sample(self, traced, bare):
         """Samples both processes, so that both pay for the sampler."""
-        # Without --nonblocking, py-spy would stop the process at each sample. This would
-        # cost the process CPU time.
+        # Without --nonblocking, py-spy would stop the process at each sample. Each stop
+        # would cost the process CPU time.
         for name, child in (("raw", traced), ("raw of the other", bare)):
             self.beside_it(
                 "said",
@@ -295,8 +295,8 @@ def half(pair, traced, bare, options):
 
 def turns_of(traced, bare, seconds):
     """Returns [(CPU s untraced before, traced, untraced after)] of the turns, and the
-    time for which the traced process has worked. This time is `seconds` or slightly
-    longer."""
+    time for which the traced process has worked. The traced process has worked for
+    `seconds` or slightly longer."""
     turns, worked = [], 0.0
     before = bare.turn()[0]
     while worked < seconds:

@@ -56,8 +56,8 @@ POOL = 16384  # bytes of such a pool
 
 def scatter(held):
     """Keeps a random number of small objects, so that the objects of the work get other
-    addresses than in the turn before. This takes half a hundredth of each turn, in both
-    processes."""
+    addresses than in the turn before. The small objects take half a hundredth of each turn,
+    in both processes."""
     held.clear()
     for size in SMALL:
         some = range(random.randrange(POOL // size))

@@ -91,7 +91,8 @@ def rows_of(function):
 
 
 def spent(function, opcode=None):
-    """Returns the cycles so far, of one opcode's instructions or of all instructions."""
+    """Returns the cycles until now, either of one opcode's instructions or of all
+    instructions."""
     return sum(
         row["cycles"] * row["hits"]
         for row in rows_of(function)

@@ -39,7 +39,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-// Removes the folder. This fails if a file is left in the folder.
+// Removes the folder. The removal fails if a file is left in the folder.
 static int remove_folder(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static char why[512];
 
 // All functions of this program read this clock. Client_open gives a process
 // two seconds to answer, and on a busy machine the process may start later. So
-// the clock does not move during this time.
+// the clock does not move while a process has time to answer.
 static atomic_bool stands;
 
 int clock_gettime(clockid_t id, struct timespec *now)

@@ -59,8 +59,8 @@ TEST(another_file_gets_no_wake_up)
     close(others[1]);
 }
 
-// The kernel gives the program the lowest free number. This is never one of our
-// numbers.
+// The kernel gives the program the lowest free number. Our descriptors have
+// higher numbers.
 TEST(a_program_does_not_get_ours_next)
 {
     int before = some_file(), ours = Opened_above(before), next;

@@ -381,7 +381,7 @@ def test_memory_is_bounded(timeline, tmp_path):
     # last two seconds stay, since samples may name these functions. The memory of these
     # functions is not returned to the system.
     assert after[0] - before[0] < made * 400 + (6 << 20)
-    # The tree of stacks may double until it has 32768 paths. So many paths take 1.4 MB.
+    # The tree of stacks may double until it has 32768 paths. 32768 paths take 1.4 MB.
     assert after[1] - before[1] < made * 100 + (2 << 20)
 
 

@@ -108,8 +108,8 @@ def always_from_here():
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
     """If a function is called from another caller than the last time, the hook looks up the
-    caller. This takes about 20 ns. The time of the look-up must not be charged to the
-    callee."""
+    caller. The look-up takes about 20 ns. The time of the look-up must not be charged to
+    the callee."""
 
     def in_turns():
         for _ in range(3000):

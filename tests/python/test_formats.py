@@ -47,11 +47,12 @@ TRIES = 20
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another one and returns the content of a file for
+    """Returns a function that traces another function and returns the content of a file for
     each of NAMES.
 
     The files are read after the trace has ended. Otherwise the next file would also contain
-    the calls that read the previous file. These are a hundred times as many calls."""
+    the calls that read the previous file. The calls of a read are a hundred times as many
+    as the calls of the test."""
 
     def trace_once(function, threshold):
         output = tmp_path / "last.json"

@@ -523,8 +523,8 @@ def test_greenlets_of_an_older_session():
     seconds = time.perf_counter() - began
     assert began - begin > 0.05
     assert row(final, "leaf")["calls"] == 6
-    # Frames of the first session are still open. The calls of these frames are no calls of
-    # this session.
+    # Frames of the first session have not ended yet. The calls of the frames from the first
+    # session are no calls of this session.
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]

@@ -609,7 +609,7 @@ with Client(sys.argv[2]) as viewer:
 
 def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
     """Only operand text needs the GIL. A C function holds the GIL and runs another process.
-    This process asks for a listing."""
+    The other process asks for a listing."""
     loop(3)
     (function,) = ids(viewer, "loop")
     asker = [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]

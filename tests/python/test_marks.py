@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(params=["trace.json", "trace.pftrace.gz"])
 def record(request, tmp_path):
-    """Returns a function that traces another one and returns the Trace."""
+    """Returns a function that traces another function and returns the Trace."""
 
     def record(function, **settings):
         path = tmp_path / request.param

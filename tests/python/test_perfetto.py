@@ -15,7 +15,7 @@ from ocular.demo import pure
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another one and returns (the Trace, the final
+    """Returns a function that traces another function and returns (the Trace, the final
     snapshot)."""
 
     def record(function, *arguments, **settings):

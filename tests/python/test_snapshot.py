@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """ocular.snapshot() has the same structure in Python, on the wire and in ocular-top's JSON.
-This holds at any moment and on any thread."""
+The structure is the same at any moment and on any thread."""
 
 import json
 import os

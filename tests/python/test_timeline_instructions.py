@@ -17,8 +17,8 @@ NAMES = ["t.json", "t.pftrace.gz"]
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another one and returns the path of the file and its
-    Trace."""
+    """Returns a function that traces another function and returns the path of the file and
+    its Trace."""
 
     def record(function, name="t.json", **settings):
         path = tmp_path / name

@@ -330,8 +330,8 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
 }
 
 // 1000 calls of 2 us each are seen. Then the function is dark, and samples find
-// it running for 20 ms and waiting for 10 ms. That adds 15000 calls to the 500
-// of an earlier dark spell.
+// it running for 20 ms and waiting for 10 ms. The samples add 15000 calls to
+// the 500 calls of an earlier dark spell.
 TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
 {
     struct Fixture *f = *state;

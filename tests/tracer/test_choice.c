@@ -76,8 +76,8 @@ TEST_WITH(test_the_cheapest, set_up, tear_down)
     assert_false(choice.left_out);
 }
 
-// The program's own handler comes before any library function. If a function
-// does not fit, other functions may use its time.
+// The program's own handler comes before any library function. If the hooks of
+// a function cost too much, other functions are chosen instead.
 TEST_WITH(test_the_programs_own_first, set_up, tear_down)
 {
     struct Code *library[8], *handler = called(400, true);

@@ -430,11 +430,11 @@ TEST(test_calls_of_early_spells)
 }
 
 // A call takes 1000 ns at 2 GHz. If no sample was taken, one sample of 5 ms may
-// have been missed. So the error is 5000 calls. 99 samples of 4 ms are 396 000
-// calls, with an error of 40 000. The standard deviation of the 1600 timed
-// calls is their mean. As the calls of one re-arm window are alike, this adds
-// an error of a tenth. If almost no calls could be timed, the mean is also made
-// of samples.
+// have been missed. So the error is 5000 calls if no sample was taken. 99
+// samples of 4 ms are 396 000 calls, with an error of 40 000. The standard
+// deviation of the 1600 timed calls is their mean. As the calls of one re-arm
+// window are alike, this adds an error of a tenth. If almost no calls could be
+// timed, the mean is also made of samples.
 TEST(test_by_how_much_estimated_calls_are_off)
 {
     struct Code *code = generator(500, false);

@@ -498,8 +498,8 @@ TEST_WITH(test_armed_again, set_up_free, tear_down)
 
 // --- Threads -----------------------------------------------------------------
 
-// After a fork only the forking thread is in the child, and the lock is held
-// there.
+// After a fork only the forking thread is in the child, and the lock is still
+// held in the child.
 TEST_WITH(test_after_a_fork, set_up_free, tear_down)
 {
     struct Fixture *f = *state;

@@ -107,7 +107,7 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
-// If a frame was open while its function was dark, the frame is forgotten. The
+// If a function was dark during a call, the frame of the call is forgotten. The
 // next leave finds no frame of its own and counts nothing.
 TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 {
@@ -132,7 +132,7 @@ TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 
 // Three calls take 50 ticks each. While the function is dark, the sampler sees
 // it run for as long as 20 such calls take. In the next dark spell the sampler
-// sees 10 more calls.
+// sees the function run for as long as 10 calls take.
 TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -79,8 +79,8 @@ TEST(test_caches)
     EXPECT(0, before, after);
 }
 
-// An opcode may hide another instruction. After such an opcode, caches cannot
-// be distinguished from opcodes.
+// An opcode may hide another instruction. After an opcode that hides another
+// instruction, caches cannot be distinguished from opcodes.
 TEST(test_it_ends_where_it_does_not_know)
 {
     static const uint8_t before[] = {LOAD, LOAD, HIDES, LOAD, LOAD};

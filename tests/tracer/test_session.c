@@ -399,7 +399,8 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
         assert_true(after.cpu_s >= before.cpu_s);
         assert_true(Server_cpu_ns(f->session->server) >= cpu);
     }
-    // The viewer has noticed nothing, and the events of the pause have arrived.
+    // The viewer has noticed nothing, and the events that came during the pause
+    // have arrived.
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     do {
         message = expect(client, MESSAGE_SNAPSHOT);

@@ -113,8 +113,8 @@ TEST(test_resumptions_are_no_calls)
     Code_free(code);
 }
 
-// In the slices of these programs calls come alone or in dozens. The rate is
-// within its standard error about two times in three.
+// In these programs calls come one at a time, or in groups of up to a dozen.
+// The rate is within its standard error about two times in three.
 TEST(test_the_error_is_honest)
 {
     static const unsigned clumps[] = {1, 3, 12};

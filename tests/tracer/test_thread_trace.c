@@ -160,7 +160,7 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 }
 
 // The time between two events may be shorter than the cost of the first event's
-// hook. In this case net time goes back, and no time below zero is counted.
+// hook. If the net time goes back, no time below zero is counted.
 TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -181,9 +181,9 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 
 // --- Depth -------------------------------------------------------------------
 
-// When an event comes, frames that are deeper than the event have ended. The
-// calls of such frames count, but their cycles do not. The totals of the
-// frames' callers are right.
+// When an event comes, frames that are deeper than the event have ended. If a
+// frame ends without an event, its call counts, but its cycles do not. The
+// totals of the frames' callers are right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -45,8 +45,8 @@ struct Visits {
 
 static int set_up(void **state), tear_down(void **state);
 
-// If each request has its own thread, the threads use one record one after the
-// other. The record keeps nothing of the earlier thread.
+// If each request has its own thread, the threads take turns with one record.
+// The record keeps nothing of the earlier thread.
 TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
 {
     struct Fixture *f = *state;

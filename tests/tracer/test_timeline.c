@@ -290,7 +290,7 @@ static void drain(struct Timeline *timeline, struct Track *track,
     assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
 
-// After a gap, the next event shows which calls are still open.
+// After a gap, the next event shows which calls have not ended.
 TEST(the_level_is_authoritative)
 {
     struct Timeline *timeline = Frozen_timeline(0);
