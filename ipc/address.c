@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finds the socket to serve at, the socket of a process, and all sockets that
-// exist. The kernel reports which process listens at a socket, because in
-// another pid namespace the pid of a socket's name may mean another process.
+// Finds the path at which this process is to serve, the socket of another
+// process, and all existing sockets. The kernel reports which process listens
+// at a socket. The pid in a socket's name is not enough, because it may mean
+// another process in another pid namespace.
 #define _GNU_SOURCE 1 // O_NOFOLLOW, getdents64
 #include "ipc/address.h"
 
@@ -75,7 +76,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
         if (Directory_make(directory, why, sizeof(why)) == 0)
             return 0;
     }
-    // The parent of /run/user/UID, which logind has removed, is not ours.
+    // If logind has removed /run/user/UID, we cannot make this directory,
+    // because its parent is not ours.
     snprintf(directory, sizeof(directory), "/tmp/ocular-%u",
              (unsigned)geteuid());
     if (name_socket(path, directory, pid) >= ADDRESS_MAX)
@@ -88,7 +90,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
 // Removes a socket at which no process listens any more. Compares the inode,
-// because another process may have bound a new socket at this path since.
+// because another process may have bound a new socket at this path in the
+// meantime.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -188,7 +191,7 @@ static bool search_everywhere(struct Search *search)
     snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
     Places_add_its(&places, root, process->pid);
     Places_add_usual(&places, root, process->inner_uid);
-    // The files belong to the process, not to us, and must not be removed.
+    // The sockets belong to the other process, so we must not remove them.
     return try_places(search, &places, false);
 }
 
@@ -418,8 +421,8 @@ static void sweep_entry(const char *directory, const char *name)
         ask(path, true, &peer);
 }
 
-// Reads the directory by getdents64() and not by readdir(): closedir() might
-// close a descriptor number that the program has taken.
+// Reads the directory by getdents64() instead of readdir(), because closedir()
+// might close a descriptor number that the program has taken.
 void Address_sweep(const char *path)
 {
     char directory[ADDRESS_MAX];

@@ -19,10 +19,10 @@
 int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
-// Makes the directory of path again, as Address_prepare does, after that
-// directory has vanished. Any thread may call this function, because it does
-// not read the environment. If the old directory is not allowed any more, path
-// is changed to a path in /tmp/ocular-UID. Returns 0 or -errno.
+// If the directory of path has vanished, makes it again, as Address_prepare
+// does. Any thread may call this function, because it does not read the
+// environment. If the old directory is not allowed any more, path is changed to
+// a path in /tmp/ocular-UID. Returns 0 or -errno.
 int Address_restore(char path[ADDRESS_MAX], pid_t pid);
 
 // A process that serves, found by its socket in a directory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any thread hands answers to the server's thread by this list. A thread holds
-// the list's lock only for a few instructions.
+// Holds a list by which any thread passes answers to the server's thread. A
+// thread holds the list's lock only for a few instructions.
 #ifndef OCULAR_IPC_ANSWERS_H
 #define OCULAR_IPC_ANSWERS_H
 
@@ -27,8 +27,9 @@ void Answers_release(struct Answers *answers);
 // appended instead. Returns 0 or -errno.
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message);
-// Removes all answers from the list and returns the oldest answer, whose `next`
-// leads to the others, or NULL. The caller frees the answers by Answer_free().
+// Removes all answers from the list. Returns the oldest answer, or NULL if the
+// list was empty. `next` of each answer is the next newer answer. The caller
+// frees the answers by Answer_free().
 struct Answer *Answers_take(struct Answers *answers);
 void Answer_free(struct Answer *first); // frees the following answers, too
 // Frees the list in a forked child, unless another thread held the lock at the

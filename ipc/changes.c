@@ -41,8 +41,8 @@ void Changes_free(struct Changes *changes)
 }
 
 // Adds the estimated number of calls of a dark function since its row was
-// filled. Only a rate of these calls is known, so the error grows in proportion
-// to their number.
+// filled. Only the rate of these calls is known, so the error is proportional
+// to the number of these calls.
 static void miss_calls(struct Function *f, double elapsed_s)
 {
     double before = f->calls_estimated - (double)f->calls;
@@ -74,7 +74,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     function->c_share *= fading->window_kept;
     function->total_share *= fading->window_kept;
     function->run_share *= fading->run_kept;
-    // A rate with an error was counted in slices, and does not fade.
+    // If a rate has an error, the rate was counted in slices and does not fade.
     if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))
         function->calls_per_s *= fading->window_kept;
     miss_calls(function, fading->elapsed_s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct Changes says how the unchanged functions of a snapshot differ from the
-// snapshot before: how their numbers fade, and which functions are gone. The
+// struct Changes describes the functions that have not run since the previous
+// snapshot. It says how their numbers fade, and which functions are gone. The
 // server builds struct Changes, and a viewer's client applies struct Changes to
 // its last snapshot.
 #ifndef OCULAR_IPC_CHANGES_H
@@ -8,7 +8,7 @@
 
 #include "ipc/snapshot.h"
 
-// How the numbers of a function change while the function does not run.
+// Says how the numbers of a function change while the function does not run.
 struct Fading {
     // Factor for the shares of the window and for the rates that are estimated
     // from these shares.
@@ -38,9 +38,9 @@ void Changes_free(struct Changes *changes);
 // `arena`. Returns false if memory is out.
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena);
-// Completes `next`, which has only the functions that have changed since
-// `base`. Adds copies of all other functions to `next` and sorts its functions.
-// Returns 0 or -ENOMEM.
+// `next` has only the functions that have changed since `base`. Adds copies of
+// all other functions to `next`, and sorts the functions of `next`. Returns 0
+// or -ENOMEM.
 int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
                   struct Snapshot *next);
 

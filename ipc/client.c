@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #define OPEN_MS 2000
-// Milliseconds between two attempts to connect while the socket's queue is
-// full.
+// While the socket's queue is full, there are RETRY_MS milliseconds between two
+// attempts to connect.
 #define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-// Maximum number of reads in one Client_next(), so that no sender can block the
-// viewer.
+// One Client_next() makes at most READS_MAX reads, so that no sender can block
+// the viewer.
 #define READS_MAX 256
 // Request number of FOLLOW. All other requests have numbers from 1 on.
 #define FOLLOW_REQUEST UINT32_MAX
@@ -151,9 +151,8 @@ static int decode(struct Client *client, struct Message *message)
     return used > 0 ? 1 : (int)used;
 }
 
-// Asks for a whole snapshot now and for changes later. If the process has an
-// older Ocular, which does not know this request, it continues to send whole
-// snapshots.
+// Asks for a whole snapshot now and for changes later. An older Ocular does not
+// know this request and continues to send whole snapshots.
 static int follow(struct Client *client)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW,
@@ -296,7 +295,7 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        close(fd); // another process has the pid or the path now
+        close(fd); // the pid or the path belongs to another process now
         return -ECONNREFUSED;
     }
     return fd;

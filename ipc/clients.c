@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements the server's side of docs/protocol.md: a connection begins with a
-// hello, each viewer has one rate, each snapshot is encoded once. server.c
+// Implements the server's side of docs/protocol.md. A connection begins with a
+// hello. Each viewer has one rate, and each snapshot is encoded once. server.c
 // calls these functions on the server's thread.
 #include "ipc/clients.h"
 #include "ipc/dispatch.h"
@@ -12,12 +12,12 @@
 
 #define RATE_DEFAULT_MS 1000
 #define HELLO_MS 5000 // maximum time from a connection to its hello
-// Maximum number of reads from one viewer per turn of the loop, so that the
-// other viewers need not wait long.
+// A turn of the loop makes at most READS_PER_TURN reads from one viewer, so
+// that the other viewers do not wait long.
 #define READS_PER_TURN 16
-// Number of requests that a viewer may make at once. Further requests are taken
-// at a rate of one per REQUEST_MS, because a viewer that asks without end must
-// cost the traced process almost nothing.
+// A viewer may make REQUEST_BURST requests at once. Further requests are taken
+// at a rate of one per REQUEST_MS, so that even an endless stream of requests
+// costs the traced process almost nothing.
 #define REQUEST_BURST 256
 #define REQUEST_MS 20
 
@@ -266,10 +266,10 @@ static struct Frame *encode_last(struct Clients *clients)
     return frame;
 }
 
-// Marks the viewers whose next snapshot is due now or soon as waiting. So one
-// snapshot serves all viewers of the same rate. A viewer's next due time is one
-// period after its last due time, so an early snapshot does not shorten the
-// period.
+// If a viewer's next snapshot is due now or soon, marks the viewer as waiting.
+// So one snapshot serves all viewers of the same rate. A viewer's next due time
+// is one period after its last due time, so an early snapshot does not shorten
+// the period.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;

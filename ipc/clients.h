@@ -49,8 +49,8 @@ void Clients_forget(struct Clients *clients);
 void Clients_count(struct Clients *clients);
 // Returns whether a connection is open, with or without a hello.
 bool Clients_is_there(const struct Clients *clients);
-// Disconnects all viewers. If `error` is not 0, each viewer first gets an
-// ERROR, otherwise the newest snapshot and END.
+// Disconnects all viewers. Before that, each viewer gets an ERROR if `error` is
+// not 0, otherwise the newest snapshot and END.
 void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now);
 // Asks the source for a snapshot if a viewer is due.
@@ -59,8 +59,8 @@ void Clients_turn(struct Clients *clients, uint64_t now);
 // once. Changes are encoded once for all viewers that have the same base.
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
-// Returns the earliest of `otherwise` and the times at which viewers are due,
-// reach a deadline, or may make requests again.
+// Returns the earliest time at which a viewer is due, reaches a deadline, or
+// may make requests again. Returns `otherwise` if `otherwise` is earlier.
 uint64_t Clients_next_ms(const struct Clients *clients, uint64_t otherwise);
 // Queues the newest snapshot and END for every viewer.
 void Clients_end(struct Clients *clients);

@@ -28,9 +28,10 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
     return error;
 }
 
-// Returns whether our user owns the runtime directory. A runtime directory that
-// belongs to another user (su, sudo -E), or that logind has removed, is skipped
-// without an error, because the user did not choose this directory.
+// Returns whether our user owns the runtime directory. The user did not choose
+// the runtime directory. So if the directory belongs to another user (su, sudo
+// -E) or was removed by logind, the caller skips the directory without an
+// error.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -95,9 +96,9 @@ static int check(int fd, const char *path, char *why, size_t why_size)
     return 0;
 }
 
-// Gives our user all rights to the new directory, since a strict umask may have
-// removed some rights. Changes the mode by descriptor, because another file may
-// have the name by now.
+// Gives our user all rights to the new directory, because a strict umask may
+// have removed some rights. Changes the mode by descriptor, because another
+// file may have the name by now.
 static void restore_mode(int fd)
 {
     char path[64];

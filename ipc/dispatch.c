@@ -36,8 +36,8 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// Sends the notice of the source, which says why the first snapshot comes
-// later, if the source has a notice.
+// If the source has a notice, sends the notice. It says why the first snapshot
+// comes later.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
@@ -122,8 +122,8 @@ static int hurry(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Refuses an EXPORT without a file, because the viewer must open the file with
-// the viewer's rights.
+// Refuses an EXPORT without a file. The viewer must open the file itself, so
+// that the viewer's rights apply.
 static int refuse_export(const struct DispatchContext *context,
                          struct Viewer *viewer, const struct Message *message)
 {

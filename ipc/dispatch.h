@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Answers a viewer's messages: decides which user may connect, takes the hello,
-// and serves or refuses requests. dispatch.c owns no data. clients.c calls
-// these functions on the server's thread.
+// Answers a viewer's messages. This code decides which user may connect, takes
+// the hello, and serves or refuses requests. dispatch.c owns no data. clients.c
+// calls these functions on the server's thread.
 #ifndef OCULAR_IPC_DISPATCH_H
 #define OCULAR_IPC_DISPATCH_H
 
@@ -10,8 +10,8 @@
 
 #include <sys/types.h>
 
-// The source and the version from which answers are built. The caller owns both
-// of them.
+// Holds the source and the version from which answers are built. The caller
+// owns the source and the version.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // of Ocular
@@ -21,8 +21,8 @@ struct DispatchContext {
 // of "nobody" may stand for any user. So even a process that runs as "nobody"
 // refuses the user id of "nobody".
 const char *Dispatch_objection(uid_t uid);
-// Sends an error to a viewer that is not admitted, if the socket has room for
-// it, and disconnects.
+// Disconnects a viewer that is not admitted. First sends an error, if the
+// socket's buffer has space for the error.
 void Dispatch_reject(int fd, int error, const char *words);
 // Handles the viewer's first message. Returns whether the viewer is admitted.
 bool Dispatch_greet(const struct DispatchContext *context,

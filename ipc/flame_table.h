@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A flame table has the stacks of the sampler's window, for the flame view. The
-// table is a tree: a row is a function with one path of callers, and the row's
+// table is a tree. A row is a function with one path of callers, and the row's
 // parent is the caller. tracer/sample/flame.c builds the table, the server
 // sends the table to a viewer, and the flame view draws the table. A finished
 // table never changes.

@@ -81,8 +81,8 @@ struct Frame *Frames_encode_whole(struct Frames *frames,
     return encode(frames, &frames->whole, snapshot, NULL, error);
 }
 
-// Drops the frame of an older whole snapshot, because the frame is large and
-// perhaps no viewer needs a whole snapshot again.
+// Drops the frame of an older whole snapshot. The frame is large, and perhaps
+// no viewer will need a whole snapshot again.
 static void drop_old(struct Frames *frames, const struct Snapshot *snapshot)
 {
     if (!frames->whole || frames->whole->uptime_s == snapshot->uptime_s)

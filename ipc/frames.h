@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Frames has the newest snapshot, encoded for viewers as a whole or as
-// changes since the last snapshot of a viewer. A frame is encoded once for all
-// viewers that get the same bytes. Only the server's thread calls these
-// functions.
+// struct Frames has the newest snapshot, encoded for viewers. A frame has the
+// whole snapshot, or only the changes since a viewer's last snapshot. A frame
+// is encoded once for all viewers that get the same bytes. Only the server's
+// thread calls these functions.
 #ifndef OCULAR_IPC_FRAMES_H
 #define OCULAR_IPC_FRAMES_H
 

@@ -8,9 +8,11 @@
 // tui/model/row_order.c sorts in the same order, with the same definition of an
 // idle function (Row_is_idle).
 #define IDLE_S 60.0 // seconds without a call after which a function is idle
-// Share of time on a stack below which a function is idle.
+// If a function is on a stack for less than this share of the time, the
+// function is idle.
 #define IDLE_SHARE 0.0005
-// A sample counts in the window until it has faded to this part of its weight.
+// A sample is in the window until its weight has faded to the part
+// LEAST_SAMPLES.
 #define LEAST_SAMPLES 0.25
 
 // Puts the larger number first; null counts as 0.
@@ -58,7 +60,7 @@ static int hotter_first(const void *left, const void *right, void *context)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// Returns the limit below which a share is only a remainder of old samples.
+// Returns a limit for shares. A smaller share comes only from old samples.
 static double least_share(const struct Function *functions, size_t count,
                           double window_samples)
 {

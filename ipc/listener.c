@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 // Returns whether the socket at `path` is ours. If lstat() is not permitted,
-// the result is true, because the program may have bound the socket with
+// returns true. The reason may be that the program has bound the socket with
 // capabilities that our threads do not have (ipc/base/worker.c). But if the
-// program runs as another user by now, the result is false, and the socket
-// moves to the new user's directory in /tmp.
+// program has changed its user, returns false. Then the socket moves to the new
+// user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -56,10 +56,9 @@ static int look_before(const char *path, char *why, size_t why_size)
     return -EADDRINUSE;
 }
 
-// Watches the socket, because another program may unlink it, and the directory,
-// because another program may move it. If the user can have no more inotify
-// instances, the server's thread checks the path every CHECK_MS instead
-// (server.c).
+// Watches the socket and its directory, because another program may unlink the
+// socket or move the directory. If the user can have no more inotify instances,
+// the server's thread checks the path every CHECK_MS instead (server.c).
 static void watch_path(struct Listener *listener, const char *path)
 {
     char folder[ADDRESS_MAX];
@@ -93,8 +92,9 @@ static void drain_watch(struct Listener *listener)
         if (Opened_holds(&listener->watching, watch))
             got = read(watch, events, sizeof(events));
     } while (got > 0);
-    // The program has closed the descriptor, or the number is an epoll of the
-    // program by now. An epoll has the same inode as an inotify.
+    // The program has closed the descriptor, or the descriptor's number now
+    // belongs to an epoll of the program. An epoll has the same inode as an
+    // inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }

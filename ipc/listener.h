@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The path of a socket. A path is not freed before Listener_release(), because
-// a caller of Listener_path() may still use it.
+// Holds the path of a socket. A path is not freed before Listener_release(),
+// because a caller of Listener_path() may still use the path.
 struct ListenerPath {
     struct ListenerPath *older;
     char text[ADDRESS_MAX];
@@ -37,8 +37,8 @@ struct Listener {
 
 // Binds a socket to this process's address. Fails if another process listens at
 // this address, or if a file of another type is there. Returns 0 or -errno.
-// After an error `why` has an explanation. Call this before the server's thread
-// starts.
+// After an error `why` has an explanation. Must be called before the server's
+// thread starts.
 int Listener_open(struct Listener *listener, char *why, size_t why_size);
 const char *Listener_path(const struct Listener *listener); // any thread
 // Binds the socket again if another program (logind, a cleaner of /tmp) has
@@ -49,17 +49,15 @@ bool Listener_check(struct Listener *listener);
 // vanished socket again. Any thread and any signal handler may call this
 // function.
 void Listener_stay_away(void);
-// Forgets the descriptors that the program has closed, and returns whether
-// there were any. The next Listener_check opens new descriptors. `others` says
-// that the program has closed other descriptors of ours. If `others` is true,
-// the watch counts as lost, because an eventfd of the program has the same
-// inode as the watch. If the program has not closed the watch, its descriptor
-// is leaked.
+// Forgets the descriptors that the program has closed. Returns true if there
+// were any. The next Listener_check opens new descriptors. `others` is true if
+// the program has closed other descriptors of ours. Then the watch counts as
+// lost, because an eventfd of the program would have the same inode as the
+// watch. If the program has not closed the watch, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, so that the thread that polls `watch` wakes up.
-// The thread wakes up even if the program has closed the descriptor `watch`
-// meanwhile, since poll() keeps the inotify open. Any thread may call this
-// function.
+// The thread wakes up even if the program has closed the descriptor `watch`,
+// because poll() keeps the inotify open. Any thread may call this function.
 void Listener_touch(const struct Listener *listener);
 // Stops listening. Removes our socket, and the sockets of processes that are
 // gone.

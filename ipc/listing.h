@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A listing is the code of one function, instruction by instruction.
+// A listing has one row for each instruction of a function.
 // tracer/session/listing_builder.c builds a listing, the server sends the
 // listing to a viewer, and the annotate view shows the listing. A finished
 // listing never changes.
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-// One instruction, which includes the EXTENDED_ARG before it.
+// A row is an instruction with the EXTENDED_ARGs before the instruction.
 struct ListingRow {
     uint64_t offset;    // bytes
     uint64_t line;      // null: the instruction has no line
@@ -40,8 +40,8 @@ struct Listing {
     const char *name;
     const char *file;
     uint64_t line;
-    // Bool: hits and cycles are measured for each instruction, which runs in
-    // its generic form.
+    // Bool: hits and cycles are measured for each instruction, and each
+    // instruction runs in its generic form.
     uint64_t precise;
     // Number of instructions of the function; there may be fewer rows.
     uint64_t instructions;

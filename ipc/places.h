@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Places lists the directories in which a process may serve: the
-// directories that its environment and our environment name, and the usual
-// directories. The caller owns struct Places. Any thread may call these
-// functions.
+// struct Places lists the directories in which a process may serve. These are
+// the directories that the process's environment and our environment name, and
+// the usual directories. The caller owns struct Places. Any thread may call
+// these functions.
 #ifndef OCULAR_IPC_PLACES_H
 #define OCULAR_IPC_PLACES_H
 

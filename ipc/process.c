@@ -99,8 +99,9 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // State Z alone does not mean that the process is gone. The main thread may
-    // have ended while other threads run, or another thread is running exec.
+    // State Z alone does not mean that the process is gone. Other threads may
+    // still run after the end of the main thread, or one of them may be running
+    // exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads from /proc what is needed to find the socket of another process: the
-// user of the process, its environment, and its ids inside its container. Any
-// thread may call these functions, which keep no state. Other users have
-// written the texts that these functions read, so the texts are not trusted.
+// Reads from /proc the user, the environment and the ids of another process, so
+// that the socket of this process can be found. The ids are those inside the
+// process's container. Any thread may call these functions, which keep no
+// state. Other users have written the texts that these functions read, so the
+// texts are not trusted.
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 
@@ -20,8 +21,8 @@ struct Process {
 
 #define PROCESS_GROUPS 64
 
-// The user and groups of a process for file access, as ids of our user
-// namespace.
+// Holds the user and the groups of a process for file access, as ids of our
+// user namespace.
 struct ProcessUser {
     uid_t uid; // for file access (fsuid, fsgid), as are gid and groups
     gid_t gid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct RowSet has the functions of a snapshot, in rows that several snapshots
 // share. A row lies in a block, is filled once and never changes after that.
-// Some numbers change even if the function does not run: the row has their
-// values at the moment when the row was filled, and the reader computes later
+// Some numbers change even if the function does not run. The row has the values
+// of these numbers at the moment of filling, and the reader computes later
 // values. tracer/session/row_log.c makes and frees the blocks. Any thread that
 // holds a snapshot may read the snapshot's rows.
 #ifndef OCULAR_IPC_ROW_SET_H
@@ -15,7 +15,7 @@
 #define ROW_BLOCKS 16 // maximum number of blocks of a snapshot
 #define ROWS_GONE 256 // maximum number of removed ids that are kept
 
-// A moment to which the numbers of a row apply.
+// Describes a moment to which the numbers of a row apply.
 struct RowMoment {
     double uptime_s; // of the snapshot, which uptime_s identifies
     double ticks_s;  // seconds by the CPU's counter, for computing age_s
@@ -33,7 +33,7 @@ struct SharedRow {
     // snapshot has the row. The writer sets `until` while it builds a new
     // snapshot, and other threads read older snapshots.
     _Atomic double until;
-    // The writer alone uses the members below:
+    // Only the writer uses the next members:
     struct RowBlock *block;
     uint32_t slot;
     uint64_t events;
@@ -44,7 +44,7 @@ struct RowBlock {
     struct SharedRow *rows;
     size_t count;
     double newest_s; // uptime_s of the newest moment among the rows
-    // The writer alone uses the members below:
+    // Only the writer uses the next members:
     struct Arena arena; // holds the rows and their texts and lists
     size_t live;        // number of rows that are in the newest snapshot
     struct RowBlock *next;

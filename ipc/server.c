@@ -21,26 +21,29 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-// Milliseconds between two checks of our socket's path.
+// The path of our socket is checked every CHECK_MS milliseconds.
 #define CHECK_MS 2000
-// Milliseconds without an accept() after the process had no free descriptor.
+// If the process has no free descriptor, accept() is not called for
+// ACCEPT_PAUSE_MS milliseconds.
 #define ACCEPT_PAUSE_MS 1000
-// Milliseconds of sleep after poll() has failed.
+// If poll() fails, the thread sleeps for POLL_PAUSE_MS milliseconds.
 #define POLL_PAUSE_MS 100
-// Milliseconds between two turns of the loop while the wake-up socket is lost.
+// While the wake-up socket is lost, a turn of the loop begins every DEAF_MS
+// milliseconds.
 #define DEAF_MS 100
-// Number of viewers that may connect at once. Further viewers are accepted at a
-// rate of one per ENTRY_MS, because viewers that connect again and again must
-// cost the traced process almost nothing.
+// ENTRY_BURST viewers may connect at once. Further viewers are accepted at a
+// rate of one per ENTRY_MS, so that even endless new connections cost the
+// traced process almost nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
-// The wake-up socket, the listener, and the watch of the listener's path.
+// The thread polls the wake-up socket, the listener, and the watch of the
+// listener's path.
 #define OWN_POLLED 3
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// Work on the clients for the server's thread. The thread that gives the order
-// waits until the work is done.
+// An order is work on the clients for the server's thread. The thread that
+// gives the order waits until the work is done.
 struct Order {
     const struct ServerSource *source; // the next source; NULL: no change
     bool farewell;
@@ -61,7 +64,7 @@ struct Server {
     pthread_mutex_t ordering; // protects `order` and order->done
     pthread_cond_t ordered;   // signalled when an order is done
     struct Order *order;
-    // The server's thread alone uses the members below:
+    // Only the server's thread uses the next members:
     struct Listener listener;
     struct Clients clients;
     uint64_t accept_at_ms; // time before which no viewer is accepted
@@ -76,9 +79,9 @@ static uint64_t now_ms(void)
 }
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
-// socket, the hang-up has already woken the thread, unless a forked child still
-// has that end open. In the child's case Listener_touch() or the timeout of
-// poll() wakes the thread.
+// socket, the hang-up has already woken the thread. But if a forked child still
+// has this end open, only Listener_touch() or the timeout of poll() wakes the
+// thread.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))
@@ -87,8 +90,9 @@ static void ring(struct Server *server)
 
 // Forgets the descriptors that the program has closed, even if their numbers
 // are in use again. Returns whether there was such a descriptor. Our
-// descriptors are opened again CHECK_MS later, because a program that closes
-// all descriptors next opens its own files and relies on their numbers.
+// descriptors are opened again CHECK_MS later. A program that closes all
+// descriptors then opens its own files, and relies on the numbers of these
+// files.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);

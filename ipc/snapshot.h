@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A snapshot is the state of a traced process at one moment. The tracer builds
-// a snapshot, the server sends it to viewers, and ocular.snapshot() returns it.
-// One thread builds a snapshot. A finished snapshot never changes, and any
-// thread may read it.
+// a snapshot, the server sends the snapshot to viewers, and ocular.snapshot()
+// returns the snapshot. One thread builds a snapshot. A finished snapshot never
+// changes, and any thread may read the snapshot.
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
 
@@ -15,7 +15,7 @@
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
-// A function's part of the total share of a function that it calls, or of a
+// A caller's part of the total share of a function, or a function's part of a
 // thread's CPU time.
 struct Caller {
     uint64_t id; // null: all other functions together
@@ -63,8 +63,8 @@ struct Function {
     // Cycles are TSC ticks, without the cost of the hooks.
     uint64_t self_cycles;
     uint64_t total_cycles;
-    // Self cycles per call. If avg_estimated is true, the average comes from
-    // the samples: the function's own part of total_cycles.
+    // Self cycles per call. If avg_estimated is true, the average is estimated
+    // from samples, as the function's own part of total_cycles.
     double avg_cycles;
     uint64_t avg_estimated;
     double min_cycles;
@@ -151,8 +151,8 @@ struct Snapshot {
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    // The allowed overhead: the budget, or more if the process uses less than
-    // 1/5 of a core.
+    // The allowed overhead. This is the budget, or more if the process uses
+    // less than 1/5 of a core.
     double overhead_allowed;
     double overhead_mean;          // overhead_measured since tracing began
     double overhead_cores;         // overhead_measured as a part of one core

@@ -50,8 +50,8 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address,
         return -errno;
     if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
         return -errno;
-    // The traced program may change its umask, so chmod() sets the mode.
-    // Meanwhile no other user can open the path, because only our user may
+    // The traced program may change its umask, so chmod() sets the mode. Before
+    // the chmod() no other user can open the path, because only our user may
     // enter the directory.
     if (chmod(temporary, 0600) == 0 && listen(fd, BACKLOG) == 0 &&
         rename(temporary, path) == 0)

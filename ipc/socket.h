@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// These functions make and use Unix stream sockets. Every descriptor is
-// non-blocking and close-on-exec. No call raises SIGPIPE. Any thread may call
-// these functions, which keep no state.
+// Makes and uses Unix stream sockets. Every descriptor is non-blocking and
+// close-on-exec. No call raises SIGPIPE. Any thread may call these functions,
+// which keep no state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H
 
@@ -10,7 +10,8 @@
 
 #define ADDRESS_MAX 108 // bytes of a path with its NUL, as in sun_path
 
-// The process at the other end of a connection, as the kernel reports it.
+// Describes the process at the other end of a connection, as the kernel reports
+// this process.
 struct Peer {
     pid_t pid; // 0: not visible from our pid namespace
     uid_t uid;

@@ -11,11 +11,11 @@
 // also calls `get` and `put`.
 struct ServerSource {
     void *context;
-    // Called when a viewer is due for a snapshot. The callback makes the tracer
-    // publish a new snapshot and call Server_notify(). The callback must not
-    // block. `first` means that a viewer has not had any snapshot yet. The
-    // callback may also do nothing, because it is called again when a viewer is
-    // due next.
+    // Called when the time for a viewer's next snapshot has come. The callback
+    // makes the tracer publish a new snapshot and call Server_notify(). The
+    // callback must not block. `first` means that a viewer has not had any
+    // snapshot yet. The callback may also do nothing, because it is called
+    // again when a viewer is due next.
     void (*want)(void *context, bool first);
     // Returns the newest snapshot or NULL. The snapshot must stay valid until
     // the call of `put`. The server calls `put` after each call of `get`, also

@@ -17,7 +17,8 @@
 // If more than CONTROL_MAX bytes of answers wait, no further answer is queued.
 // An answer may have any size.
 #define CONTROL_MAX ((size_t)256 << 10)
-// Time that a viewer has to read the last ERROR before it is disconnected.
+// A viewer has LAST_WORDS_MS milliseconds to read the last ERROR, and is then
+// disconnected.
 #define LAST_WORDS_MS 1000
 
 struct Frame *Frame_new(void)
@@ -78,8 +79,9 @@ void Viewer_abandon(struct Viewer *viewer)
 
 void Viewer_close(struct Viewer *viewer)
 {
-    // viewer->fd is set to -1 before the descriptor is closed, because a forked
-    // child must not close a number that belongs to another file by then.
+    // viewer->fd is set to -1 before the descriptor is closed. Otherwise a
+    // forked child might close the descriptor's number after another file has
+    // got the number.
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Viewer is the server's side of one connection: the bytes that the
-// viewer has sent, and the queue of bytes for the viewer. The queue has at most
-// one snapshot, and any number of answers. These functions do not block. Only
-// the server's thread calls these functions.
+// struct Viewer is the server's side of one connection. It has the bytes that
+// the viewer has sent, and the queue of bytes for the viewer. The queue has at
+// most one snapshot, and any number of answers. These functions do not block.
+// Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-// An encoded snapshot, which the queues of several viewers share.
+// Holds an encoded snapshot. The queues of several viewers may share a frame.
 struct Frame {
     unsigned references;
     double uptime_s; // of the snapshot; NaN: unknown
@@ -83,8 +83,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
 __attribute__((format(printf, 4, 5))) int
 Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
               const char *format, ...);
-// Disconnects the viewer when its queue is sent, but at the latest after a
-// second.
+// Disconnects the viewer when the viewer's queue is sent, or after a second at
+// the latest.
 void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
 // Queues a snapshot, unless another snapshot is still in the queue. After that,
 // the next frame may be the changes since this snapshot.

@@ -24,9 +24,9 @@ int WakeSocket_open(struct WakeSocket *socket);
 // Wakes the server's thread. Returns false if this is not possible.
 bool WakeSocket_wake(const struct WakeSocket *socket);
 void WakeSocket_clear(struct WakeSocket *socket);
-// Forgets the pair if the program has closed one end of it, and returns whether
-// the pair was lost. The other end stays open until the next WakeSocket_open,
-// because the program may be about to close that number, too.
+// If the program has closed one end of the pair, forgets the pair and returns
+// true. The other end stays open until the next WakeSocket_open, because the
+// program may be about to close this end, too.
 bool WakeSocket_forget_lost(struct WakeSocket *socket);
 void WakeSocket_close(struct WakeSocket *socket);
 

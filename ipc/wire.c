@@ -14,16 +14,16 @@
 #define MAGIC_0 'O'
 #define MAGIC_1 'c'
 
-// The value of null in the byte of a bool or a state.
+// A null bool or state is the byte NULL_U8.
 #define NULL_U8 UINT8_MAX
 
-// Bytes of memory that a decoded frame may use, per byte on the wire. In memory
-// a record is only a few times larger than on the wire, unless the sender has
-// left out fields.
+// A decoded frame may use GROWTH_MAX bytes of memory for each byte on the wire.
+// In memory a record is only a few times larger than on the wire, unless the
+// sender has left out fields.
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
-// The members of a message type, in the order of the wire.
+// Each bit is a member of a message, in the order of the wire.
 enum {
     HAS_VERSION = 1,
     HAS_NUMBER = 2,
@@ -91,7 +91,7 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        // The frame exceeds the limit, so Message_encode() refuses it.
+        // The frame exceeds the limit, so Message_encode() refuses the frame.
         count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)

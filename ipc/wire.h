@@ -21,7 +21,7 @@ enum MessageType {
     // process -> viewer
     MESSAGE_HELLO = 1, // the first message, in both directions
     MESSAGE_SNAPSHOT = 2,
-    MESSAGE_REPLY = 3,   // a request is done, or under way
+    MESSAGE_REPLY = 3,   // a request is done, or is being done
     MESSAGE_ERROR = 4,   // a request failed; has an explanation
     MESSAGE_END = 5,     // tracing ends; sent after the last snapshot
     MESSAGE_NOTICE = 6,  // the reason why there is no snapshot yet
@@ -33,7 +33,8 @@ enum MessageType {
     MESSAGE_DETAIL = 17, // asks for the code of the function with this id
     MESSAGE_REARM = 18,  // id of a function to arm again; 0: all functions
     MESSAGE_BUDGET = 19, // share of CPU time that may be used
-    // Always refused: in older versions the process opened the file.
+    // Always refused, because only older versions let the process open the
+    // file.
     MESSAGE_EXPORT_PATH = 20,
     MESSAGE_CANCEL = 21, // stops the export that is under way
     MESSAGE_FLAME = 22,  // asks for the stacks of the window
@@ -75,8 +76,8 @@ struct Message {
 // frame exceeds the limit, or -EINVAL if a SNAPSHOT, CHANGES, LISTING or STACKS
 // lacks its record.
 int Message_encode(struct Bytes *out, const struct Message *message);
-// Decodes the first frame of `data`. Returns the number of bytes used, and
-// fills *message, which the caller releases. Returns 0 if the frame is not
+// Decodes the first frame of `data`. Fills *message and returns the number of
+// bytes used. The caller releases *message. Returns 0 if the frame is not
 // complete, -EPROTO if the bytes are damaged or not our protocol, -EMSGSIZE if
 // the frame exceeds `limit`, or -ENOMEM. If the type is unknown, only the type
 // and the request number are set. If the result is 0 or an error, *message owns

@@ -21,8 +21,8 @@ struct ArenaChunk {
     _Alignas(max_align_t) char data[];
 };
 
-// Returns a zeroed chunk. A large chunk is mapped, so that the kernel gets its
-// memory back at once.
+// Returns a zeroed chunk. A large chunk is mapped. So when the chunk is freed,
+// its memory returns to the kernel at once.
 static struct ArenaChunk *new_chunk(size_t room)
 {
     size_t bytes = sizeof(struct ArenaChunk) + room;

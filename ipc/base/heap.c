@@ -37,8 +37,8 @@
 #define KEPT_MOST (2 * SLAB) // larger mappings are unmapped at once
 
 struct Slab {
-    // Links of a list: the slabs of one size that have a free block, or the
-    // spare slabs.
+    // The slab is in the list of the slabs of its size that have a free block,
+    // or in the list of spare slabs.
     struct Slab *next, *previous;
     void *freed; // a list of free blocks, linked by their first words
     // Bytes of each block of a slab, or of a mapping's only block.
@@ -48,7 +48,8 @@ struct Slab {
     _Alignas(ALIGNED) char blocks[];
 };
 
-// Global, because there is one heap in a process, as there is one malloc.
+// `heap` is global, because a process has one heap of ours, as it has one
+// malloc.
 static struct {
     // Protects all members of `heap`. A thread takes this mutex after all other
     // locks.
@@ -241,11 +242,11 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// Frees the block of a mapping. A small mapping is kept. If too many mappings
-// are kept, returns the oldest of these mappings, which is to be unmapped. A
-// large mapping is returned itself. Otherwise returns NULL. Mappings are kept
-// because a full timeline allocates and frees a chunk for each 4092 events, and
-// each new thread allocates a record and a stack.
+// Frees the block of a mapping. A small mapping is kept. Returns the mapping
+// that the caller must unmap, or NULL. A large mapping must be unmapped. If too
+// many mappings are kept, the oldest kept mapping must be unmapped. Mappings
+// are kept because a full timeline allocates and frees a chunk for each 4092
+// events, and each new thread allocates a record and a stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;

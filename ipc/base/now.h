@@ -8,10 +8,9 @@
 #include <sys/types.h>
 #include <time.h>
 
-// Returns the time in ns, or 0 if the clock does not exist. The CPU clock of a
-// thread that has just started may read 0 while the thread sleeps, if a
-// hypervisor took the CPU away (1 of 12 000 threads on a virtual machine). If a
-// clock reads 0, the result is 1.
+// Returns the time in ns, or 0 if the clock does not exist. If a clock reads 0,
+// returns 1. A new thread's CPU clock may read 0 if a hypervisor has taken the
+// CPU away (1 of 12 000 threads on a virtual machine).
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;

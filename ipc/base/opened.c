@@ -36,16 +36,17 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// Copies `fd` to OPENED_ABOVE or a higher number. Meanwhile the program may
-// close `fd` and get the same number for a file of its own. If so, this file is
-// neither kept nor closed.
+// Copies `fd` to OPENED_ABOVE or a higher number. During the copying the
+// program may close `fd` and get the same number for its own file. The
+// program's file is then neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;
     bool limited = copy < 0 && (errno == EMFILE || errno == EINVAL);
 
     if (limited && fd > 2)
-        // The limit of descriptors is lower than OPENED_ABOVE, or reached.
+        // The limit of descriptors is lower than OPENED_ABOVE, or the limit is
+        // reached.
         return fd;
     if (limited)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -84,7 +85,7 @@ int Opened_open(const char *path, int flags, mode_t mode)
     Opened_note(&opened, fd);
     if (stat(path, &named) == 0 &&
         (named.st_dev != opened.device || named.st_ino != opened.inode))
-        return -EBADF; // the program has this number by now
+        return -EBADF; // the program has taken this number
     return move_above(fd, &opened);
 }
 
@@ -97,7 +98,7 @@ int Opened_open_unnamed(int directory, const char *folder)
     if (fd < 0)
         return -errno;
     if (fstat(fd, &status) || status.st_nlink)
-        return -EBADF; // the program has this number by now
+        return -EBADF; // the program has taken this number
     opened.device = status.st_dev;
     opened.inode = status.st_ino;
     return fd >= OPENED_ABOVE ? fd : move_above(fd, &opened);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// These functions open and check Ocular's descriptors in the traced process.
-// struct Opened has the file for which a descriptor stood when we opened it.
-// The traced program may close our descriptors, as daemons often do, and may
-// then get the same numbers for its own files. Ocular never reads, writes or
-// closes the program's files. Our descriptors are never 0, 1 or 2, because a
-// program may print after it has closed these three. Any thread may call these
-// functions.
+// Opens and checks Ocular's descriptors in the traced process. struct Opened
+// identifies the file that we opened for a descriptor. The traced program may
+// close our descriptors, as daemons often do, and may then get the same numbers
+// for its own files. Ocular never reads, writes or closes the program's files.
+// Our descriptors are never 0, 1 or 2, because a program may print after it has
+// closed these three. Any thread may call these functions.
 #ifndef OCULAR_IPC_BASE_OPENED_H
 #define OCULAR_IPC_BASE_OPENED_H
 
@@ -31,7 +30,7 @@ void Opened_close(const struct Opened *opened, int fd);
 // gives a program the lowest free number, so a program that has closed a
 // descriptor of ours seldom gets the same number.
 #define OPENED_ABOVE 128
-// Moves a new descriptor of ours to a safe number. Call this for each
+// Moves a new descriptor of ours to a safe number. Must be called for each
 // descriptor right after its creation. Returns `fd` itself if `fd` is
 // OPENED_ABOVE or more. Otherwise closes `fd` and returns a copy, which is
 // closed on exec. If the limit of descriptors is too low for a copy at
@@ -39,8 +38,8 @@ void Opened_close(const struct Opened *opened, int fd);
 // negative or the copy fails.
 int Opened_above(int fd);
 // Calls open() with O_CLOEXEC, and then Opened_above(). Returns a descriptor or
-// -errno; -EBADF means that the program has meanwhile got this number for
-// another file.
+// -errno. -EBADF means that the program has closed our descriptor and got its
+// number for another file.
 int Opened_open(const char *path, int flags, mode_t mode);
 // Opens a new file without a name (O_TMPFILE) in `folder` for writing.
 // Otherwise works as Opened_open does.
@@ -49,7 +48,7 @@ int Opened_open_unnamed(int directory, const char *folder);
 bool Opened_is_writable_file(int fd);
 // Reads up to size - 1 bytes from the beginning of a file and adds a NUL.
 // Returns the number of bytes read, or -errno. -EBADF means that the program
-// has meanwhile got the descriptor's number for another file.
+// has closed our descriptor and got its number for another file.
 long Opened_read(const char *path, char *text, size_t size);
 // Writes all bytes, with as many calls as needed. Returns 0 or -errno.
 int Opened_write(int fd, const void *data, size_t size);

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define STACK_MAX (16u << 20)
-// Number of first checks whether the kernel still lists an ended thread.
+// Worker_join first checks YIELDS times whether the kernel still lists the
+// ended thread.
 #define YIELDS 1000
 #define PAUSES 10000 // number of further checks, 100 us apart
 
@@ -26,9 +27,9 @@ static bool is_filtered(void)
     return prctl(PR_GET_SECCOMP) != 0;
 }
 
-// glibc repeats setuid(), setgroups() and similar calls on every thread. glibc
-// aborts if a call succeeds on one thread and fails on another. So our threads
-// keep these two capabilities until the program gives up root.
+// glibc repeats setuid(), setgroups() and similar calls on every thread. If a
+// call succeeds on one thread and fails on another thread, glibc aborts. So our
+// threads keep CAP_SETUID and CAP_SETGID until the program gives up root.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
 // Capabilities belong to a thread, so without this function our thread keeps
@@ -52,7 +53,7 @@ static void drop_capabilities(void)
     syscall(SYS_capset, &header, held);
 }
 
-// Number of workers that run. The variable is global because it counts the
+// Counts the workers that run. The variable is global, because it counts the
 // threads of all sessions and services.
 static atomic_int count;
 
@@ -69,8 +70,8 @@ static void *begin(void *argument)
 
     prctl(PR_SET_NAME, worker->name);
     drop_capabilities();
-    // These two stores pair with the loads in Worker_cpu_ns(), which must count
-    // each thread's time exactly once.
+    // These two stores pair with the loads in Worker_cpu_ns(). Worker_cpu_ns()
+    // must count each thread's time exactly once.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     atomic_fetch_add(&count, 1);
@@ -79,8 +80,8 @@ static void *begin(void *argument)
         sem_post(&worker->prepared);
     }
     worker->run(worker->context);
-    // The thread itself stores its CPU time. When the thread is joined, its id
-    // may belong to another thread.
+    // The thread itself stores its CPU time, because its id may belong to
+    // another thread when it is joined.
     worker->ended = gettid();
     atomic_store_explicit(&worker->ended_ns,
                           before + Now_ns(CLOCK_THREAD_CPUTIME_ID),

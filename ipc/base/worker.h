@@ -41,7 +41,7 @@ int Worker_start(struct Worker *worker, const char *name,
 // can neither use nor close the program's descriptors. Does nothing if system
 // calls are filtered, and before Linux 5.9.
 void Worker_leave_descriptors(void);
-// Waits until the thread has ended and the kernel lists the thread no longer.
+// Waits until the thread has ended and the kernel does not list it any more.
 // (pthread_join() alone returns a moment earlier.) Does nothing if the worker
 // was not started.
 void Worker_join(struct Worker *worker);
