@@ -182,7 +182,8 @@ static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
-    // One half is for all samples, the other for samples in C.
+    // The first half is for all samples, and the second half for samples in C
+    // functions.
     size_t samples = 2 * count;
     void *room;
 
@@ -234,8 +235,8 @@ static void learn_callee(const struct Attribution *attribution,
 
 // Credits each function on the stack once, at its outermost frame. The loop
 // begins with the outermost frame. Writes the ids of the stack's functions into
-// *path. Sets *top to the innermost frame whose code is known, and returns this
-// code, or NULL.
+// *path. Sets *top to the innermost frame with known code, and returns this
+// code. Returns NULL if no frame has known code.
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,

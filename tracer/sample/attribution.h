@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Attributes the time of a sampled stack to functions. The innermost function
 // that the registry knows gets the CPU time and the waiting time as its own
-// time. Each function on the stack gets both times as `cumulative` time, which
-// is also added up for each caller of the function's outermost frame. Only the
-// sampler's thread calls this code.
+// time. Each function on the stack gets both times as `cumulative` time. The
+// `cumulative` time of a function is also added up for each of its callers.
+// Only the sampler's thread calls this code.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 

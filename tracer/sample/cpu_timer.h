@@ -91,7 +91,7 @@ struct CpuTimer {
 // Installs the handler for `signal`, or for a signal without a handler if
 // `signal` is 0. The handler is never removed, because a signal may be
 // delivered late. If no handler can be installed, CpuTimer_new always returns
-// NULL. Then `error` is -EBUSY if each signal has a handler, -EINVAL if the
+// NULL, and `error` is -EBUSY if each signal has a handler, -EINVAL if the
 // signal cannot be chosen, or -EPERM if a thread cannot read its own memory.
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // Returns true if the program has installed another handler for our signal.

@@ -13,8 +13,8 @@ struct Observer {
     struct Walk walk;
     struct WalkCopies copies;
     size_t next; // Index in the table of the thread that is observed next.
-    uint64_t
-        found;  // Number of samples that observations made in the newest step.
+    // Number of samples that observations made in the newest step.
+    uint64_t found;
     bool alone; // True if in the newest step only threads without a timer ran.
     bool refused;         // True if the newest stack could not be read.
     uint64_t readable_ns; // Time of the newest stack that could be read.

@@ -32,12 +32,12 @@ struct SampledThread {
     // true if the thread is counted as untimed, because it has no timer or a
     // muted timer
     bool untimed;
-    uint64_t
-        lacked_ns;    // value of the CPU clock when a sample was last missing.
+    // Value of the CPU clock when a sample was last missing.
+    uint64_t lacked_ns;
     uint64_t cpu_ns;  // value of the CPU clock at the newest observation.
     uint64_t wall_ns; // CLOCK_MONOTONIC at the newest observation.
-    // Used if the thread has no timer: the value of the CPU clock up to which
-    // time is attributed.
+    // The value of the CPU clock up to which time is attributed. This field is
+    // used only if the thread has no timer.
     uint64_t accounted_ns;
     double wait_ns;         // ns of waiting that are not attributed yet.
     double wait_age;        // ShareTime.age of `wait_ns`.
@@ -68,12 +68,12 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time that must be attributed to the observed stack, or
-// 0. There are such ns if the thread has no timer, or if there was no sample
-// for a long time because the thread has blocked the signal.
+// 0. The result is above 0 if the thread has no timer, or if there was no
+// sample for a long time because the thread has blocked the signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
-// Returns true if the thread has used `ns` of CPU time both since the newest
-// sample of its timer and since this function last returned true.
+// Returns true if the thread has used `ns` of CPU time since the newest sample
+// of its timer. The function returns true at most once in `ns` of CPU time.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
 void SampledThread_account(struct SampledThread *thread);
 // Frees the thread's timer. The CPU time that the timer has sampled is not

@@ -28,8 +28,8 @@ struct SamplerTotals {
     // Number of samples that were lost because a ring was full. The next sample
     // got the time of a lost sample.
     uint64_t lost;
-    uint64_t
-        ours; // samples, counted in `samples`, in which the thread ran a hook
+    // Samples, counted in `samples`, in which the thread ran a hook.
+    uint64_t ours;
     uint64_t untimed; // number of threads that cannot have a timer
     // number of the samples' signal; 0 if there are only observations
     int signal;
