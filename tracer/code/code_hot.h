@@ -37,9 +37,8 @@ struct CodeHot {
     // Unique in the process, immutable, never reused; 0 is no function.
     uint32_t id;
     // The number of known callees that are dark. While this number is above 0,
-    // self cycles and block cycles are not counted, because self cycles and
-    // block cycles would contain the callees' cycles. The governor reads this
-    // field.
+    // self cycles and block cycles are not counted, because the callees' cycles
+    // would be a part of them. The governor reads this field.
     _Atomic uint32_t dark_callees;
     // This number is never 0. The number changes when the cycles of running
     // calls become wrong, for example when the first callee goes dark.

@@ -2,8 +2,8 @@
 // These fields of struct Code describe the places in the bytecode that have
 // events. Code_new (code.c) and Code_make_precise (precise.c) write the fields
 // before other threads see the code. After that all fields are immutable,
-// except that the holder of the counting lock counts in the sites and the
-// instructions. Any thread reads the fields.
+// except the counters in `sites` and `instructions`, which the holder of the
+// counting lock changes. Any thread reads the fields.
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 

@@ -8,7 +8,7 @@
 // span. The function's call rate is the number of calls in the spans divided by
 // the length of the spans. This rate is right even if calls come in bursts. If
 // the function reaches its threshold, its calls end the span, and not the
-// clock. Such a span gives no rate.
+// clock. A span that calls have ended does not count for the rate.
 #ifndef OCULAR_TRACER_CODE_CODE_SPANS_H
 #define OCULAR_TRACER_CODE_CODE_SPANS_H
 

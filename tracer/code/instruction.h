@@ -26,8 +26,8 @@ struct Instruction {
     counter_t hits;
     counter_t cycles; // net cycles of the timed hits.
     counter_t timed;  // number of hits whose end was seen.
-    uint64_t
-        stop_at;   // when `hits` reaches this number, the instruction goes dark
+    // When `hits` reaches this number, the instruction goes dark.
+    uint64_t stop_at;
     uint16_t unit; // code unit of the opcode, after any EXTENDED_ARG.
     uint16_t next; // number of an instruction that may run next.
     // number of another instruction that may run next, or equal to `next`

@@ -2,9 +2,9 @@
 // Lays out a code object's instructions. The layout says which instructions
 // have an event, and which instructions can run after each instruction. The
 // order of instructions is known in advance, so no hook has to ask for the
-// target of a jump. The time between two events is the time of the first
-// event's instruction under two conditions: the second event's instruction can
-// follow that instruction, and no instruction that can follow is dark
+// target of a jump. The time between two events counts as the time of the first
+// event's instruction if the second event's instruction can follow the first.
+// In addition, no instruction that can follow the first may be dark
 // (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
@@ -176,8 +176,8 @@ static struct Instruction *new_instructions(const struct Code *code,
 
     walk.stop_at = threshold ? threshold : CODE_NEVER;
     measure(&walk);
-    // Two more entries are needed: the entry for an unknown instruction, and an
-    // entry for a number that is one too high.
+    // Two more entries are needed. One is for an unknown instruction, and one
+    // is for a number that is one too high.
     walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
     if (!walk.all)
         return NULL;

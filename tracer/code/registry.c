@@ -229,7 +229,8 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     push_retired(registry, code);
     point(&registry->leaving, NULL);
     // The counter of living code is reduced last here, and a reader reads this
-    // counter first. So the sum of living and retired code never lacks a Code.
+    // counter first. So a reader never misses a Code in the sum of living and
+    // retired code.
     atomic_fetch_sub(&registry->count, 1);
 }
 

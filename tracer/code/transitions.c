@@ -133,9 +133,9 @@ void Transitions_add(struct Transitions *transitions,
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
-    // The time is computed only once, because the time identifies the change,
-    // and a later computation with a corrected rate of the clock would give
-    // another time.
+    // The time identifies the change, so the time is computed only once. A
+    // later computation could give another time, because the clock's rate is
+    // corrected during the run.
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
         Clock_hz(transitions->clock);
