@@ -12,8 +12,8 @@
 
 struct Contention {
     const void *last_trace; // record of the thread whose hit was counted last
-    int64_t
-        brief_span; // ticks; shorter spans between two events are not checked
+    // ticks; shorter spans between two events are not checked.
+    int64_t brief_span;
     // If more ticks than this are between two events, another thread must have
     // run. INT64_MAX while there is only one thread.
     int64_t long_span;

@@ -34,9 +34,9 @@ struct Stacks {
     size_t count;
 };
 
-// Parks the stack in the hash table, which then owns the stack. No parked stack
-// may have the same root. If the result is -ENOMEM, the caller still owns the
-// stack.
+// Parks the stack in the hash table, which then owns the stack. No other parked
+// stack may have the root of this stack. If the result is -ENOMEM, the caller
+// still owns the stack.
 int Stacks_park(struct Stacks *stacks, struct Stack *stack);
 // Returns the parked stack with this root, or NULL. The caller then owns the
 // stack.

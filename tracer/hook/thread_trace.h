@@ -38,8 +38,8 @@
 
 struct Track;
 
-// A loop that has jumped back at least once, with its present iteration.
-// `number` and `enter` identify the frame of the loop.
+// A loop that has jumped back at least once. The fields describe its present
+// iteration. `number` and `enter` identify the frame of the loop.
 struct Loop {
     int64_t enter; // `enter` of the frame
     int64_t start; // net clock at the beginning of the iteration
@@ -52,8 +52,9 @@ struct ThreadTrace {
     struct Frame *top; // the bottom frame is a sentinel of depth 0
     int64_t last;      // net clock of the newest event
     struct Contention *contention;
-    const int64_t *cost; // ticks of each kind of hook, the same for all records
-    struct Ring *ring;   // NULL if no timeline is wanted
+    const int64_t
+        *cost; // ticks of each kind of hook; all records share the array
+    struct Ring *ring; // NULL if no timeline is wanted
     struct Frame *limit;
     struct Frame *bottom;
     // The newest chunk of the interpreter's data stack at the last event that

@@ -61,8 +61,8 @@ void ThreadTraces_ask_name(struct ThreadTraces *traces,
 void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
 // Resets every record. If `timeline` is true, records have rings. Frees the
-// records whose threads have ended. Waits for the end of a visit. The caller
-// holds the GIL, and the ring of hits is empty.
+// records whose threads have ended. If a visit is running, waits for the end of
+// the visit. The caller holds the GIL, and the ring of hits is empty.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
 // Removes a code object, which is about to be freed, from all frames.
