@@ -40,8 +40,8 @@ void Account_init(struct Account *account, const struct AccountSource *source);
 void Account_release(struct Account *account);
 // Takes a reading and returns the budget, which is locked until Account_close.
 struct Budget *Account_open(struct Account *account);
-// Returns the budget as of the newest reading. The budget is locked until
-// Account_close.
+// Returns the budget with the values of the newest reading. The budget is
+// locked until Account_close.
 const struct Budget *Account_look(struct Account *account);
 void Account_close(struct Account *account);
 // Takes a reading and returns true if tracing has spent more than the token

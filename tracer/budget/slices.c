@@ -17,10 +17,10 @@
 #define OWN_PART 0.25
 #define OWN_INTERVAL_S 4.0 // least seconds between two slices of own functions
 #define OWN_SHORTEST_S 0.2
-// The next slice comes after this part of its interval, if many functions are
-// newer than the newest slice.
+// If many functions are newer than the newest slice, the interval to the next
+// slice is multiplied by this factor.
 #define NEW_PART 0.25
-#define NEW_CODES 8 // many: one of this number of functions
+#define NEW_CODES 8 // "many" means at least one of this number of functions
 // Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0
 
@@ -77,8 +77,8 @@ static double due_s(const struct Slices *slices,
     return fmin(slices->due_s, slices->ends_s + NEW_PART * slices->interval_s);
 }
 
-// A slice during imports would count code that runs once, and the budget would
-// then be spent when the program's work begins.
+// A slice during imports would count code that runs only once, and would spend
+// the budget before the program's real work begins.
 static bool may_begin(const struct Slices *slices,
                       const struct SlicesReading *reading)
 {
