@@ -117,8 +117,8 @@ static bool has_counter(void)
 {
     unsigned a, b, c, d;
 
-    // Leaf 0x80000007, EDX bit 8: the TSC has the same rate in every power
-    // state.
+    // In leaf 0x80000007 bit 8 of EDX means that the TSC has the same rate in
+    // every power state.
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
         return false;
     return !kernel_distrusts_tsc();

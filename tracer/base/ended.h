@@ -33,7 +33,7 @@ struct Ended {
 void Ended_add(struct Ended *ended, const struct EndedThread *thread);
 // Moves the thread with this id and this name from the list into `thread`.
 // Returns false if the thread is not in the list. A thread that still runs may
-// be in the list, if the sampler did not see it for a while.
+// be in the list, if the sampler did not see the thread for a while.
 bool Ended_take(struct Ended *ended, pid_t tid, const char *name,
                 struct EndedThread *thread);
 

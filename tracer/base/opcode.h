@@ -78,8 +78,8 @@ static inline bool Opcodes_is_far(const struct Opcodes *opcodes, size_t unit)
     return opcodes->far_unit && unit >= opcodes->far_unit;
 }
 
-// Returns the length of an instruction in code units of 2 bytes: 1 plus the
-// inline cache units of its opcode.
+// Returns the length of an instruction in code units of 2 bytes. The length is
+// 1 plus the number of the opcode's inline cache units.
 static inline size_t Opcodes_length(const struct Opcodes *opcodes,
                                     uint8_t opcode)
 {

@@ -95,8 +95,9 @@ static void visit(void)
     pthread_mutex_unlock(&visitors.lock);
 }
 
-// Ends a visitor's read section. In a forked child `count` may already be 0:
-// the child clears `count`, even if the forking thread was in a read section.
+// Ends a visitor's read section. In a forked child `count` may already be 0,
+// because the child clears `count` even if the forking thread was in a read
+// section.
 static void leave(void)
 {
     pthread_mutex_lock(&visitors.lock);

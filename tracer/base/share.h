@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Holds the time that the sampler has attributed to a function or a thread. One
-// sum is since the start, and one sum is of an exponentially decaying window.
-// `struct ShareClock` makes the window long enough to hold enough samples. The
-// sampler writes and any thread reads. Of two values that are read one after
-// the other, one may lack the newest sample.
+// Holds the time that the sampler has attributed to a function or a thread.
+// There is one sum for the time since the start, and one sum for an
+// exponentially decaying window. `struct ShareClock` makes the window long
+// enough to hold enough samples. The sampler writes and any thread reads. Of
+// two values that are read one after the other, one may lack the newest sample.
 #ifndef OCULAR_TRACER_BASE_SHARE_H
 #define OCULAR_TRACER_BASE_SHARE_H
 

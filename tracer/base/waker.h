@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Wakes a thread that may not exist at the moment. A thread that has work for
-// the other thread calls a callback. The owner of the other thread sets and
-// clears the callback. A mutex is held during the callback, so no thread calls
-// the callback after the owner has cleared the callback.
+// Wakes a thread that may not exist at the moment. To wake the thread, any
+// thread calls a callback. The owner of the woken thread sets and clears the
+// callback. A mutex is held during the callback, so no thread calls the
+// callback after the owner has cleared the callback.
 #ifndef OCULAR_TRACER_BASE_WAKER_H
 #define OCULAR_TRACER_BASE_WAKER_H
 
