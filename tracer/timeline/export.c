@@ -298,7 +298,7 @@ int Export_start(struct Export *export, int descriptor, const char *name,
     export->request = request;
     if (snprintf(export->name, sizeof export->name, "%s", name ? name : "") >=
         (int)sizeof export->name)
-        error = -ENAMETOOLONG; // the end of the name must be known: it says
+        error = -ENAMETOOLONG; // the whole name is needed, because its end says
                                // whether the file is packed
     if (!error)
         error = copy_descriptor(export, descriptor);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A mark is a mark of the program, the begin or the end of a span of the
-// program, or the task to which a call belongs. In the ring a mark is first its
-// text, with eight bytes in each event, and then the event of the mark. So a
-// mark is limited, stored and forgotten like calls.
+// A struct Mark is a mark that the program sets, the begin or the end of a span
+// that the program sets, or the task to which a call belongs. In the ring a
+// mark is first its text, with eight bytes in each event, and then the event of
+// the mark. So a mark is limited, stored and forgotten like calls.
 #ifndef OCULAR_TRACER_TIMELINE_MARK_H
 #define OCULAR_TRACER_TIMELINE_MARK_H
 

@@ -13,7 +13,8 @@ void OutputName_choose(const char *output, char path[PATH_MAX]);
 bool OutputName_is_device(const char *path);
 // Returns true if a file exists at `path` that must not be replaced.
 bool OutputName_is_taken(const char *path);
-// Adds the pid to `output`, which gives the name of a child's own file.
+// Stores `output` with the pid added in `path`, as the name of a child's own
+// file.
 void OutputName_own(const char *output, char path[PATH_MAX]);
 
 // Chooses the name of the recording that is written until tracing stops. The

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of writes: bytes that the recording must write to places of its file,
-// in order.
+// Holds the writes that a recording still has to do, in order. A write is some
+// bytes for a place in the file.
 #ifndef OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
 #define OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
 

@@ -37,9 +37,9 @@
 struct Recording {
     _Atomic unsigned references;
     pthread_mutex_t mutex; // Guards `left`, the places and the memory.
-    pthread_mutex_t
-        writing; // Held by the thread that flushes; taken before `mutex`.
-    int fd;      // -1 if there is no file.
+    // Held by the thread that flushes; taken before `mutex`.
+    pthread_mutex_t writing;
+    int fd; // -1 if there is no file.
     struct Opened opened;
     pid_t owner;    // The process that writes the file; a forked child does not
                     // write.
@@ -63,9 +63,8 @@ struct Recording {
     char path[PATH_MAX];    // "" if the file has no name.
 };
 
-// Some file systems (NFS) have no files without a name. On such a file system
-// the file gets a name, which is removed at once. Returns a descriptor or
-// -errno.
+// Some file systems (NFS) have no files without a name. On NFS the file gets a
+// name, and the name is removed at once. Returns a descriptor or -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -89,8 +88,8 @@ static bool is_ours(const struct Recording *recording)
            Opened_holds(&recording->opened, recording->fd);
 }
 
-// Sets how large the file may become until the next call, so that enough of its
-// file system is left. Each flush calls this, and the maker of the file.
+// Sets how large the file may become until the next call, so that enough of the
+// file system stays free. Each flush calls this, and the maker of the file.
 static void ask_for_room(struct Recording *recording)
 {
     uint64_t spare = SPARE_MOST, most, room, bytes;

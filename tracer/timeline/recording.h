@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The recording that holds a timeline (recording_format.h), in a file or in
-// memory. If the program is killed, its file can still be read. The file is
-// written by pwrite and never mapped, so truncating the file does no harm. Only
-// the thread that flushes a recording waits for the disk. Bytes that the file
-// refuses stay in memory. Any thread may call these functions.
+// A recording holds a timeline in a file or in memory (recording_format.h). If
+// the program is killed, its file can still be read. The file is written by
+// pwrite and never mapped, so truncating the file does no harm. Only the thread
+// that flushes a recording waits for the disk. Bytes that the file refuses stay
+// in memory. Any thread may call these functions.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_H
 
@@ -33,7 +33,7 @@ struct Recording *Recording_new_unnamed(const char *folder, int *error);
 struct Recording *Recording_new(const char *path, uint64_t plain, int *error);
 // Makes a recording without a file. Returns NULL if memory is out.
 struct Recording *Recording_new_in_memory(void);
-// Sets how many of the bytes that the file refuses stay in memory; 0 at first.
+// Sets how many bytes stay in memory if the file refuses the bytes; 0 at first.
 void Recording_set_room(struct Recording *recording, size_t bytes);
 // Opens an existing recording to read it. *error is -EINVAL if `path` is no
 // regular file.
@@ -55,8 +55,8 @@ uint64_t Recording_bytes(struct Recording *recording);
 // Returns the bytes of memory that the recording takes.
 size_t Recording_memory(struct Recording *recording);
 
-// The functions up to Recording_drop do not wait for the disk. They store the
-// bytes in memory, and the next flush writes the bytes in the same order.
+// The functions up to Recording_drop do not wait for the disk. These functions
+// store the bytes in memory, and the next flush writes the bytes in this order.
 
 // Fills in the magic number, the version and the checksum, and writes the head.
 void Recording_put_head(struct Recording *recording,

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 
 struct RecordingNames {
-    size_t
-        blocks; // number of blocks of 64 KiB in each half; set by the creator
+    // Number of blocks of 64 KiB in each half; set by the creator.
+    size_t blocks;
     uint8_t *known; // one bit for each id; 1 if the name is written, or the id
                     // is in `wanted`
     size_t known_bytes; // size of `known`
@@ -25,8 +25,8 @@ struct RecordingNames {
     size_t wanted_count, wanted_room;
     // Only the writer uses the next fields.
     struct Bytes text; // names of the block that is being filled
-    struct RecordingSlot
-        *half[2]; // places of the blocks of the older and of the newer half
+    // Places of the blocks of the older and of the newer half.
+    struct RecordingSlot *half[2];
     size_t count[2];
     bool opcodes;  // true if the opcodes are written
     bool restarts; // true if the older half was dropped and its names are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the slow part of the ring, which is its memory, the full ring and
-// the consumer's functions. The producer's thread calls Ring_push_slow. The
-// consumer's thread calls Ring_peek and Ring_pop.
+// Implements the functions of the ring that are not called for each event. The
+// producer's thread calls Ring_push_slow. The consumer's thread calls Ring_peek
+// and Ring_pop.
 #include "tracer/timeline/ring.h"
 #include "ipc/base/heap.h"
 

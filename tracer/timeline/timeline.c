@@ -379,8 +379,8 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
 
     pthread_mutex_lock(&timeline->mutex);
     timeline->busy = track;
-    // The ring is read twice, and not until it is empty, because the producer
-    // may be as fast as this loop.
+    // The ring is read only twice, even if the ring is then not empty, because
+    // the producer may be as fast as this loop.
     for (part = 0; part < 2; part++) {
         count = Ring_peek(ring, &events);
         for (done = 0; done < count;) {
@@ -392,7 +392,7 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
             done += added ? added : 1;
         }
         // `lost` is read before Ring_pop makes room for the mark of a gap,
-        // because the events that are lost up to now belong to this place.
+        // because the events that were lost before belong to this place.
         track->ring_lost =
             atomic_load_explicit(&ring->lost, memory_order_acquire);
         track->shown.lost = track->ring_lost + track->dropped + dropped;

@@ -19,7 +19,7 @@ struct PerfettoName {
 };
 
 struct PerfettoTrace {
-    // Trace of another process for the same file, or NULL.
+    // Trace of another process that goes into the same file, or NULL.
     const struct PerfettoTrace *next;
     const char *file; // name of the recording; NULL if there is only one
     const struct TimelineView *view;
@@ -34,8 +34,8 @@ struct PerfettoTrace {
                             // binary format
     double hz;
     const struct Opcodes *opcodes; // names
-    struct RecordingDark
-        *dark; // functions dark at dark_ticks; the exporter frees the array
+    // Functions dark at dark_ticks; the exporter frees the array.
+    struct RecordingDark *dark;
     size_t dark_count;
     uint64_t dark_ticks; // time of the list `dark`
     int descriptor;      // open file to write to; 0 if the path is opened
@@ -53,8 +53,8 @@ struct PerfettoTrace {
 struct PerfettoResult {
     uint64_t bytes; // of the file
     uint64_t events;
-    uint64_t
-        cpu_ns; // CPU time of the writing thread in ns; set by Export_write
+    // CPU time of the writing thread in ns; set by Export_write.
+    uint64_t cpu_ns;
 };
 
 #endif

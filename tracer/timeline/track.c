@@ -50,8 +50,8 @@ struct Block *Track_begin_block(struct Track *track)
     block->sequence = track->begun++;
     block->open_count = track->open_count;
     block->full = BLOCK_EVENTS - track->open_count;
-    // In a deep recursion the block has more events, because each block also
-    // has a copy of the open calls, which should be the smaller part.
+    // In a deep recursion the block has more events. Each block also has a copy
+    // of the open calls, and this copy should be the smaller part of the block.
     if (track->open_count > BLOCK_EVENTS / 5)
         block->full = 4 * track->open_count;
     track->blocks++;

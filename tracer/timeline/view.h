@@ -59,8 +59,8 @@ struct TimelineView {
     size_t chunk_count;
     const struct TimelineThread *threads;
     size_t thread_count;
-    uint64_t
-        forgotten; // forgotten events of all threads, including ended threads
+    // Forgotten events of all threads, including ended threads.
+    uint64_t forgotten;
     uint64_t lost;
     uint64_t first_ticks; // first and last time of all events; 0 if there are
                           // no events
