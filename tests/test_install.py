@@ -111,8 +111,8 @@ raise SystemExit(7)
 
 @pytest.mark.parametrize("command", [["ocular"], ["python", "-m", "ocular"]])
 def test_the_commands_run_a_program(user, tmp_path, command):
-    """The commands trace the program, and its output, arguments and status are those of
-    plain python."""
+    """The commands trace the program. The program's output, arguments and status are the
+    same as with plain python."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     plain = run(user.python, program, "-x", status=7, cwd=tmp_path)

@@ -109,7 +109,7 @@ def exception_heavy(size):
 
 # --- Functions that are made up ------------------------------------------------
 
-# Programs are made from these statements. Each contains a number.
+# Programs are made from these statements. Each statement contains a number.
 STATEMENTS = (
     "x = table['k{}']",
     "s = 'a{}' + s[:3]",

@@ -141,8 +141,9 @@ class Terminal:
             pass
 
     def connecting_ms(self):
-        """Goes back to the list of processes. Returns how long it takes, from the list on,
-        until ocular-top has connected, has got a snapshot and has drawn it."""
+        """Goes back to the list of processes. Returns the time that ocular-top takes from
+        the list to the first screen. In this time it connects, gets a snapshot and draws
+        the snapshot."""
         self.settle()
         os.write(self.fd, b"p")
         self.until(b"which process")

@@ -72,7 +72,7 @@ static PyObject *run_thread(PyObject *module, PyObject *args)
 
 struct Visits {
     PyObject *function;
-    // The visit runs this state. If it is NULL, each call has a new state.
+    // The visit runs this state. If `state` is NULL, each call has a new state.
     PyThreadState *state;
     // Each byte from this descriptor causes a call. The descriptor -1 means
     // only one call.

@@ -478,7 +478,7 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 def test_a_fork_that_fails(tmp_path, sockets):
     """A fork fails because of the limit of processes, so our threads cannot start
-    again. Our threads start as soon as the limit allows this."""
+    again. Our threads start as soon as the limit allows new threads."""
     result = answer(
         tmp_path,
         """

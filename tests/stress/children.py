@@ -183,7 +183,8 @@ def fork_and_leave(party, dice):
 
 def fork_and_return(party, dice):
     """Forks a child that ends like a program, with its atexit functions. Only the main
-    thread does this. Returns False in the child. The child must then return from main()."""
+    thread forks such children. Returns False in the child. The child must then return from
+    main()."""
     deed, status = dice.choice(DEEDS[:4])
     leave_traced = deed is just_ends and dice.random() < 0.5
     pid = os.fork()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/session/called_from: to which callers a function's time of the
-// whole run belongs, and how the report's line says this.
+// whole run belongs, and what the report's line says about them.
 #include "tests/tracer/make_code.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"

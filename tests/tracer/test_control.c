@@ -83,7 +83,7 @@ TEST(test_a_small_budget)
 }
 
 // In a program that mostly sleeps, a hold takes twice as long and comes half as
-// often for the same allowance.
+// often. The allowance is the same.
 TEST(test_a_light_program)
 {
     struct World w;

@@ -106,7 +106,7 @@ TEST(test_a_full_bucket_halves_all)
 }
 
 // The function has become three times as slow. When the histogram has aged
-// twice, the median shows this.
+// twice, the median shows the new cost.
 TEST(test_quantiles_follow_a_cost_that_has_changed)
 {
     struct Histogram histogram = {0};

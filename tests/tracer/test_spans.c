@@ -40,8 +40,8 @@ TEST(test_one_span)
 }
 
 // A function may miss calls while it is dark, before it is armed for good. When
-// it has been armed four times as long as it was dark, the number of missed
-// calls is final.
+// a function has been armed four times as long as it was dark, the number of
+// missed calls is final.
 TEST(test_what_was_missed_is_settled)
 {
     struct Code *code = make_code(1, 0x1000);

@@ -464,8 +464,8 @@ TEST_WITH(test_events, set_up, tear_down)
     enter(f, b, 4, 600);
     enter(f, c, 9, 700);
     leave(f, a, 1, 800);
-    // The events have their original ticks and levels from 0, whatever their
-    // depth.
+    // Whatever the depth of a call is, its events have their original ticks,
+    // and levels that begin with 0.
     EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
                   {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
