@@ -249,8 +249,8 @@ def test_names_of_files(folder, shell):
 
 @every_shell
 def test_processes(tmp_path, shell):
-    """The Python processes are offered after attach and detach, and also after --pid
-    except in bash."""
+    """The shells offer the Python processes after the words `attach` and `detach`. zsh and
+    fish also offer them after --pid."""
     needs(shell)
     if not shutil.which("find"):
         pytest.skip("no find")

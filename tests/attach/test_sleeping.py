@@ -127,9 +127,9 @@ def test_it_cannot_tell(tmp_path):
 
 
 def test_the_attaching_side_is_killed(tmp_path):
-    """Kills the attaching program before system calls of itself or of its child. One of
-    the first of these system calls makes the thread call our functions.
-    KILL_STRIDE=1 tests every call."""
+    """Kills the attaching program before a system call of this program or of its child. One
+    of the first of these system calls makes the thread call our functions. KILL_STRIDE=1
+    tests every call."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching

@@ -141,8 +141,7 @@ def other_box(before, after):
 
 
 def jumped(before, after):
-    """Returns true if the selection went from a backward jump to the instruction with its
-    label."""
+    """Returns true if the selection went from a backward jump to the jump's target."""
     label = re.search(r" to (L\d+)", selected(before))
     return label and f" {label[1]}: " in selected(after)
 

@@ -39,8 +39,8 @@ int Capture_close(struct Capture *recording);
 void Capture_add(struct Capture *recording, const struct Message *message,
                  double now);
 // Returns the function whose code the recorder requests next: the hottest
-// function whose code was not requested in the last seconds. Returns 0 if there
-// is no such function.
+// function whose code was not requested in the last seconds. Returns 0 if no
+// request for code is due.
 uint64_t Capture_wish(struct Capture *recording,
                       const struct Snapshot *snapshot, double now);
 

@@ -3,8 +3,8 @@
 // share of the CPU time, its CPU time per call and its calls per second. Each
 // change has a standard error, and a change of less than two standard errors is
 // noise. Two runs of the same program never take exactly the same time. So a
-// change of a CPU time or of a rate is measured relative to the median change
-// of all functions, which is called the pace. All functions are pure.
+// change of a CPU time or of a rate is measured relative to the pace. The pace
+// is the median change of all functions. All functions are pure.
 #ifndef OCULAR_TUI_MODEL_COMPARISON_H
 #define OCULAR_TUI_MODEL_COMPARISON_H
 

@@ -40,8 +40,9 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
 // Takes the listing or the error from a message. Returns true if the message
 // answers the view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
-// Called after the caller has recorded the message. If enough time has passed,
-// chooses the next function for the recording.
+// Called after the caller has recorded the message. After a snapshot, chooses
+// the recording's next function, unless a request of the recording is under
+// way.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Capture *recording,
                           const struct Message *message, double now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Since has the snapshot that the key E saves. The counts begin at the
 // last reset (r), as on the screen. The snapshot has either the functions on
-// the screen in the same order, or all functions. The snapshot borrows data
+// the screen in the screen's order, or all functions. The snapshot borrows data
 // from the model, so the snapshot must be released before the model changes.
 // ui.c calls these functions on one thread.
 #ifndef OCULAR_TUI_MODEL_SINCE_H
