@@ -132,8 +132,8 @@ static int convert_samples(const struct PerfettoTrace *trace,
 
 // -----------------------------------------------------------------------------
 
-// Opens a recording. Adds a line to conversion->why if something is wrong with
-// it.
+// Opens a recording. If the recording has a fault, adds a line to
+// conversion->why.
 static int open_path(struct RecordingReader *reader,
                      struct Conversion *conversion, const char *path)
 {

@@ -384,7 +384,8 @@ static int write_head(struct TraceWriter *writer)
     int error = trace == writer->first ? begin_document(json) : 0;
 
     writer->later_ns = trace->start_unix_ns - start_of(writer);
-    Encoded_clear(&writer->encoded); // ids of functions are those of a process
+    // Each process has its own ids of functions.
+    Encoded_clear(&writer->encoded);
     json->nodes = json->sample_us = 0;
     json->tid = trace->pid;
     if (error)

@@ -68,8 +68,8 @@ static int check_target(const char *path)
 }
 
 // Returns the path of a file that may be missing. The path is the resolved path
-// of the directory plus the file's own name, in memory from malloc(). Returns
-// NULL with errno on failure.
+// of the directory plus the file's own name. The caller frees the path by
+// free(). Returns NULL with errno on failure.
 static char *join_missing(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

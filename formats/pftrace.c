@@ -61,8 +61,8 @@ static int put_encoded(struct Pftrace *pf, uint64_t ticks,
 // --- Events that are encoded once --------------------------------------------
 
 // Writes a name, and also a source location if `place` is set. Adds an entry
-// for events that refer to the numbers of both. After an error returns NULL,
-// and the error is in pf->base.error.
+// for events that refer to the numbers of the name and of the source location.
+// After an error returns NULL, and the error is in pf->base.error.
 static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
@@ -302,7 +302,7 @@ static int write_head(struct TraceWriter *writer)
     size_t from[3];
     int error, i;
 
-    Pftrace_end_sequence(pf); // ids of functions are those of a process
+    Pftrace_end_sequence(pf); // each process has its own ids of functions
     error = open_track(pf, 0, TRACK_PROCESS, from);
     Protobuf_add_text(&pf->packet, PROCESS_NAME,
                       trace->command ? trace->command : "python");

@@ -24,9 +24,9 @@ struct ReadChunk {
     struct TimelineThread thread;
 };
 
-// The reader calls `go_on` now and then. `done` is the part of the file that
-// has been read, from 0 to 1. If `go_on` returns false, the reading ends with
-// -ECANCELED.
+// The reader calls `go_on` from time to time. `done` is the part of the file
+// that has been read, from 0 to 1. If `go_on` returns false, the reading ends
+// with -ECANCELED.
 struct RecordingWatch {
     bool (*go_on)(void *context, double done); // may be NULL
     void *context;

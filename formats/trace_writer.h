@@ -22,7 +22,7 @@
 #define TRACE_FACTS 14
 
 struct TraceWriter {
-    const struct PerfettoTrace *trace; // the one that is being written
+    const struct PerfettoTrace *trace; // the trace that is written now
     const struct PerfettoTrace *first; // first trace of the file
     struct Output output;
     struct Encoded encoded; // pieces that are made once per function or loop

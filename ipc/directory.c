@@ -97,8 +97,8 @@ static int check(int fd, const char *path, char *why, size_t why_size)
 }
 
 // Gives our user all rights to the new directory, because a strict umask may
-// have removed some rights. Changes the mode by descriptor, because another
-// file may have the name by now.
+// have removed some rights. Changes the mode by descriptor, because the name
+// may belong to another file now.
 static void restore_mode(int fd)
 {
     char path[64];

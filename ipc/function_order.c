@@ -11,8 +11,7 @@
 // If a function is on a stack for less than this share of the time, the
 // function is idle.
 #define IDLE_SHARE 0.0005
-// A sample is in the window until its weight has faded to the part
-// LEAST_SAMPLES.
+// A sample is in the window until its weight has faded to a quarter.
 #define LEAST_SAMPLES 0.25
 
 // Puts the larger number first; null counts as 0.

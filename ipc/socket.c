@@ -158,7 +158,7 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// A control message with room for one descriptor. The kernel closes further
+// Holds a control message with one descriptor. The kernel closes further
 // descriptors of a message.
 union Passed {
     struct cmsghdr head; // gives `bytes` its alignment

@@ -172,7 +172,8 @@ static struct Slab *open_slab(size_t number)
     return slab;
 }
 
-// Returns a block of size class `number`, or NULL if no slab has room for one.
+// Returns a block of size class `number`, or NULL if no slab has a free block
+// of this class.
 static void *take_block(size_t number)
 {
     struct Slab *slab = heap.roomy[number];

@@ -32,8 +32,8 @@ static const char *text_of(PyObject *text, PyObject **keeper)
     return "?";
 }
 
-// Returns true for our own modules, which are not traced. Packages below ours,
-// such as the demo, are traced.
+// Returns true for our own modules, which are not traced. Subpackages of our
+// package, such as the demo, are traced.
 static bool is_ours(const struct State *state, const char *file)
 {
     const char *slash = strrchr(file, '/');

@@ -115,8 +115,8 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
-    // If a thread of ours starts the trace, this thread got a record for the
-    // calibration only.
+    // If a thread of ours starts the trace, the thread's record ends here,
+    // because only the calibration needed the record.
     if (Worker_is_here(&ocular_service.activation.worker) ||
         Worker_is_here(&ocular_service.child_starter.worker))
         OwnTrace_end();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The work of the collector's thread: it drains the rings into the timeline,
-// builds and publishes snapshots, makes listings, and frees the records of
-// ended threads and, after a grace period, of retired code. The collector never
-// touches a Python object.
+// Does the work of the collector's thread. This code drains the rings into the
+// timeline, builds and publishes snapshots, makes listings, and frees the
+// records of ended threads. After a grace period it also frees retired code.
+// The collector never touches a Python object.
 #ifndef OCULAR_TRACER_SESSION_COLLECT_H
 #define OCULAR_TRACER_SESSION_COLLECT_H
 

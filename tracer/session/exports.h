@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Gives a session's exports their input: the session's timeline and the
-// description of the process.
+// Gives a session's exports their input, which is the session's timeline and
+// the description of the process.
 #ifndef OCULAR_TRACER_SESSION_EXPORTS_H
 #define OCULAR_TRACER_SESSION_EXPORTS_H
 
 #include "tracer/session/session.h"
 
 void Exports_init(struct Session *session);
-// Brings the recording up to date: it has all events that have happened by now.
-// Any thread may call this.
+// Brings the recording up to date, so that it has all events until now. Any
+// thread may call this.
 void Exports_cut(struct Session *session);
 // Completes the file and renames it to the name of the output. If a file of
 // that name exists, the recording keeps its old name. Sets `path` to the
