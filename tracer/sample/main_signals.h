@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Passes signals that are sent to the process on to its main thread. The kernel
-// wakes the main thread for such a signal, but delivers the signal to the first
-// thread that handles any signal. CPython runs Python's handlers only in the
-// main thread. So the main thread would sleep again, perhaps for ever, without
+// Hands over the process's signals to the main thread. The kernel wakes the
+// main thread for such a signal, but delivers the signal to the first thread
+// that handles any signal. CPython runs Python's handlers only in the main
+// thread. So the main thread would sleep again, perhaps for ever, without
 // having run the handler. Our handler calls MainSignals_pass at its beginning,
 // with all signals blocked. The rules of our handler (cpu_timer.h) apply to
 // this code, too.

@@ -16,7 +16,8 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
 
     // The newest id is read before the walk. If other code later gets one of
     // the addresses that the walk has read, the other code has a newer id. So
-    // the other code is not taken for the code that the walk saw.
+    // the registry does not confuse the other code with the code that the walk
+    // saw.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;

@@ -32,7 +32,8 @@ struct SampledThread {
     // true if the thread is counted as untimed, because it has no timer or a
     // muted timer
     bool untimed;
-    // Value of the CPU clock when a sample was last missing.
+    // Value of the CPU clock when SampledThread_lacks_sample last returned
+    // true.
     uint64_t lacked_ns;
     uint64_t cpu_ns;  // value of the CPU clock at the newest observation.
     uint64_t wall_ns; // CLOCK_MONOTONIC at the newest observation.

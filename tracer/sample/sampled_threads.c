@@ -69,7 +69,7 @@ static bool is_same(const struct SampledThread *thread,
 
 // Takes the thread from the table. The table and the list have almost always
 // the same order, except for new threads, which come first. So the search
-// begins behind the thread that was taken last.
+// begins after the thread that was taken last.
 static struct SampledThread *take(struct SampledThreadTable *table,
                                   size_t *next,
                                   const struct ListedThread *listed)

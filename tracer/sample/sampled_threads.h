@@ -53,8 +53,8 @@ struct SampledThreads {
 };
 
 int SampledThreads_init(struct SampledThreads *threads); // returns 0 or -ENOMEM
-// Frees the threads. The caller frees their timers. This function also works in
-// a forked child, because it does not touch the lock.
+// Frees the threads. The caller frees the threads' timers. This function also
+// works in a forked child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
 // Copies the list without a lock. Returns 0 or -ENOMEM. Any thread may call
 // this function.
