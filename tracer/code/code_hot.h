@@ -60,8 +60,8 @@ struct CodeHot {
     // collector reads this field.
     _Atomic bool exact;
     // True if the site of a jump is dark, or in precise mode the site of a gate
-    // (instruction.h). Some ends of blocks or of instructions are then not
-    // seen. The governor reads this field.
+    // (instruction.h). The hooks then miss some ends of blocks or of
+    // instructions. The governor reads this field.
     _Atomic bool broken;
     uint8_t enter_hook; // enum HookKind; immutable
     // true for code that only serves to time hooks, and is in no list;
