@@ -19,8 +19,8 @@ struct Contention {
     int64_t long_span;
     double hz;      // ticks per second
     uint32_t armed; // number of times that code was armed, modulo 2^32
-    // True if other programs often take the CPU, and at first, before this is
-    // known. Only the governor writes this field.
+    // True if other programs often take the CPU. The value is true until the
+    // first measurement. Only the governor writes this field.
     bool preempted;
 };
 
