@@ -20,7 +20,7 @@
 #define SLACK 1.25 // factor by which armed functions may exceed their part
 // seconds; a span of this length is enough for the call rate of a new function
 #define KNOWN_S 1.0
-// Seconds; a shorter span at a slice's end gives no call rate.
+// Seconds; if a span is shorter at a slice's end, the span gives no call rate.
 #define SHORT_S 0.09
 #define RATE_S 5.0 // mean age in seconds of the calls in a call rate
 

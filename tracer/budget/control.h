@@ -7,8 +7,8 @@
 //
 // When the governor wakes up, it calls Control_needs_account and Control_step,
 // does the work that Control_step has chosen, and calls Control_pause. All
-// times are seconds of one clock. If this clock jumps, each action comes at
-// most one pause of the longest length too late.
+// times are seconds of one clock. If this clock jumps, an action may come too
+// late, but by no more than the longest pause before the action.
 #ifndef OCULAR_TRACER_BUDGET_CONTROL_H
 #define OCULAR_TRACER_BUDGET_CONTROL_H
 

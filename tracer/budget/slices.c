@@ -20,7 +20,7 @@
 // If many functions are newer than the newest slice, the interval to the next
 // slice is multiplied by this factor.
 #define NEW_PART 0.25
-#define NEW_CODES 8 // "many" means at least one of this number of functions
+#define NEW_CODES 8 // "many" means more than 1/8 of all functions
 // Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0
 
