@@ -26,7 +26,7 @@ struct EndedThread {
 struct Ended {
     struct EndedThread threads[ENDED_ROOM];
     size_t count;
-    uint64_t dropped; // number of threads that are not in the list because it
+    uint64_t dropped; // number of threads that were left out because the list
                       // was full
 };
 

@@ -26,7 +26,7 @@ void Histogram_age(struct Histogram *histogram)
     uint64_t total = Histogram_count(histogram);
     // If a bucket has an odd number of hits, half a hit is carried over to the
     // next bucket. If half of the total is odd, half a hit is carried into the
-    // first bucket. Without this the lowest single hit would always be
+    // first bucket. Without this half hit the lowest single hit would always be
     // forgotten.
     unsigned half = total / 2 % 2;
 

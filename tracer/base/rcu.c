@@ -7,8 +7,8 @@
 //
 // liburcu has a few bytes of thread-local memory. glibc allocates these bytes
 // when a thread first uses them, and ends the process if memory is out. So only
-// our own threads use liburcu, and they register when they begin. All other
-// threads are visitors. A mutex guards the number of visitors.
+// our own threads use liburcu. Each of our threads registers when it begins.
+// All other threads are visitors. A mutex guards the number of visitors.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
