@@ -16,9 +16,9 @@ enum AsideCounter {
 
 #define ASIDE_THREADS (1u << 20) // a thread with a higher number has no counter
 
-// Returns an event with the value of a counter. The value is of the last `ms`
-// ms before the event, or of the moment of the event. `thread` is the number of
-// the thread to which the value belongs.
+// Returns an event with the value of a counter. The value belongs to the last
+// `ms` ms before the event. If `ms` is 0, the value belongs to the moment of
+// the event. `thread` is the number of the thread to which the value belongs.
 static inline struct Event Aside_counter(uint64_t ticks,
                                          enum AsideCounter which, unsigned ms,
                                          uint64_t value, unsigned thread)

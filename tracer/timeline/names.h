@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the name of a function id, even if the code object no longer exists.
-// Names keeps a limited number of names of retired code. The collector adds
-// names, and any thread may ask for a name.
+// Finds the name of a function id, even if the code object no longer exists. A
+// struct Names keeps a limited number of names of retired code. The collector
+// adds names, and any thread may ask for a name.
 #ifndef OCULAR_TRACER_TIMELINE_NAMES_H
 #define OCULAR_TRACER_TIMELINE_NAMES_H
 

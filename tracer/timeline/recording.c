@@ -89,7 +89,8 @@ static bool is_ours(const struct Recording *recording)
 }
 
 // Sets how large the file may become until the next call, so that enough of the
-// file system stays free. Each flush calls this, and the maker of the file.
+// file system stays free. Each flush and the creation of the file call this
+// function.
 static void ask_for_room(struct Recording *recording)
 {
     uint64_t spare = SPARE_MOST, most, room, bytes;

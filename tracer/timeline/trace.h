@@ -42,7 +42,8 @@ struct PerfettoTrace {
     const struct Opened *opened; // the file that `descriptor` stands for
     bool overwrite;              // true if an existing file is replaced
     void *context;               // context of `name`
-    // Returns false if the name is unknown. The file then has "<retired>".
+    // Returns false if the name is unknown. The file then has the name
+    // "<retired>" for the function.
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
     void *watcher; // context of `progress`
     // Called from time to time with the finished part (0 to 1) and the present
