@@ -464,8 +464,8 @@ TEST_WITH(test_events, set_up, tear_down)
     enter(f, b, 4, 600);
     enter(f, c, 9, 700);
     leave(f, a, 1, 800);
-    // Whatever the depth of a call is, its events have their original ticks,
-    // and levels that begin with 0.
+    // The events have their original ticks. The levels begin with 0, even if
+    // the call is deep in the stack.
     EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
                   {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
