@@ -9,7 +9,7 @@
 
 #define PROTOBUF_VARINT 10u // maximum number of bytes of a varint
 
-// Both functions write at `at`, which must have enough space. They return the
+// Both functions write at `at`, which must have enough space, and return the
 // address behind the last byte.
 static inline uint8_t *Protobuf_put_varint(uint8_t *at, uint64_t value)
 {

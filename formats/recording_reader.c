@@ -547,8 +547,8 @@ static int open_file(struct RecordingReader *reader, const char *path,
     return error;
 }
 
-// Reads the blocks. `error` is the error of reading the first page. If it is
-// not 0, reads nothing.
+// Reads the blocks. `error` is the error of reading the first page. If `error`
+// is not 0, reads nothing.
 static int read_rest(struct RecordingReader *reader, int error, char *why,
                      size_t why_size)
 {

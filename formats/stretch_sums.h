@@ -67,7 +67,8 @@ int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch);
 // Returns the length of the stretch in seconds, at least 1e-9.
 double StretchSums_length(const struct StretchSums *sums);
-// These two convert between ticks and seconds since tracing began.
+// StretchSums_s and StretchSums_ticks convert between ticks and seconds since
+// tracing began.
 double StretchSums_s(const struct StretchSums *sums, uint64_t ticks);
 uint64_t StretchSums_ticks(const struct StretchSums *sums, double s);
 // Sets *name to the name of a function. Returns false if the recording does not

@@ -90,9 +90,9 @@ struct TraceFormat {
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // Called once, before the next four functions. These four are called after
-    // all threads were written. Their times are `ns` since the start of
-    // tracing, in any order.
+    // Called once, before the next four functions. The four functions are
+    // called after all threads were written. The times of the four functions
+    // are `ns` since the start of tracing, in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);

@@ -36,10 +36,10 @@ struct Served {
 
 // Finds the socket of one process. The function tries the directories that our
 // environment names, the usual directories of the process's user, and the
-// directories that /proc/PID/environ names. Then it tries the last two kinds of
-// directories again, with /proc/PID/root before their paths. Returns 0, -ESRCH
-// if there is no such process, -ENOENT if the process does not serve, or
-// -EACCES if the process belongs to another user.
+// directories that /proc/PID/environ names. Then the function tries the last
+// two kinds of directories again, with /proc/PID/root before the paths. Returns
+// 0, -ESRCH if there is no such process, -ENOENT if the process does not serve,
+// or -EACCES if the process belongs to another user.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
 // Lists every process that serves and that we may talk to, sorted by pid. If

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Changes describes the functions that have not run since the previous
-// snapshot. It says how their numbers fade, and which functions are gone. The
-// server builds struct Changes, and a viewer's client applies struct Changes to
-// its last snapshot.
+// snapshot. struct Changes says how the numbers of these functions fade, and
+// which functions are gone. The server builds struct Changes, and a viewer's
+// client applies struct Changes to its last snapshot.
 #ifndef OCULAR_IPC_CHANGES_H
 #define OCULAR_IPC_CHANGES_H
 

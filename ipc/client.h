@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A client is the viewer's end of a connection. It connects, sends the hello,
-// and decodes bytes into messages. Only one thread uses a client. Only
+// A client is the viewer's end of a connection. A client connects, sends the
+// hello, and decodes bytes into messages. Only one thread uses a client. Only
 // Client_open and Client_wait block.
 #ifndef OCULAR_IPC_CLIENT_H
 #define OCULAR_IPC_CLIENT_H

@@ -36,8 +36,8 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// If the source has a notice, sends the notice. It says why the first snapshot
-// comes later.
+// If the source has a notice, sends the notice. The notice says why the first
+// snapshot comes later.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};

@@ -196,8 +196,9 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// Carries out an order. The server's thread calls this. If the server's thread
-// does not run, the thread that gives the order calls this.
+// Carries out an order. The server's thread calls this function. If the
+// server's thread does not run, the thread that gives the order calls this
+// function.
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;

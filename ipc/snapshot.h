@@ -32,8 +32,8 @@ struct Thread {
     // thread.
     double cpu_s;
     uint64_t ended;
-    // The functions that ran in the thread. Their shares add up to cpu_share.
-    // The list is empty if the thread has ended.
+    // The functions that ran in the thread. The shares of these functions add
+    // up to cpu_share. The list is empty if the thread has ended.
     const struct Caller *functions;
     size_t function_count;
 };

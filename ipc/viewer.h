@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Viewer is the server's side of one connection. It has the bytes that
-// the viewer has sent, and the queue of bytes for the viewer. The queue has at
-// most one snapshot, and any number of answers. These functions do not block.
-// Only the server's thread calls these functions.
+// struct Viewer is the server's side of one connection. struct Viewer has the
+// bytes that the viewer has sent, and the queue of bytes for the viewer. The
+// queue has at most one snapshot, and any number of answers. These functions do
+// not block. Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 

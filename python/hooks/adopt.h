@@ -27,15 +27,15 @@ static inline struct Code *Adopt_find(const struct State *state,
 // no new code. Returns true if this call has accepted the code object. Leaves
 // no exception set.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
-// Forgets at the start of a session which code objects earlier sessions have
-// put off.
+// Must be called at the start of a session. Then code that earlier sessions
+// have put off counts as never called.
 void Adopt_begin(struct State *state);
 // If the budget is overdrawn, puts off the classification of new code. The code
 // is classified when it is called again, or when a thread is found running it.
 // Returns false if the code must be classified now.
 bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies running code that was put off. Each call examines the newest
-// frames of a few threads, in turn. The governor calls this.
+// frames of a few threads, in turn. The governor calls this function.
 void Adopt_running_put_off(struct State *state);
 // Returns the number of hits after which an armed site goes dark. If a budget
 // is set, the number is hits per second, otherwise hits in all.

@@ -189,8 +189,9 @@ static double cost_of(const struct Probe *probe)
 // Splits the cost of a call's two hooks. The callee's span contains the time
 // from the counter's reading in the enter hook to the reading in the leave
 // hook, and the caller's span contains the rest. An untraced call also takes
-// time in its caller. This time counts as the callee's, because it is the cost
-// of being called. So one of the two hooks may get a negative cost.
+// time in its caller. The call's time in the caller counts as the callee's
+// time, because the time is the cost of being called. So one of the two hooks
+// may get a negative cost.
 static void set_pair(int64_t *enter, int64_t *leave, const struct Probe *probe)
 {
     double inside =

@@ -416,7 +416,7 @@ def stop_serving():
 
 
 def _arm():
-    """Starts a trace for a viewer. The activation thread calls this."""
+    """Starts a trace for a viewer. The activation thread calls this function."""
     _start(_kept["serving"], _ocular.BY_ACTIVATION)
 
 

@@ -317,8 +317,8 @@ void Fork_after_in_parent(struct Service *service)
     }
 }
 
-// In a child, disarms the parent's hooks and frees the parent's session. This
-// takes 5 us per function.
+// In a child, disarms the parent's hooks and frees the parent's session.
+// Disarming and freeing take 5 us per function.
 static void let_session_go(struct Service *service)
 {
     struct State *state = service->state;

@@ -299,7 +299,7 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
         return;
     executor->hot += hot;
     // In one of ASKED slices a hot function may have the full number of hits.
-    // So it shows in this slice whether the function is still hot.
+    // So this slice shows whether the function is still hot.
     if (hot && !executor->slices.all &&
         (executor->slices.count + code->hot.id) % ASKED)
         most = HOT_HITS;

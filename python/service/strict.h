@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Ends tracing if a thread of the program may no longer read the time stamp
-// counter. This is so in seccomp's strict mode (tracer/base/tsc_guard.h).
-// Tracing ends at once and without the GIL, because the thread in strict mode
-// would need a system call to release the GIL. The hooks disable themselves,
-// and the timeline is written. Our threads end, so that the process ends as
-// soon as the program's threads have ended.
+// counter. A thread in seccomp's strict mode may not read the counter
+// (tracer/base/tsc_guard.h). Tracing ends at once and without the GIL, because
+// the thread in strict mode would need a system call to release the GIL. The
+// hooks disable themselves, and the timeline is written. Our threads end, so
+// that the process ends as soon as the program's threads have ended.
 #ifndef OCULAR_PYTHON_SERVICE_STRICT_H
 #define OCULAR_PYTHON_SERVICE_STRICT_H
 

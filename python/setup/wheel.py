@@ -2,8 +2,8 @@
 """`make wheel` makes a wheel for machines without the libraries. auditwheel copies the
 libraries into the wheel under unique names, since a process may have loaded other copies.
 auditwheel also finds the oldest glibc with which the wheel runs. This file adds the
-libraries' licences. It also puts the viewer itself into bin/, because auditwheel puts only
-a Python script there that starts the viewer. wheel.py EXTENSION VIEWER DIRECTORY
+libraries' licences. auditwheel puts only a Python script into bin/, which starts the
+viewer. So this file puts the viewer itself into bin/. wheel.py EXTENSION VIEWER DIRECTORY
 """
 
 import os

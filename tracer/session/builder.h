@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Builds a snapshot from the counters. The collector's thread calls this code.
-// After the collector has ended, the stopping thread calls it.
+// After the collector has ended, the stopping thread calls this code.
 #ifndef OCULAR_TRACER_SESSION_BUILDER_H
 #define OCULAR_TRACER_SESSION_BUILDER_H
 

@@ -52,7 +52,7 @@ static bool check_signal(struct Session *session, char *why, size_t why_size)
     return false;
 }
 
-// Adds a sample to the timeline. The sampler's thread calls this.
+// Adds a sample to the timeline. The sampler's thread calls this function.
 static void keep_sample(void *context, const struct FlameSample *sample,
                         pid_t tid, uint64_t ticks)
 {

@@ -77,10 +77,10 @@ struct Session {
     // CPU time that the server had used before the session
     uint64_t server_base_ns;
     // Time at which a snapshot was last built for viewers. Only the server's
-    // thread uses it.
+    // thread uses this field.
     double built_s;
     // Number of snapshots built in a row while the budget is overdrawn. Only
-    // the server's thread uses it.
+    // the server's thread uses this field.
     unsigned debt_builds;
     bool hands_over; // true if viewers stay connected for the next session
     struct Collector collector;
