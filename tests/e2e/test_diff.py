@@ -26,7 +26,8 @@ for _ in range(int(sys.argv[1])):
 """
 ROUNDS = "1500"
 
-pytestmark = pytest.mark.once
+# The three runs take 10 s of CPU time, which is minutes on a busy machine.
+pytestmark = [pytest.mark.once, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")

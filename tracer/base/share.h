@@ -70,9 +70,6 @@ struct Share {
     // The part of `cpu` at the function's first instruction, in ns. At its
     // first instruction CPython may collect garbage before a hook runs.
     counter_t resume_ns;
-    // The part of `cpu` at the caller's call instruction, in ns. During the
-    // call instruction CPython pushes or pops the function's frame.
-    counter_t entry_ns;
     counter_t samples; // number of samples with the function innermost
     // samples, counted in `samples`, that found the function running
     counter_t run_samples;
@@ -90,6 +87,9 @@ struct Share {
     // The number of the newest sample that contains the function. Only the
     // sampler uses this field.
     uint32_t stamp;
+    // The samples in `run_samples` at the caller's call instruction, which push
+    // or pop the function's frame. Only the sampler uses this field.
+    uint32_t entry_samples;
 };
 
 // The credit of one sample, which many values receive. The decay of the values

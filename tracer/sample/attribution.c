@@ -120,10 +120,9 @@ static bool takes_entry(const struct Attribution *attribution,
     double calls = (double)Counter_get(&code->hot.self_calls);
     double cycles = (double)Counter_get(&code->hot.self_cycles);
 
-    return !(cycles > 0) ||
-           (double)Counter_get(&code->share.entry_ns) * cycles <=
-               (double)Counter_get(&code->share.cpu.total_ns) * calls *
-                   attribution->call_ticks;
+    return !(cycles > 0) || code->share.entry_samples * cycles <=
+                                (double)Counter_get(&code->share.run_samples) *
+                                    calls * attribution->call_ticks;
 }
 
 // Returns true if the innermost frame is at a call instruction that runs a C
@@ -348,8 +347,8 @@ double Attribution_add(struct Attribution *attribution,
             ShareValue_credit(&code->share.in_c, &ran);
         if (top == 0 && stack->at_resume)
             Counter_add(&code->share.resume_ns, (uint64_t)cpu_ns);
-        if (top == 0 && stack->entering)
-            Counter_add(&code->share.entry_ns, (uint64_t)cpu_ns);
+        if (top == 0 && stack->entering && cpu_ns > 0)
+            code->share.entry_samples++;
         if (cpu_ns > 0)
             count_instruction(attribution, code, &stack->frames[top], in_c,
                               &path);
