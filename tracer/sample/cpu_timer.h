@@ -91,8 +91,8 @@ struct CpuTimer {
 // Installs the handler for `signal`, or for a signal without a handler if
 // `signal` is 0. The handler is never removed, because a signal may be
 // delivered late. If no handler can be installed, CpuTimer_new always returns
-// NULL, and `error` is -EBUSY if each signal has a handler, -EINVAL if the
-// signal cannot be chosen, or -EPERM if a thread cannot read its own memory.
+// NULL. `error` is then -EBUSY if each signal has a handler, or -EINVAL if the
+// signal cannot be chosen. It is -EPERM if a thread cannot read its own memory.
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // Returns true if the program has installed another handler for our signal.
 bool CpuTimers_lost_signal(const struct CpuTimers *timers);
