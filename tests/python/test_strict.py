@@ -22,11 +22,12 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
-# The thread that enters the mode holds the GIL and has slept before. So no other thread
-# waits for the GIL, because a wait for the GIL would kill the waiting thread in any
-# program.
+# A thread that waits for the GIL makes the holder release it, which kills the holder in
+# strict mode. So the thread that enters the mode has slept before, and a wait that begins
+# before it enters the mode asks for the GIL only after a long time. A wait that begins in
+# strict mode is Ocular's mistake and asks at once.
 PROGRAM = """
-import ctypes, os, time
+import ctypes, os, sys, time
 libc = ctypes.PyDLL(None)
 prctl, leave, write, sleep = libc.prctl, libc.syscall, os.write, time.sleep
 def inner(n):
@@ -43,8 +44,11 @@ def fails():
     raise ValueError
 for _ in range({warm}):
     work(1000)
+soon = sys.getswitchinterval()
+sys.setswitchinterval(1000)
 sleep(0.01)
 prctl({mode})
+sys.setswitchinterval(soon)
 for _ in range({rounds}):
     work(1000)
     sum(generate(10))
