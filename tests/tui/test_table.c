@@ -167,6 +167,27 @@ TEST(test_few_samples)
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
 }
 
+// In slices calls are counted over a known time. With an error above a quarter,
+// one digit of the number of calls is known, and above a half none.
+TEST(test_calls_counted_in_slices)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+
+    function.calls = 564;
+    function.calls_exact = 0;
+    function.calls_estimated = 34567;
+    function.calls_per_s_error = 100;
+    function.calls_error = 0.2;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~35k");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.calls_error = 0.3;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~30k");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.calls_error = 0.6;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=564");
+}
+
 TEST(test_estimates_from_few_samples)
 {
     struct Function function = nothing();

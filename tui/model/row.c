@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define SURE 0.125 // largest standard error as a part of the estimate
+// largest standard error as a part of the estimate that is shown
+#define SURE 0.125
+#define SURE_SLICED 0.5   // the same for counts in slices
+#define ROUGH_SLICED 0.25 // with a larger error only one digit is known
 // After a function has stopped, its share soon falls below IDLE_SHARE.
 #define IDLE_SHARE 0.0005
 // All calls count as timed if this part of the expected cycles was timed.
@@ -71,11 +74,23 @@ double Row_estimated(const struct Row *row)
     return isnan(since) ? since : fmax(since, Row_calls(row));
 }
 
+bool Row_is_sliced(const struct Row *row)
+{
+    return isfinite(row->now->calls_per_s_error);
+}
+
 bool Row_is_sure(const struct Row *row)
 {
+    double sure = Row_is_sliced(row) ? SURE_SLICED : SURE;
+
     // calls_error is relative to the estimate since the start.
     return !(row->now->calls_error * row->now->calls_estimated >
-             SURE * Row_estimated(row));
+             sure * Row_estimated(row));
+}
+
+bool Row_is_rough(const struct Row *row)
+{
+    return Row_is_sliced(row) && row->now->calls_error > ROUGH_SLICED;
 }
 
 bool Row_calls_exact(const struct Row *row)

@@ -72,10 +72,15 @@ double Row_share(const struct Row *row);
 double Row_calls(const struct Row *row); // counted calls
 // Returns the estimated calls, or NaN if there is no estimate.
 double Row_estimated(const struct Row *row);
-// Returns false if the estimate's standard error is known and larger than an
-// eighth of the estimate. If the standard error is an eighth, one estimate in
-// twenty is wrong by more than a quarter.
+// Returns true if the rate comes from slices. In a slice the calls are counted
+// over a known time.
+bool Row_is_sliced(const struct Row *row);
+// Returns false if the estimate's standard error is known and too large. The
+// limit is an eighth of the estimate, since one estimate in twenty is then
+// wrong by more than a quarter. For counts in slices the limit is a half.
 bool Row_is_sure(const struct Row *row);
+// Returns true if only the first digit of an estimate from slices is known.
+bool Row_is_rough(const struct Row *row);
 double Row_best_calls(const struct Row *row);
 double Row_self(const struct Row *row); // cycles of timed calls
 // Returns Row_self plus the mean cost of each call that was not timed.

@@ -79,6 +79,8 @@ static void add_calls(struct Strip *strip, const struct Row *row)
         return;
     }
     if (isfinite(estimated) && Row_is_sure(row)) {
+        if (Row_is_rough(row))
+            estimated = Window_one_digit(estimated);
         Strip_add(strip, STYLE_PLAIN, "~%s", Number_count(number, estimated));
         Strip_add(strip, STYLE_FAINT, ", seen >=%s",
                   Number_count(number, seen));

@@ -79,20 +79,13 @@ static bool is_rate_estimated(const struct Row *row)
                                                 : row->now->rate_estimated != 0;
 }
 
-// Returns true if the rate comes from slices. In a slice the calls are counted
-// over a known time.
-static bool is_sliced(const struct Row *row)
-{
-    return isfinite(row->now->calls_per_s_error);
-}
-
 // Returns the standard error of the estimated rate, divided by the rate.
 static double rate_error(const struct Row *row, double rate)
 {
     // Without slices, the rate and the number of calls are computed from the
     // same mean, so their relative errors are equal.
-    return is_sliced(row) ? row->now->calls_per_s_error / rate
-                          : row->now->calls_error;
+    return Row_is_sliced(row) ? row->now->calls_per_s_error / rate
+                              : row->now->calls_error;
 }
 
 static void put_rate(struct ListCell *out, const struct TableCell *cell)
@@ -102,9 +95,9 @@ static void put_rate(struct ListCell *out, const struct TableCell *cell)
     double rate = cell->value, samples = Row_rate_samples(row);
     double error = rate_error(row, rate);
     bool rough =
-        (!is_sliced(row) && samples < WINDOW_FEW) || error > ROUGH_RATE;
+        (!Row_is_sliced(row) && samples < WINDOW_FEW) || error > ROUGH_RATE;
     bool unknown =
-        !is_sliced(row) && (samples < WINDOW_LEAST || error > UNKNOWN_RATE);
+        !Row_is_sliced(row) && (samples < WINDOW_LEAST || error > UNKNOWN_RATE);
     ListCell_number(out, rate, Number_rate);
     if (rate == 0)
         out->style = STYLE_FAINT;
@@ -120,7 +113,7 @@ static void put_rate(struct ListCell *out, const struct TableCell *cell)
 static bool is_floor(const struct Row *row)
 {
     return isnan(Row_estimated(row)) ||
-           (!is_sliced(row) && Row_u64(row->now->run_samples) == 0 &&
+           (!Row_is_sliced(row) && Row_u64(row->now->run_samples) == 0 &&
             Row_estimated(row) <= Row_calls(row));
 }
 
@@ -131,9 +124,10 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     double calls = cell->value, seen = Row_calls(row);
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
-    // More than half of the number is an estimate.
-    bool rough = is_sliced(row) ? row->now->calls_error > ROUGH_RATE
-                                : samples < WINDOW_FEW && calls > 2 * seen;
+    // In the second case more than half of the number is an estimate.
+    bool rough =
+        Row_is_rough(row) ||
+        (!Row_is_sliced(row) && samples < WINDOW_FEW && calls > 2 * seen);
     if (Row_calls_exact(row))
         mark = "";
     else if (is_floor(row) || !Row_is_sure(row))

@@ -126,6 +126,8 @@ static void add_calls(struct Strip *strip, const struct Row *row)
     bool known = isfinite(Row_estimated(row)) && Row_is_sure(row);
     if (!isfinite(best))
         return;
+    if (known && Row_is_rough(row))
+        best = Window_one_digit(best);
     Strip_label(strip, 3, "calls", "%s%s",
                 exact   ? ""
                 : known ? "~"
