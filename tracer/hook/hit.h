@@ -39,6 +39,8 @@ struct Hit {
     uint64_t where; // depth, unit and target, as Hit_where packs them
 };
 
+_Static_assert(sizeof(struct Hit) == 24, "a hook writes few bytes");
+
 // Returns the value of the field `who`. The kind's four bits fit into the
 // field, because an address has at most 57 bits.
 static inline uint64_t Hit_who(uintptr_t address, enum HitKind kind)

@@ -39,11 +39,11 @@ struct RecordingHead { // the first page
 };
 
 enum RecordingKind {
-    RECORDING_CHUNK,    // open calls, then events
-    RECORDING_NAMES,    // struct RecordingName, one after the other
-    RECORDING_OPCODES,  // 256 names, each with its NUL
-    RECORDING_SNAPSHOT, // the last snapshot, encoded as for the socket
-    RECORDING_DARK,     // array of struct RecordingDark, of the newest cut
+    RECORDING_CHUNK,    // open calls, then events.
+    RECORDING_NAMES,    // struct RecordingName, one after the other.
+    RECORDING_OPCODES,  // 256 names, each with its NUL.
+    RECORDING_SNAPSHOT, // the last snapshot, encoded as for the socket.
+    RECORDING_DARK,     // array of struct RecordingDark, of the newest cut.
     RECORDING_THREADS   // array of struct RecordingThread, sorted by number
 };
 

@@ -31,11 +31,11 @@ struct Timeline {
     struct Block *oldest,
         *newest; // of all threads, in the order of their beginning
     struct RecordingNames names;        // names in the recording.
-    struct RecordingSlot dark, threads; // lists of the newest cut
-    unsigned holds;                     // number of readers (Timeline_hold)
-    unsigned truncations; // truncations of the file at the last check
-    bool names_lost;      // true if all names must be written again
-    bool closed;          // true if the program has closed the file
+    struct RecordingSlot dark, threads; // lists of the newest cut.
+    unsigned holds;                     // number of readers (Timeline_hold).
+    unsigned truncations; // truncations of the file at the last check.
+    bool names_lost;      // true if all names must be written again.
+    bool closed;          // true if the program has closed the file.
     // the track that is being drained, or NULL; the newest block of this track
     // is in use
     const struct Track *busy;
