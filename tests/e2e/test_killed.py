@@ -115,7 +115,7 @@ def test_at_any_moment(tmp_path, part):
         assert kill_at_random(folder) / 1e9 < LATE_S + BUSY_S
         files.append(folder / "x.pftrace")
     if trace_processor.missing():
-        return
+        pytest.skip("there is no trace processor that could check the files")
     with trace_processor.TraceProcessor() as processor:
         for file in files:
             assert processor.query(file, COMPLAINTS) == []

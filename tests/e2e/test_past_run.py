@@ -165,6 +165,16 @@ def test_every_view_draws(tmp_path):
             assert "nan" not in " ".join(lines).split()
 
 
+def test_views_have_rows(tmp_path):
+    said, recording = traced(tmp_path, "busy(0.5)")
+    assert "<genexpr>" in screen(recording, "/leaf<Enter>c")  # calls leaf
+    main = [
+        line for line in screen(recording, "t").splitlines() if f" {said['pid']} " in line
+    ]
+    assert len(main) == 2  # the header and the main thread
+    assert "leaf" in screen(recording, "f")
+
+
 def test_what_is_no_recording(tmp_path):
     """For a file that is no recording, ocular-top prints one sentence and returns 2. If a
     recording is truncated, ocular-top shows the parts that are intact."""

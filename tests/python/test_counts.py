@@ -4,6 +4,7 @@ with exceptions, generators and threads."""
 
 import asyncio
 import gc
+import os
 import sys
 import threading
 
@@ -75,6 +76,22 @@ def test_exceptions_through_many_frames():
     assert row(final, "catches")["total_cycles"] >= row(final, "leaf")["total_cycles"]
     total = row(final, "catches")["total_cycles"]
     assert 0 < row(final, "sink")["self_cycles"] < total
+
+
+def test_nothing_is_lost_on_one_cpu():
+    """The threads and Ocular's own threads share one CPU."""
+
+    def calls_leaf():
+        for _ in range(100_000):
+            leaf()
+
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    try:
+        _, final = traced(in_threads, calls_leaf, calls_leaf, calls_leaf)
+    finally:
+        os.sched_setaffinity(0, cpus)
+    assert row(final, "leaf")["calls"] == 300_000 and final["lost"] == 0
 
 
 # --- Generators ---------------------------------------------------------------

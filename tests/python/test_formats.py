@@ -236,3 +236,6 @@ def test_what_hooks_run_in_is_linked_with_none_of_it():
     assert not re.search(r"json|libz\.", linked.stdout)
     code = Path(ocular._ocular.__file__).read_bytes()
     assert b"traceEvents" not in code and b"speedscope.app" not in code
+    done = subprocess.run(["nm", ocular._ocular.__file__], capture_output=True, text=True)
+    writers = re.compile(r" (Perfetto|Pftrace\w*|Pprof|Profile|Pstats|Speedscope|Folded)_")
+    assert " Timeline_new\n" in done.stdout and not writers.search(done.stdout)

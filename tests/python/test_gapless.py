@@ -110,6 +110,14 @@ def test_an_export_in_the_midst_of_it(tmp_path):
     assert EVENTS // 2 <= early.names()["leaf"] <= EVENTS
 
 
+def test_an_event_takes_few_bytes_of_the_recording(tmp_path):
+    path = tmp_path / "x.ocular"
+    ocular.start_tracing(output=path, deinstrument_threshold=0, quiet=True)
+    work_twice()
+    events = ocular.stop_tracing()["events"]
+    assert events >= 2 * EVENTS and path.stat().st_size < 12 * events
+
+
 def test_without_a_file_the_oldest_part_goes(tmp_path):
     timeline, final = record(tmp_path, work_twice, timeline_spill=False)
     assert final["lost"] == 0

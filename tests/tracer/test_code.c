@@ -94,6 +94,33 @@ TEST(test_sites_are_where_events_fire)
     Code_free(code);
 }
 
+// Within a budget the program's own functions are armed before those of
+// libraries.
+TEST(test_whose_code_it_is)
+{
+    static const struct {
+        const char *file;
+        bool own;
+    } files[] = {{"/srv/app/views.py", true},
+                 {"views.py", true},
+                 {"/srv/env/lib/python3.13/site-packages/x/y.py", false},
+                 {"/opt/site-packages/y.py", false},
+                 {"/usr/share/dist-packages/y.py", false},
+                 {"/usr/lib/python3.12/json/decoder.py", false},
+                 {"<frozen importlib._bootstrap>", false}};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct CodeSource source = source_of(GENERATOR, sizeof GENERATOR);
+        struct Code *code;
+
+        source.file = files[i].file;
+        code = Code_new(7, &source, &opcodes, 500, false);
+        assert_non_null(code);
+        assert_true(code->who.own == files[i].own);
+        Code_free(code);
+    }
+}
+
 // In this code the offsets of unit 11 and of all later units are far.
 TEST(test_what_hooks_cost_is_known_by_site)
 {
