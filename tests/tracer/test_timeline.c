@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -19,6 +21,22 @@
 #define MAX_DEPTH 64
 
 static struct RecordingReader reader;
+
+// The errno of writes that make the file larger, and of all other writes. 0:
+// the writes succeed.
+static int growth_error, disk_error;
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+    struct stat status;
+    int error = disk_error;
+
+    if (growth_error && fstat(fd, &status) == 0 &&
+        at + (off_t)size > status.st_size)
+        error = growth_error;
+    errno = error;
+    return error ? -1 : syscall(SYS_pwrite64, fd, data, size, at);
+}
 
 // Makes a timeline that has a file without a name, and half of `limit` as room
 // in the file.
@@ -513,6 +531,74 @@ TEST(a_file_that_is_full)
     assert_int_equal(Recording_error(Timeline_recording(timeline)), -EFBIG);
     // The events take at least most of the room in the file.
     assert_true(events * 5 > 1 << 20);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
+// Adds `rounds` times 20 000 events, and flushes them each time.
+static void record(struct Timeline *timeline, struct Track *track,
+                   struct Program *program, unsigned rounds)
+{
+    while (rounds--) {
+        Program_run(program, 20000);
+        drain(timeline, track, program->ring);
+        Timeline_cut(timeline, NULL, 0);
+        Recording_flush(Timeline_recording(timeline), true);
+        assert_true(Timeline_bytes(timeline) <= 1 << 20);
+    }
+}
+
+// The free bytes of the file system say nothing of a quota. If the quota is
+// used up, the file's oldest events make room for the newest events.
+TEST(a_quota_that_is_used_up)
+{
+    struct Timeline *timeline = make_growing(1 << 20);
+    struct Recording *recording = Timeline_recording(timeline);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
+    const unsigned before = FEWER(50), after = FEWER(40);
+    size_t events;
+
+    record(timeline, track, &program, before);
+    growth_error = EDQUOT;
+    record(timeline, track, &program, after);
+    assert_int_equal(Recording_error(recording), -EDQUOT);
+    events = replay(look(timeline), 0);
+    RecordingReader_close(&reader);
+    assert_int_equal(events + Timeline_forgotten(timeline),
+                     20000 * (before + after));
+    assert_true(Timeline_forgotten(timeline) < 20000 * after);
+    growth_error = 0;
+    record(timeline, track, &program, 2);
+    assert_true(Recording_takes_all(recording));
+    events += 2 * 20000;
+    assert_in_range(replay(look(timeline), 0), events - 20000, events);
+    RecordingReader_close(&reader);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
+// A broken disk takes no bytes at all. The events in the file stay, because
+// forgetting them makes no room. The newest events are in memory.
+TEST(a_disk_that_breaks)
+{
+    struct Timeline *timeline = make_growing(1 << 20);
+    struct Recording *recording = Timeline_recording(timeline);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
+    const unsigned before = FEWER(50), after = FEWER(40);
+    uint64_t forgotten;
+
+    record(timeline, track, &program, before);
+    disk_error = EIO;
+    record(timeline, track, &program, after);
+    assert_int_equal(Recording_error(recording), -EIO);
+    forgotten = Timeline_forgotten(timeline);
+    assert_in_range(forgotten, 1, 20000 * after - 1);
+    disk_error = 0;
+    record(timeline, track, &program, 2);
+    assert_true(Recording_takes_all(recording));
+    assert_in_range(Timeline_forgotten(timeline), forgotten, forgotten + 20000);
     Timeline_free(timeline);
     Ring_free(program.ring);
 }

@@ -55,7 +55,10 @@ struct Recording {
     struct MemoryPages memory; // Pages that are not in the file.
     size_t room; // Largest number of bytes of `memory`; if 0, bytes that the
                  // file refuses are lost.
-    int failing; // -errno of the newest flush, if the file failed
+    // -errno of the newest write that failed; 0 as soon as no bytes are only in
+    // memory.
+    int failing;
+    bool stuck; // True if even bytes that the file has had cannot be written.
     struct Bytes left;      // PendingWrites, not yet taken by a flush.
     struct Bytes flushed;   // PendingWrites of the flush that runs now.
     _Atomic size_t waiting; // Bytes of `left` and `flushed`.
@@ -348,7 +351,28 @@ static ssize_t read_file(const struct Recording *recording, void *data,
     return (ssize_t)done;
 }
 
+// Returns true if the file has all these bytes, so that writing them again
+// needs no space on the disk.
+static bool is_backed(const struct Recording *recording, uint64_t at,
+                      uint64_t size)
+{
+    off_t hole =
+        is_ours(recording) ? lseek(recording->fd, (off_t)at, SEEK_HOLE) : -1;
+
+    return hole >= 0 && (uint64_t)hole >= at + size;
+}
+
 // --- Bytes in memory ---------------------------------------------------------
+
+// Returns true if all these bytes are in memory. The mutex must be held.
+static bool holds(const struct Recording *recording, uint64_t at, uint64_t size)
+{
+    uint64_t end = at + size;
+
+    while (at < end && MemoryPages_find(&recording->memory, at))
+        at = (at / RECORDING_PAGE + 1) * RECORDING_PAGE;
+    return at >= end;
+}
 
 // Moves a page that cannot be written to the file into memory. The page gets
 // the bytes that the file already has at this place. The mutex must be held.
@@ -375,8 +399,11 @@ static bool write_memory(struct Recording *recording, const void *data,
 
     pthread_mutex_lock(&recording->mutex);
     page = MemoryPages_find(&recording->memory, at);
-    if (!page && error && !move_page(recording, at))
-        page = MemoryPages_find(&recording->memory, at);
+    if (!page && error) {
+        recording->stuck |= is_backed(recording, at, size);
+        if (!move_page(recording, at))
+            page = MemoryPages_find(&recording->memory, at);
+    }
     if (page)
         memcpy(page, data, size);
     pthread_mutex_unlock(&recording->mutex);
@@ -563,7 +590,9 @@ int Recording_flush(struct Recording *recording, bool waits)
     if (error)
         atomic_store_explicit(&recording->error, error, memory_order_relaxed);
     pthread_mutex_lock(&recording->mutex);
-    recording->failing = error;
+    if (error || !recording->memory.count)
+        recording->failing = error;
+    recording->stuck &= recording->failing != 0;
     Bytes_clear(&recording->flushed);
     if (recording->flushed.capacity > SPARE_BYTES)
         Bytes_release(&recording->flushed);
@@ -594,13 +623,26 @@ bool Recording_is_closed(const struct Recording *recording)
 bool Recording_holds(struct Recording *recording,
                      const struct RecordingSlot *slot)
 {
-    uint64_t at = slot->at, end = RecordingSlot_data(slot) + slot->used;
+    bool held;
 
     pthread_mutex_lock(&recording->mutex);
-    while (at < end && MemoryPages_find(&recording->memory, at))
-        at = (at / RECORDING_PAGE + 1) * RECORDING_PAGE;
+    held =
+        holds(recording, slot->at, sizeof(struct RecordingBlock) + slot->used);
     pthread_mutex_unlock(&recording->mutex);
-    return at >= end;
+    return held;
+}
+
+bool Recording_can_reuse(struct Recording *recording,
+                         const struct RecordingSlot *slot)
+{
+    uint64_t used = sizeof(struct RecordingBlock) + slot->used;
+    bool can;
+
+    pthread_mutex_lock(&recording->mutex);
+    can =
+        slot->units && (!recording->stuck || holds(recording, slot->at, used));
+    pthread_mutex_unlock(&recording->mutex);
+    return can;
 }
 
 size_t Recording_waiting(const struct Recording *recording)
@@ -639,28 +681,44 @@ static int check_file(struct Recording *recording, uint64_t end)
     return error;
 }
 
-// Takes a place that was dropped. Returns false if there is no such place, or
-// if the place cannot be written. The mutex must be held.
-static bool take_dropped(struct Recording *recording, bool larger,
-                         uint64_t *units, uint64_t *at)
+// Returns true if a block can be written to a place that was dropped. `used` is
+// the number of bytes that the block needs of the place. If the file refuses
+// these bytes, the place moves to memory, up to the limit of memory. The mutex
+// must be held.
+static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
+                      uint64_t used)
 {
     struct MemoryPages *memory = &recording->memory;
-    uint64_t page, size;
+    uint64_t page, end = at + size;
 
-    if (!FilePlaces_take(&recording->places, larger, units, at))
-        return false;
-    size = *units * RECORDING_UNIT;
     if (recording->fd < 0)
-        return MemoryPages_add(memory, *at, size) == 0;
-    if (MemoryPages_find(memory, *at) || !check_file(recording, *at + size))
+        return MemoryPages_add(memory, at, size) == 0;
+    if (holds(recording, at, used))
+        return true;
+    if (!check_limit(recording, end) &&
+        (!recording->failing ||
+         (!recording->stuck && is_backed(recording, at, used))))
         return true;
     if (MemoryPages_bytes(memory) + size > recording->room)
         return false;
-    for (page = *at; page < *at + size; page += RECORDING_PAGE)
+    for (page = at / RECORDING_PAGE * RECORDING_PAGE; page < end;
+         page += RECORDING_PAGE)
         if (!MemoryPages_find(memory, page) && move_page(recording, page))
             return false;
-    page = *at + size - 1;
-    return MemoryPages_find(memory, page) || !move_page(recording, page);
+    return true;
+}
+
+// Takes a place that was dropped. Returns false if there is no such place, or
+// if the place cannot be written. The mutex must be held.
+static bool take_dropped(struct Recording *recording, bool larger,
+                         uint64_t used, uint64_t *units, uint64_t *at)
+{
+    if (!FilePlaces_take(&recording->places, larger, units, at))
+        return false;
+    if (can_write(recording, *at, *units * RECORDING_UNIT, used))
+        return true;
+    FilePlaces_give(&recording->places, *units, *at);
+    return false;
 }
 
 // Takes a new place at the end of the file. If the file refuses the place,
@@ -696,14 +754,15 @@ static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
 static int take_place(struct Recording *recording, struct RecordingSlot *slot,
                       bool is_chunk, size_t room)
 {
-    uint64_t units = FilePlaces_units(
-        (room + sizeof(struct RecordingBlock) + RECORDING_UNIT - 1) /
-        RECORDING_UNIT);
+    uint64_t used = room + sizeof(struct RecordingBlock);
+    uint64_t units =
+        FilePlaces_units((used + RECORDING_UNIT - 1) / RECORDING_UNIT);
+    uint64_t *at = &slot->at;
     int error = units ? 0 : -EFBIG;
 
-    if (!error && !take_dropped(recording, false, &units, &slot->at))
-        error = take_new(recording, units, is_chunk, &slot->at);
-    if (error && (!units || !take_dropped(recording, true, &units, &slot->at)))
+    if (!error && !take_dropped(recording, false, used, &units, at))
+        error = take_new(recording, units, is_chunk, at);
+    if (error && (!units || !take_dropped(recording, true, used, &units, at)))
         return error;
     slot->units = (uint32_t)units;
     slot->used = 0;

@@ -90,6 +90,10 @@ bool Recording_is_closed(const struct Recording *recording);
 // Returns true if the whole block is in memory.
 bool Recording_holds(struct Recording *recording,
                      const struct RecordingSlot *slot);
+// Returns true if a new block can get the place of this block as soon as this
+// block is dropped.
+bool Recording_can_reuse(struct Recording *recording,
+                         const struct RecordingSlot *slot);
 // Reads bytes, even if the next flush has yet to write the bytes. Returns 0 or
 // -errno.
 int Recording_read(struct Recording *recording, uint64_t at, void *data,

@@ -164,15 +164,27 @@ static void forget_block(struct Timeline *timeline, struct Block *block)
     drop_block(timeline, block);
 }
 
-// Forgets the oldest block that may be forgotten and is not `but`. Returns
-// false if no block may be forgotten.
-static bool forget_oldest(struct Timeline *timeline, const struct Block *but)
+// Returns true if the block may be forgotten. Two newest blocks may not: the
+// block of the track that is being drained, and the block of our own threads.
+static bool may_forget(const struct Timeline *timeline,
+                       const struct Block *block)
+{
+    return block != block->track->newest ||
+           (block->track != timeline->busy && block->track != timeline->own);
+}
+
+// Forgets the oldest block that may be forgotten and is not `but`. If
+// `for_place` is true, another block must be able to get the place of the
+// forgotten block: forgetting the blocks of a broken disk makes no room.
+// Returns false if there is no such block.
+static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
+                          bool for_place)
 {
     struct Block *block = timeline->oldest;
 
-    while (block && (block == but || (block == block->track->newest &&
-                                      (block->track == timeline->busy ||
-                                       block->track == timeline->own))))
+    while (block && (block == but || !may_forget(timeline, block) ||
+                     (for_place &&
+                      !Recording_can_reuse(timeline->recording, &block->slot))))
         block = block->newer;
     if (block)
         forget_block(timeline, block);
@@ -268,12 +280,12 @@ static bool save_block(struct Timeline *timeline, struct Block *block)
         return true;
     do {
         more = block->slot.units ? 0 : block->data.size;
-        while (is_over(timeline, more) && forget_oldest(timeline, block))
+        while (is_over(timeline, more) && forget_oldest(timeline, block, false))
             ;
         error = append(timeline, block);
         if (error)
             check_file(timeline);
-    } while (error && forget_oldest(timeline, block));
+    } while (error && forget_oldest(timeline, block, true));
     return !error;
 }
 
