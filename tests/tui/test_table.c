@@ -186,6 +186,11 @@ TEST(test_calls_counted_in_slices)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=564");
+    // The error is relative to all calls, of which 10k were made since a reset.
+    function.calls_error = 0.1;
+    row.base.estimated = 24567;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~10k");
+    assert_int_equal(cell.style, STYLE_FAINT);
 }
 
 TEST(test_estimates_from_few_samples)

@@ -90,7 +90,10 @@ bool Row_is_sure(const struct Row *row)
 
 bool Row_is_rough(const struct Row *row)
 {
-    return Row_is_sliced(row) && row->now->calls_error > ROUGH_SLICED;
+    // As above, calls_error is relative to the estimate since the start.
+    return Row_is_sliced(row) &&
+           row->now->calls_error * row->now->calls_estimated >
+               ROUGH_SLICED * Row_estimated(row);
 }
 
 bool Row_calls_exact(const struct Row *row)
