@@ -369,8 +369,9 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
 // function is no longer armed in slices.
 static struct Code *own_at(const struct RearmExecutor *executor, unsigned i)
 {
-    struct Code *code =
-        Registry_by_id(executor->state->engine.registry, executor->own[i]);
+    uint32_t id =
+        executor->own[(executor->own_first + i) % executor->own_count];
+    struct Code *code = Registry_by_id(executor->state->engine.registry, id);
 
     return code && Code_arming(code) == ARMED_SLICES ? code : NULL;
 }
@@ -402,6 +403,9 @@ static void end_own(struct RearmExecutor *executor)
         close_one(executor, code);
         Counting_end(counting);
     }
+    // A hold may be too short for all functions. The next slice begins with the
+    // functions that follow.
+    executor->own_first += executor->own_armed;
     executor->own_armed = 0;
 }
 

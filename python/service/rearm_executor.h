@@ -29,6 +29,7 @@ struct RearmExecutor {
     // ids of the program's own functions that are armed only in slices
     uint32_t own[REARM_OWN];
     unsigned own_count;
+    unsigned own_first; // first function of the slice, modulo own_count
     // number of functions in `own` that the open slice of own functions has
     // armed
     unsigned own_armed;
