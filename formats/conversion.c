@@ -6,7 +6,9 @@
 #include "formats/perfetto.h"
 #include "formats/profile_file.h"
 #include "formats/recording_reader.h"
+#include "formats/trace_writer.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/sample/flame.h"
 #include "tracer/timeline/output_name.h"
 #include "tracer/timeline/sample_track.h"
@@ -15,6 +17,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+// Part of the progress that reading makes, of a timeline's whole conversion.
+#define READING 0.3
 
 // --- Profiles ----------------------------------------------------------------
 
@@ -130,17 +136,48 @@ static int convert_samples(const struct PerfettoTrace *trace,
     return error;
 }
 
-// -----------------------------------------------------------------------------
+// --- The recordings ----------------------------------------------------------
+
+// Holds the progress of reading several recordings.
+struct Reading {
+    const struct Conversion *conversion;
+    size_t number; // of the recording that is being read
+    size_t count;
+    uint64_t looked_ns;
+};
+
+static bool reading_goes_on(void *context, double done)
+{
+    struct Reading *reading = context;
+    const struct Conversion *conversion = reading->conversion;
+    uint64_t now = Now_ns(CLOCK_MONOTONIC);
+
+    if (!conversion->progress || now - reading->looked_ns < TRACE_LOOK_NS)
+        return true;
+    reading->looked_ns = now;
+    return conversion->progress(
+        conversion->context,
+        READING * ((double)reading->number + done) / (double)reading->count, 0);
+}
+
+static bool writing_goes_on(void *context, double done, uint64_t bytes)
+{
+    const struct Conversion *conversion = context;
+
+    return !conversion->progress ||
+           conversion->progress(conversion->context,
+                                READING + (1 - READING) * done, bytes);
+}
 
 // Opens a recording. If the recording has a fault, adds a line to
 // conversion->why.
 static int open_path(struct RecordingReader *reader,
-                     struct Conversion *conversion, const char *path)
+                     struct Conversion *conversion,
+                     const struct RecordingWatch *watch, const char *path)
 {
     size_t used = strlen(conversion->why);
     char why[300];
-    int error = RecordingReader_open(reader, path, (struct RecordingWatch){0},
-                                     why, sizeof why);
+    int error = RecordingReader_open(reader, path, *watch, why, sizeof why);
 
     if (*why)
         snprintf(conversion->why + used, sizeof conversion->why - used,
@@ -185,14 +222,21 @@ static void link_traces(struct RecordingReader *readers,
 static int open_all(struct RecordingReader *readers,
                     struct Conversion *conversion)
 {
+    struct Reading reading = {conversion, 0, 1, 0};
+    const struct RecordingWatch watch = {reading_goes_on, &reading};
     int error = 0;
     size_t i;
 
     if (!conversion->paths)
         return RecordingReader_read(readers, conversion->recording,
-                                    conversion->why, sizeof conversion->why);
-    for (i = 0; i < conversion->path_count && !error; i++)
-        error = open_path(&readers[i], conversion, conversion->paths[i]);
+                                    conversion->source, watch, conversion->why,
+                                    sizeof conversion->why);
+    reading.count = conversion->path_count;
+    for (i = 0; i < conversion->path_count && !error; i++) {
+        reading.number = i;
+        error =
+            open_path(&readers[i], conversion, &watch, conversion->paths[i]);
+    }
     if (!error)
         link_traces(readers, conversion);
     return error;
@@ -200,7 +244,7 @@ static int open_all(struct RecordingReader *readers,
 
 // Returns 0 or -errno. -EINVAL means that a profile of several recordings was
 // requested.
-static int write_output(const struct Conversion *conversion,
+static int write_output(struct Conversion *conversion,
                         struct PerfettoTrace *first,
                         struct PerfettoResult *result)
 {
@@ -209,8 +253,8 @@ static int write_output(const struct Conversion *conversion,
     first->descriptor = output->descriptor;
     first->opened = output->opened;
     first->overwrite = output->overwrite;
-    first->progress = conversion->progress;
-    first->watcher = conversion->context;
+    first->progress = writing_goes_on;
+    first->watcher = conversion;
     if (!output->descriptor && !output->overwrite &&
         OutputName_is_taken(output->path))
         return -EEXIST;

@@ -471,10 +471,12 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
         found =
             bsearch(&key, reader->names.data, reader->names.size / sizeof key,
                     sizeof key, compare_names);
-    if (found)
-        *name = (struct PerfettoName){text + found->name, text + found->file,
-                                      found->line, (uintptr_t)found->address};
-    return found;
+    if (!found)
+        return reader->source &&
+               reader->source->name(reader->source->context, id, name);
+    *name = (struct PerfettoName){text + found->name, text + found->file,
+                                  found->line, (uintptr_t)found->address};
+    return true;
 }
 
 static void describe(struct RecordingReader *reader)
@@ -593,11 +595,15 @@ int RecordingReader_open(struct RecordingReader *reader, const char *path,
 }
 
 int RecordingReader_read(struct RecordingReader *reader,
-                         struct Recording *recording, char *why,
+                         struct Recording *recording,
+                         const struct RecordingSource *source,
+                         struct RecordingWatch watch, char *why,
                          size_t why_size)
 {
     memset(reader, 0, sizeof *reader);
     reader->to_cut = true;
+    reader->source = source;
+    reader->watch = watch;
     reader->recording = recording;
     Recording_get(recording);
     *why = '\0';

@@ -9,6 +9,7 @@
 #include "ipc/base/bytes.h"
 #include "ipc/snapshot.h"
 #include "tracer/timeline/recording.h"
+#include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
 
 struct ReadName {
@@ -42,6 +43,7 @@ struct RecordingReader {
     struct RecordingWatch watch;
     // Only the reader itself uses this field and all next fields.
     bool to_cut; // leave out the blocks that were begun after the newest cut
+    const struct RecordingSource *source; // names that the recording lacks
     struct Recording *recording;
     struct TimelineView view;
     struct Bytes chunks;   // struct ReadChunk each
@@ -64,9 +66,13 @@ int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          struct RecordingWatch watch, char *why,
                          size_t why_size);
 // Reads a recording that this process is writing, up to the newest cut
-// (Timeline_cut).
+// (Timeline_cut). Names may have moved meanwhile, or may have had no room, so
+// the reader looks for a missing name in `source` (may be NULL), which must
+// live as long as the reader.
 int RecordingReader_read(struct RecordingReader *reader,
-                         struct Recording *recording, char *why,
+                         struct Recording *recording,
+                         const struct RecordingSource *source,
+                         struct RecordingWatch watch, char *why,
                          size_t why_size);
 // Reads only the first page of a file. Returns 0, or -errno with a sentence in
 // `why` that names the error.

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PROGRESS_NS 50000000u
 #define SCALE_BITS 62 // a product with 60 bits of ticks fits 128 bits
 
 const char *Trace_begin_word(enum CallBegin how)
@@ -97,7 +96,7 @@ int TraceWriter_look(struct TraceWriter *writer)
     if (!trace->progress)
         return 0;
     now = Now_ns(CLOCK_MONOTONIC);
-    if (now - writer->looked_ns < PROGRESS_NS)
+    if (now - writer->looked_ns < TRACE_LOOK_NS)
         return 0;
     writer->looked_ns = now;
     if (trace->progress(trace->watcher, done < 1 ? done : 1,

@@ -18,7 +18,8 @@
 #define TRACE_TEXT 4096 // maximum size of other text
 #define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame's label
 #define TRACE_STEP 96
-#define TRACE_LOOK_EVERY 256 // events between two readings of the clock
+#define TRACE_LOOK_EVERY 256    // events between two readings of the clock
+#define TRACE_LOOK_NS 50000000u // shortest time between two reports of progress
 #define TRACE_FACTS 14
 
 struct TraceWriter {

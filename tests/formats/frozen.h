@@ -35,7 +35,9 @@ static inline const struct TimelineView *Frozen_view(struct Timeline *timeline,
     Timeline_cut(timeline, NULL, 0);
     Timeline_save_run(timeline, &head, &nothing);
     Recording_flush(recording, true);
-    if (RecordingReader_read(to, recording, why, sizeof why) || *why) {
+    if (RecordingReader_read(to, recording, NULL, (struct RecordingWatch){0},
+                             why, sizeof why) ||
+        *why) {
         fprintf(stderr, "a recording cannot be read: %s\n", why);
         abort();
     }

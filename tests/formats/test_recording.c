@@ -422,6 +422,32 @@ static void convert(void)
     unlink(other);
 }
 
+static bool cancel(void *context, double done, uint64_t bytes)
+{
+    unsigned *reports = context;
+
+    assert_true(done < 0.1 && !bytes);
+    (*reports)++;
+    return false;
+}
+
+TEST(a_conversion_is_cancelled_while_it_reads)
+{
+    const char *const paths[] = {path};
+    unsigned reports = 0;
+    struct Conversion conversion = {.paths = paths,
+                                    .path_count = 1,
+                                    .output = {.path = other},
+                                    .progress = cancel,
+                                    .context = &reports};
+
+    record(6 << 20, false, 5000);
+    assert_int_equal(Conversion_run(&conversion), -ECANCELED);
+    assert_int_equal(reports, 1);
+    assert_int_equal(access(other, F_OK), -1);
+    unlink(path);
+}
+
 TEST(cut_at_any_length)
 {
     size_t size, cut;

@@ -9,6 +9,7 @@
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 #include "tracer/session/exports.h"
+#include "tracer/session/recorder.h"
 #include "tracer/timeline/output_name.h"
 
 #include <dirent.h>
@@ -193,6 +194,29 @@ TEST_WITH(test_names_while_code_goes, set_up, tear_down)
     race.stop = true;
     pthread_join(thread, NULL);
     Collector_stop(&f->session.collector);
+}
+
+// The names of more functions than a recording in memory has room for.
+TEST_WITH(test_many_names, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Code *active = add_code(&f->engine, "active", 0);
+    struct PerfettoResult result;
+    char path[PATH_MAX], name[200], *text;
+
+    path_in(f, path, "trace.json");
+    record(f, active, 10);
+    Collect_drain(&f->session);
+    Recorder_turn(&f->session); // writes the name of `active`
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    for (int i = 0; i < 20000; i++) // the cut writes the names of these
+        add_code(&f->engine, name, 0)->cold.dark_since = 1;
+    assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result), 0);
+    text = contents(path);
+    assert_non_null(strstr(text, "active"));
+    assert_null(strstr(text, "<retired>"));
+    free(text);
 }
 
 // --- In the background -------------------------------------------------------

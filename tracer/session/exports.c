@@ -121,9 +121,24 @@ int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
     return 0;
 }
 
-static void cut(void *context)
+static int convert(void *context, struct Conversion *conversion)
 {
-    Exports_cut(context);
+    struct Session *session = context;
+    struct Engine *engine = session->engine;
+    struct NameQuery query;
+    const struct RecordingSource source = {&query, NameQuery_find,
+                                           &engine->opcodes};
+    int error;
+
+    Timeline_hold(session->timeline, true);
+    Exports_cut(session);
+    NameQuery_init(&query, &engine->names, engine->registry);
+    conversion->recording = Timeline_recording(session->timeline);
+    conversion->source = &source;
+    error = Formats_load()->convert(conversion);
+    NameQuery_release(&query);
+    Timeline_hold(session->timeline, false);
+    return error;
 }
 
 static int profile(void *context, const char *path, struct Bytes *out)
@@ -135,7 +150,7 @@ void Exports_init(struct Session *session)
 {
     const struct ExportSource source = {.context = session,
                                         .timeline = timeline,
-                                        .cut = cut,
+                                        .convert = convert,
                                         .profile = profile,
                                         .answer = Session_answer};
 

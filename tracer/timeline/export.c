@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #define STACK_BYTES (512u << 10)
-// after this fraction of the time the speed tells whether the time is enough
+// If the conversion has taken this part of the time, its speed tells whether
+// the time is enough.
 #define TRIAL 0.1
 
 void Export_init(struct Export *export, const struct ExportSource *source)
@@ -124,19 +125,25 @@ struct Job {
     const struct ExportWatch *watch; // NULL if there is no watcher
     double seconds;                  // limit in seconds; 0 for no limit
     uint64_t began_ns;
+    uint64_t first_ns; // time of the first report, when the conversion begins
     bool late;
     bool background, overwrite;
     int descriptor; // 0 if the file is opened by its path
 };
 
-// Returns true if the export will not end within its limit.
-static bool is_late(const struct Job *job, double done)
+// Returns true if the export will not end within its limit. The time before the
+// conversion counts, but says nothing about the conversion's speed.
+static bool is_late(struct Job *job, double done)
 {
-    double spent = (double)(Now_ns(CLOCK_MONOTONIC) - job->began_ns) / 1e9;
-    double most = job->seconds;
+    uint64_t now = Now_ns(CLOCK_MONOTONIC);
+    double spent = (double)(now - job->began_ns) / 1e9, most = job->seconds;
+    double converted;
 
+    job->first_ns = job->first_ns ? job->first_ns : now;
+    converted = (double)(now - job->first_ns) / 1e9;
     return most > 0 &&
-           (spent > most || (spent > TRIAL * most && spent > done * most));
+           (spent > most || (converted > TRIAL * most &&
+                             spent + converted * (1 - done) / done > most));
 }
 
 static bool report_progress(void *context, double done, uint64_t bytes)
@@ -187,19 +194,13 @@ static int write_file(struct Export *export, const char *path, struct Job *job,
         .progress = report_progress,
         .context = job,
     };
-    struct Timeline *timeline;
     int error;
 
     if (!Formats_load())
         return -ELIBACC;
     if (FileKind_is_profile(path))
         return write_profile(export, &conversion.output, &result->bytes);
-    timeline = source->timeline(source->context);
-    Timeline_hold(timeline, true);
-    source->cut(source->context);
-    conversion.recording = Timeline_recording(timeline);
-    error = Formats_load()->convert(&conversion);
-    Timeline_hold(timeline, false);
+    error = source->convert(source->context, &conversion);
     result->bytes = conversion.bytes;
     return error == -ECANCELED && job->late ? -ETIMEDOUT : error;
 }

@@ -21,8 +21,9 @@ struct ExportSource {
     void *context;
     struct Timeline *(*timeline)(
         void *context); // returns NULL if there is no timeline
-    // Writes all events up to now into the timeline's recording.
-    void (*cut)(void *context);
+    // Writes all events up to now into the timeline's recording, and converts
+    // the recording. Returns 0 or -errno.
+    int (*convert)(void *context, struct Conversion *conversion);
     // Writes a profile to `out`, in the format that the file's name selects
     // (profile_file.h). Returns 0 or -errno.
     int (*profile)(void *context, const char *path, struct Bytes *out);

@@ -10,6 +10,7 @@
 #include "ipc/file_kind.h"
 #include "ipc/flame_table.h"
 #include "ipc/version.h"
+#include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
 
 struct ProfileFunction {
@@ -49,6 +50,9 @@ struct Conversion {
     const char *const *paths;
     size_t path_count;
     struct Recording *recording;
+    // Names of functions that `recording` lacks; NULL: there are none. A name
+    // is valid until the next call.
+    const struct RecordingSource *source;
     struct FormatsFile output;
     // Called from time to time with the finished part (0 to 1) and the present
     // size of the file. Returns false to cancel. May be NULL.
