@@ -219,6 +219,50 @@ TEST(a_forked_child_leaves_it_alone)
     let_go(recording);
 }
 
+// The user moves the file of a running program, or makes a link to the file.
+// Another file then has the recording's name, and must not be removed.
+static void keep(int (*name)(const char *from, const char *to))
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slot = {0};
+    struct stat status;
+    uint64_t size;
+
+    assert_int_equal(put(recording, &slot, PIECE), 0);
+    size = flushed(recording);
+    assert_int_equal(name(path, other), 0);
+    if (name == rename)
+        close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    let_go(recording);
+    assert_int_equal(unlink(path), name == rename ? 0 : -1);
+    assert_int_equal(stat(other, &status), 0);
+    assert_int_equal(status.st_size, size);
+    assert_int_equal(unlink(other), 0);
+}
+
+TEST(a_file_that_the_user_takes)
+{
+    keep(rename);
+    keep(link);
+}
+
+// A forked child may have the file open, so a file without a name is truncated.
+TEST(a_removed_file_takes_no_blocks)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slot = {0};
+    struct stat status;
+    int child;
+
+    assert_int_equal(put(recording, &slot, PIECE), 0);
+    flushed(recording);
+    child = open(path, O_RDONLY | O_CLOEXEC);
+    let_go(recording);
+    assert_int_equal(fstat(child, &status), 0);
+    assert_int_equal(status.st_size, 0);
+    close(child);
+}
+
 // Bytes that the file refuses are kept in memory, and are written as soon as
 // the file takes them.
 TEST(what_a_file_does_not_take)

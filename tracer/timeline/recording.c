@@ -209,6 +209,15 @@ void Recording_abandon(struct Recording *recording)
     recording->fd = -1;
 }
 
+// Returns true if the file has no name in any directory.
+static bool is_nameless(const struct Recording *recording)
+{
+    struct stat status;
+
+    return is_ours(recording) && fstat(recording->fd, &status) == 0 &&
+           status.st_nlink == 0;
+}
+
 void Recording_put(struct Recording *recording)
 {
     // acq_rel makes the thread with the last reference see what other threads
@@ -219,8 +228,8 @@ void Recording_put(struct Recording *recording)
     if (*recording->path)
         Recording_flush(recording, true);
     // If a forked child has the file open, the file's blocks stay on the disk.
-    // So the file is truncated.
-    if (!*recording->path && !recording->read_only && is_ours(recording) &&
+    // So the file is truncated, unless the user has given the file a name.
+    if (!recording->read_only && is_nameless(recording) &&
         ftruncate(recording->fd, 0) < 0)
         errno = 0; // the file is freed when the last process closes it
     Opened_close(&recording->opened, recording->fd);

@@ -43,7 +43,8 @@ void Recording_get(struct Recording *recording);
 void Recording_put(struct Recording *recording);
 // Closes the parent's file in a forked child.
 void Recording_abandon(struct Recording *recording);
-// Removes the file, unless the name now belongs to another file.
+// Removes the file, unless the name now belongs to another file. If the user
+// has moved the file or made a link to it, the file keeps its contents.
 void Recording_remove(struct Recording *recording);
 // Renames the file. Returns 0 or -errno. -EEXIST means that `path` already
 // exists.
