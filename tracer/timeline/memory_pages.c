@@ -1,52 +1,122 @@
 // SPDX-License-Identifier: MIT
-// See memory_pages.h.
+// See memory_pages.h. The table is sorted. A removed page stays in the table
+// without bytes, until the table is full.
 #include "tracer/timeline/memory_pages.h"
 #include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>
 
-static int make_room(struct MemoryPages *pages, uint64_t count)
-{
-    size_t room = pages->room ? pages->room : 64;
-    struct MemoryPage *table;
-
-    while (room < count)
-        room *= 2;
-    if (room == pages->room)
-        return 0;
-    table = Heap_resize(pages->pages, room * sizeof *table);
-    if (!table)
-        return -ENOMEM;
-    memset(table + pages->room, 0, (room - pages->room) * sizeof *table);
-    pages->pages = table;
-    pages->room = room;
-    return 0;
-}
+#define FIRST_ROOM 64u // elements
 
 static uint64_t page_behind(uint64_t at)
 {
     return (at + RECORDING_PAGE - 1) / RECORDING_PAGE;
 }
 
+// Returns the index of the first element from `page` on.
+static size_t lower_bound(const struct MemoryPages *pages, uint64_t page)
+{
+    size_t low = 0, high = pages->used;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (pages->pages[middle].number < page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct MemoryPage *find(const struct MemoryPages *pages, uint64_t page)
+{
+    size_t i = lower_bound(pages, page);
+
+    return i < pages->used && pages->pages[i].number == page ? &pages->pages[i]
+                                                             : NULL;
+}
+
+// Removes the elements without bytes.
+static void squeeze(struct MemoryPages *pages)
+{
+    size_t i, used = 0;
+
+    for (i = 0; i < pages->used; i++)
+        if (pages->pages[i].bytes)
+            pages->pages[used++] = pages->pages[i];
+    pages->used = used;
+}
+
+// Makes room for one more element. Returns 0 or -ENOMEM.
+static int make_room(struct MemoryPages *pages)
+{
+    size_t room = pages->room ? 2 * pages->room : FIRST_ROOM;
+    struct MemoryPage *table;
+
+    if (pages->used < pages->room)
+        return 0;
+    if (pages->count <= pages->room / 2)
+        squeeze(pages);
+    if (pages->used < pages->room)
+        return 0;
+    table = Heap_resize(pages->pages, room * sizeof *table);
+    if (!table)
+        return -ENOMEM;
+    pages->pages = table;
+    pages->room = room;
+    return 0;
+}
+
+// Returns the element of the page, which may be a new one, or NULL if memory is
+// out. Most new pages come last.
+static struct MemoryPage *insert(struct MemoryPages *pages, uint64_t page)
+{
+    struct MemoryPage *found = find(pages, page);
+    size_t i;
+
+    if (found)
+        return found;
+    if (make_room(pages))
+        return NULL;
+    i = lower_bound(pages, page);
+    found = &pages->pages[i];
+    memmove(found + 1, found, (pages->used - i) * sizeof *found);
+    *found = (struct MemoryPage){.number = page};
+    pages->used++;
+    return found;
+}
+
+// Adds a place's part of one page. Returns 0 or -ENOMEM.
+static int add_page(struct MemoryPages *pages, uint64_t number)
+{
+    struct MemoryPage *page = insert(pages, number);
+
+    if (!page)
+        return -ENOMEM;
+    if (!page->bytes) {
+        page->bytes = Heap_zeroed(1, RECORDING_PAGE);
+        if (!page->bytes)
+            return -ENOMEM;
+        pages->count++;
+    }
+    page->users++;
+    return 0;
+}
+
 int MemoryPages_add(struct MemoryPages *pages, uint64_t at, uint64_t size)
 {
-    uint64_t i, end = page_behind(at + size);
-    int error = make_room(pages, end);
+    uint64_t i, first = at / RECORDING_PAGE, end = page_behind(at + size);
 
-    for (i = at / RECORDING_PAGE; !error && i < end; i++) {
-        struct MemoryPage *page = &pages->pages[i];
-
-        if (!page->bytes) {
-            page->bytes = Heap_zeroed(1, RECORDING_PAGE);
-            pages->count += page->bytes != NULL;
-        }
-        page->users++;
-        error = page->bytes ? 0 : -ENOMEM;
+    for (i = first; i < end; i++) {
+        if (!add_page(pages, i))
+            continue;
+        if (i > first) // drop the pages that were added before
+            MemoryPages_drop(pages, at, i * RECORDING_PAGE - at);
+        return -ENOMEM;
     }
-    if (error) // drop the pages that were added before
-        MemoryPages_drop(pages, at, i * RECORDING_PAGE - at);
-    return error;
+    return 0;
 }
 
 void MemoryPages_drop(struct MemoryPages *pages, uint64_t at, uint64_t size)
@@ -54,45 +124,45 @@ void MemoryPages_drop(struct MemoryPages *pages, uint64_t at, uint64_t size)
     uint64_t i;
 
     for (i = at / RECORDING_PAGE; i < page_behind(at + size); i++)
-        if (!--pages->pages[i].users)
+        if (!--find(pages, i)->users)
             MemoryPages_remove(pages, i * RECORDING_PAGE);
 }
 
 uint8_t *MemoryPages_find(const struct MemoryPages *pages, uint64_t at)
 {
-    uint64_t page = at / RECORDING_PAGE;
+    const struct MemoryPage *page = find(pages, at / RECORDING_PAGE);
 
-    if (page >= pages->room || !pages->pages[page].bytes)
-        return NULL;
-    return pages->pages[page].bytes + at % RECORDING_PAGE;
+    return page && page->bytes ? page->bytes + at % RECORDING_PAGE : NULL;
 }
 
 uint64_t MemoryPages_next(const struct MemoryPages *pages, uint64_t at)
 {
-    uint64_t page = page_behind(at);
+    size_t i = lower_bound(pages, page_behind(at));
 
     if (MemoryPages_find(pages, at))
         return at;
-    while (page < pages->room && !pages->pages[page].bytes)
-        page++;
-    return page < pages->room ? page * RECORDING_PAGE : UINT64_MAX;
+    while (i < pages->used && !pages->pages[i].bytes)
+        i++;
+    return i < pages->used ? pages->pages[i].number * RECORDING_PAGE
+                           : UINT64_MAX;
 }
 
 void MemoryPages_remove(struct MemoryPages *pages, uint64_t at)
 {
-    struct MemoryPage *page = &pages->pages[at / RECORDING_PAGE];
+    struct MemoryPage *page = find(pages, at / RECORDING_PAGE);
 
     pages->count -= page->bytes != NULL;
     Heap_free(page->bytes);
-    *page = (struct MemoryPage){0};
+    page->bytes = NULL;
+    page->users = 0;
 }
 
 void MemoryPages_release(struct MemoryPages *pages)
 {
-    size_t page;
+    size_t i;
 
-    for (page = 0; page < pages->room; page++)
-        Heap_free(pages->pages[page].bytes);
+    for (i = 0; i < pages->used; i++)
+        Heap_free(pages->pages[i].bytes);
     Heap_free(pages->pages);
     *pages = (struct MemoryPages){0};
 }

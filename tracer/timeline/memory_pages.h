@@ -10,13 +10,15 @@
 #include <stdbool.h>
 
 struct MemoryPage {
-    uint8_t *bytes; // NULL if the page is not in memory
-    unsigned users; // number of places in the page that were not dropped
+    uint64_t number : 52; // the page's number in the file
+    uint64_t users : 12;  // number of places in the page that were not dropped
+    uint8_t *bytes;       // NULL if the page is not in memory
 };
 
 struct MemoryPages {
-    struct MemoryPage *pages; // indexed by the page's number in the file
-    size_t room;              // number of elements
+    struct MemoryPage *pages; // in the order of the numbers
+    size_t room;              // number of allocated elements
+    size_t used;              // number of elements
     size_t count;             // number of pages in memory
 };
 
