@@ -299,8 +299,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 // Returns how many chunks of a thread are missing. A thread's chunks have
-// consecutive sequence numbers. The first number is 0 if no chunk was
-// forgotten.
+// consecutive sequence numbers. The first number is 0 if no chunk of the thread
+// can have been forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
                               const struct ReadChunk *last, bool forgotten,
                               size_t count)
@@ -402,7 +402,9 @@ static void show_thread(struct RecordingReader *reader,
         shown++;
     }
     update(reader, &thread, last->chunk.sequence);
-    reader->damaged += count_missing(all, last, thread.forgotten > 0, shown);
+    // The thread's own count may be older than the head's count.
+    reader->damaged += count_missing(
+        all, last, thread.forgotten > 0 || reader->head.forgotten > 0, shown);
     Bytes_put(&reader->threads, &thread, sizeof thread);
 }
 

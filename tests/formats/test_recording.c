@@ -428,6 +428,41 @@ TEST(it_takes_what_memory_has_no_room_for)
     assert_int_equal(unlink(path), 0);
 }
 
+// One thread sleeps while another thread's events push out the first block of
+// the sleeping thread. The last block of the sleeping thread does not say so.
+TEST(a_forgotten_block_is_not_damaged)
+{
+    struct Timeline *timeline = Timeline_new(make(), 512 << 10, false);
+    struct Ring *ring = Ring_new(NULL);
+    struct RecordingReader reader;
+    struct Track *tracks[2];
+    uint64_t ticks = 1000;
+    unsigned i, n;
+    char why[256];
+
+    for (n = 0; n < 2; n++)
+        tracks[n] = Timeline_begin(timeline, n, 4711 + (pid_t)n, "Thread");
+    for (i = 0; i < 1000000 && !Timeline_forgotten(timeline); i++) {
+        for (n = i < 10000 ? 0 : 1; n < 2; n++) {
+            Ring_push(ring, ++ticks, EVENT_ENTER, Event_call(1, 0));
+            Ring_push(ring, ++ticks, EVENT_LEAVE, Event_call(1, 0));
+            Timeline_drain(timeline, tracks[n], ring);
+        }
+        if (i % 1000 == 999)
+            for (n = 0; n < 2; n++)
+                Timeline_save(timeline, tracks[n]);
+    }
+    Timeline_save_run(timeline, &head, &source);
+    Ring_free(ring);
+    Timeline_free(timeline);
+    assert_true(found(&reader, why) > 40000);
+    assert_true(reader.head.forgotten > 0);
+    assert_int_equal(reader.trace.view->threads[0].forgotten, 0);
+    assert_string_equal(why, "");
+    RecordingReader_close(&reader);
+    unlink(path);
+}
+
 // --- What is not whole -------------------------------------------------------
 
 static char *contents(size_t *size)
