@@ -58,6 +58,28 @@ struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count)
     return dark;
 }
 
+void Darkness_update(const struct Bytes *seen, uint64_t until,
+                     struct RecordingDark *dark, size_t *count)
+{
+    size_t i, j, changes, kept = 0;
+
+    for (i = 0; i < *count; i++) {
+        struct RecordingDark function = dark[i];
+        const struct Darkness *all = Darkness_of(seen, function.id, &changes);
+        bool is_dark = true;
+
+        for (j = 0; j < changes && all[j].ticks <= until; j++) {
+            if (all[j].ticks <= function.ticks)
+                continue;
+            is_dark = all[j].dark;
+            function.ticks = all[j].ticks;
+        }
+        if (is_dark)
+            dark[kept++] = function;
+    }
+    *count = kept;
+}
+
 static size_t lower_bound(const struct Darkness *all, size_t count, uint64_t id)
 {
     size_t low = 0, high = count;

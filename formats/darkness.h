@@ -24,6 +24,10 @@ void Darkness_sort(struct Bytes *seen);
 // Lists the functions that are dark after their newest change, and sets *count
 // to their number. Returns NULL if memory is out. The caller frees the list.
 struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count);
+// Applies the changes up to `until` ticks to a list that was made a moment
+// earlier. A function may have been armed again since then.
+void Darkness_update(const struct Bytes *seen, uint64_t until,
+                     struct RecordingDark *dark, size_t *count);
 
 // Says whether one function was dark in a stretch.
 struct ArmedTime {

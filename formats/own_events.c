@@ -93,27 +93,10 @@ static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
     return end > begin && end > first ? walk->format->dark(writer, &dark) : 0;
 }
 
-// Returns true if the function is in trace->dark. Then the function's dark
-// period is written from trace->dark.
-static bool is_listed(const struct PerfettoTrace *trace,
-                      const struct Event *event)
-{
-    size_t i,
-        count = Event_ticks(event) > trace->dark_ticks ? trace->dark_count : 0;
-
-    for (i = 0; i < count; i++)
-        if (trace->dark[i].id == Event_id(event) &&
-            trace->dark[i].ticks < Event_ticks(event))
-            return true;
-    return false;
-}
-
 static int put_rearmed(const struct Walk *walk, const struct Event *event)
 {
     uint64_t end = Event_ticks(event), dark = Aside_dark_ticks(event);
 
-    if (is_listed(walk->writer->trace, event))
-        return 0;
     return put_dark(walk, Event_id(event), end > dark ? end - dark : 0, end,
                     false);
 }

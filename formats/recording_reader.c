@@ -481,6 +481,25 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
+// Sets the list of the functions that are dark at the end. The list of the
+// newest cut is used only if the timeline ends at this cut. If the program was
+// killed later, the events show which functions were dark.
+static void list_dark(struct RecordingReader *reader)
+{
+    struct PerfettoTrace *trace = &reader->trace;
+
+    Darkness_sort(&reader->dark);
+    if (!reader->dark_now.size || !(reader->to_cut || reader->head.ended)) {
+        trace->dark = Darkness_list(&reader->dark, &trace->dark_count);
+        return;
+    }
+    trace->dark = (struct RecordingDark *)reader->dark_now.data;
+    trace->dark_count = reader->dark_now.size / sizeof *trace->dark;
+    reader->dark_now.data = NULL; // the trace owns the list now
+    Darkness_update(&reader->dark, reader->view.last_ticks, trace->dark,
+                    &trace->dark_count);
+}
+
 static void describe(struct RecordingReader *reader)
 {
     const struct RecordingHead *head = &reader->head;
@@ -500,19 +519,7 @@ static void describe(struct RecordingReader *reader)
         .context = reader,
         .name = find_name,
     };
-    reader->trace.dark_ticks = reader->view.last_ticks > head->now_ticks
-                                   ? reader->view.last_ticks
-                                   : head->now_ticks;
-    Darkness_sort(&reader->dark);
-    if (reader->dark_now.size) {
-        reader->trace.dark = (struct RecordingDark *)reader->dark_now.data;
-        reader->trace.dark_count =
-            reader->dark_now.size / sizeof *reader->trace.dark;
-        reader->dark_now.data = NULL; // the trace owns the list now
-    } else {
-        reader->trace.dark =
-            Darkness_list(&reader->dark, &reader->trace.dark_count);
-    }
+    list_dark(reader);
 }
 
 static int read_all(struct RecordingReader *reader)

@@ -224,7 +224,6 @@ static int write_pair(const char *directory, unsigned number)
         .opcodes = &opcodes,
         .dark = dark,
         .dark_count = below(4),
-        .dark_ticks = begin + below(90000),
         .overwrite = true,
         .name = name_of,
     };

@@ -8,6 +8,7 @@
 #include "formats/event_buffer.h"
 #include "formats/recording_reader.h"
 #include "tests/random.h"
+#include "tracer/timeline/aside.h"
 #include "tracer/timeline/timeline.h"
 
 #include <errno.h>
@@ -461,6 +462,55 @@ TEST(a_forgotten_block_is_not_damaged)
     assert_string_equal(why, "");
     RecordingReader_close(&reader);
     unlink(path);
+}
+
+// Records the calls of a program in which functions 1 and 2 go dark. A cut
+// lists them, but function 2 is armed again between the listing and the cut. If
+// `on` is true, the program goes on, and is killed after function 1 was armed
+// again and function 3 has gone dark. Returns the functions that are dark at
+// the end, as one number.
+static uint32_t dark_at_the_end(bool on)
+{
+    const struct RecordingDark listed[] = {{1100, 1, 0}, {1200, 2, 0}};
+    const struct Event rearmed[] = {Aside_rearmed(1300, 2, 100),
+                                    Aside_rearmed(2000, 1, 900)};
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *track = Timeline_begin(timeline, 0, 4711, "MainThread");
+    struct RecordingHead own = head;
+    struct RecordingReader reader;
+    uint32_t dark = 0;
+    char why[256];
+    size_t i;
+
+    for (i = 1; i <= 2; i++)
+        Ring_push(ring, 1000 + 100 * i, EVENT_DARK, Event_call((uint32_t)i, 0));
+    Timeline_add(timeline, &rearmed[0], 1);
+    Ring_push(ring, 1400, EVENT_ENTER, Event_call(2, 0));
+    Timeline_drain(timeline, track, ring);
+    Timeline_cut(timeline, listed, 2);
+    if (on) {
+        Timeline_add(timeline, &rearmed[1], 1);
+        Ring_push(ring, 2100, EVENT_DARK, Event_call(3, 0));
+        Timeline_drain(timeline, track, ring);
+        Timeline_save(timeline, track);
+    }
+    own.ended = !on;
+    Timeline_save_run(timeline, &own, &source);
+    Ring_free(ring);
+    Timeline_free(timeline);
+    assert_true(found(&reader, why) > 3);
+    for (i = 0; i < reader.trace.dark_count; i++)
+        dark = 10 * dark + reader.trace.dark[i].id;
+    RecordingReader_close(&reader);
+    unlink(path);
+    return dark;
+}
+
+TEST(the_dark_functions_of_a_cut_and_of_later_events)
+{
+    assert_int_equal(dark_at_the_end(false), 1);
+    assert_int_equal(dark_at_the_end(true), 3);
 }
 
 // --- What is not whole -------------------------------------------------------

@@ -34,11 +34,10 @@ struct PerfettoTrace {
                             // binary format
     double hz;
     const struct Opcodes *opcodes; // names
-    // Functions dark at dark_ticks; the exporter frees the array.
+    // Functions that are dark at the end of the timeline.
     struct RecordingDark *dark;
     size_t dark_count;
-    uint64_t dark_ticks; // time of the list `dark`
-    int descriptor;      // open file to write to; 0 if the path is opened
+    int descriptor; // open file to write to; 0 if the path is opened
     const struct Opened *opened; // the file that `descriptor` stands for
     bool overwrite;              // true if an existing file is replaced
     void *context;               // context of `name`
