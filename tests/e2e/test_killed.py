@@ -335,7 +335,8 @@ os._exit(0)
 
 
 def test_a_limit_of_file_sizes(tmp_path):
-    """Here SIGXFSZ has its default action, which would end the process."""
+    """Here SIGXFSZ has its default action, which would end the process. The memory has room
+    for all events, which sometimes take more than the default of 2.5 MiB."""
     body = """
 import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -345,7 +346,8 @@ time.sleep(0.3)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 print("on")
 """
-    process = traced(tmp_path, body, "--threshold", "0")
+    options = ["--threshold", "0", "--timeline-limit", "10000000"]
+    process = traced(tmp_path, body, *options)
     out, err = process.communicate(timeout=SLOW)
     assert (process.returncode, out) == (0, "on\n")
     assert err.endswith("could not be written: File too large\n") and err.count("\n") == 1
