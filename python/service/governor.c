@@ -123,8 +123,9 @@ static void update_costs(struct Governor *governor)
     int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE] +
                    2 * Counting_hit_ticks(&engine->counting);
 
-    governor->executor.call_s =
-        (double)call * ACCOUNT_COLD / Clock_hz(&engine->clock);
+    governor->executor.call_s = (double)call *
+                                Account_hook_factor(&engine->session->account) /
+                                Clock_hz(&engine->clock);
 }
 
 // Does the work of a hold. If `full` is false, only continues work that an

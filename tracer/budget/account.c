@@ -3,8 +3,33 @@
 #include "tracer/budget/account.h"
 #include "ipc/base/now.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <time.h>
+
+// Hooks are timed at the start, in calls that follow each other at once. With a
+// budget, hot code is dark, so that hooks run seldom and find cold caches. The
+// next factors are for hooks with and without a budget before there are samples
+// (docs/overhead.md).
+#define COLD 4.0
+#define WARM 1.0
+#define IN_OUR_CODE 0.5 // part of a hook's time; CPython takes the rest
+// Seconds of hooks after which samples count as much as COLD or WARM. In this
+// time about ten samples find a hook.
+#define TRUST_S 0.15
+#define MEMORY_S                                                               \
+    1.0 // seconds of `new_timed` after which old samples lose weight
+
+// Samples find a hook only in our code. The factor is the time of hooks by
+// samples, divided by their time with warm caches. As long as there are few
+// samples, the factor is close to COLD or WARM.
+static double choose_factor(const struct Account *account)
+{
+    double before = account->budget.share > 0 ? COLD : WARM;
+
+    return fmax(1, (TRUST_S + account->new_found / IN_OUR_CODE) /
+                       (TRUST_S / before + account->new_timed));
+}
 
 void Account_init(struct Account *account, const struct AccountSource *source)
 {
@@ -14,8 +39,10 @@ void Account_init(struct Account *account, const struct AccountSource *source)
     pthread_mutex_init(&account->mutex, NULL);
     account->wall = Now_s(CLOCK_MONOTONIC);
     account->cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID);
-    account->timed = account->hooks = 0;
+    account->timed = account->hooks = account->found = 0;
+    account->new_found = account->new_timed = 0;
     Budget_init(&account->budget, *source->share, &zero);
+    atomic_init(&account->factor, choose_factor(account));
 }
 
 void Account_release(struct Account *account)
@@ -23,13 +50,25 @@ void Account_release(struct Account *account)
     pthread_mutex_destroy(&account->mutex);
 }
 
-// Returns the seconds of hook overhead so far, including the cold-cache
-// penalty. `timed` is the hook overhead so far without the penalty.
-static double hooks_s(struct Account *account, double timed)
+double Account_hook_factor(const struct Account *account)
 {
-    account->hooks += (timed - account->timed) *
-                      (account->budget.share > 0 ? ACCOUNT_COLD : 1);
+    return atomic_load_explicit(&account->factor, memory_order_relaxed);
+}
+
+// Returns the seconds of hooks so far. `timed` and `found` are the readings.
+static double hooks_s(struct Account *account, double timed, double found)
+{
+    account->new_timed += timed - account->timed;
+    account->new_found += found - account->found;
+    if (account->new_timed > MEMORY_S) {
+        account->new_timed /= 2;
+        account->new_found /= 2;
+    }
+    atomic_store_explicit(&account->factor, choose_factor(account),
+                          memory_order_relaxed);
+    account->hooks += (timed - account->timed) * Account_hook_factor(account);
     account->timed = timed;
+    account->found = found;
     return account->hooks;
 }
 
@@ -40,7 +79,7 @@ struct Budget *Account_open(struct Account *account)
 
     pthread_mutex_lock(&account->mutex);
     source->read(source->context, &reading);
-    reading.hooks = hooks_s(account, reading.hooks);
+    reading.hooks = hooks_s(account, reading.hooks, reading.found);
     // The process's CPU time is read last, so that our own time never exceeds
     // the process's time.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;

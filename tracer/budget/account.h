@@ -10,18 +10,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-// If a budget is set, hooks are slower by this factor than when they were timed
-// at the start. With a budget hot code is dark, so hooks run seldom and find
-// cold caches (docs/overhead.md).
-#define ACCOUNT_COLD 1.5
-
 // The source of the readings. The account's mutex is held while `read` runs.
 struct AccountSource {
     void *context;
     // Share of CPU time, or NaN if there is no budget.
     const _Atomic double *share;
-    // Fills all fields except the clocks `wall` and `cpu`. `hooks` does not
-    // contain the cold-cache penalty.
+    // Fills all fields except the clocks `wall` and `cpu`. `hooks` is what the
+    // hooks would take if all caches were warm.
     void (*read)(void *context, struct BudgetReading *reading);
 };
 
@@ -30,8 +25,13 @@ struct Account {
     pthread_mutex_t mutex; // guards the budget
     struct Budget budget;
     double wall, cpu; // seconds of both clocks at Account_init
-    double timed;     // seconds of hook overhead without the penalty
-    double hooks;     // seconds of hook overhead with the penalty
+    double timed;     // seconds of hooks with warm caches
+    double hooks;     // seconds of hooks
+    double found;     // seconds of hooks in our code, by samples
+    // The newest seconds of `found` and `timed`, from which the factor is
+    // computed.
+    double new_found, new_timed;
+    _Atomic double factor; // Account_hook_factor
 };
 
 // Starts the account. CPU time that the process used before the call does not
@@ -44,6 +44,9 @@ struct Budget *Account_open(struct Account *account);
 // locked until Account_close.
 const struct Budget *Account_look(struct Account *account);
 void Account_close(struct Account *account);
+// Returns how many times slower hooks are than when they were timed at the
+// start, at least 1. Takes no lock.
+double Account_hook_factor(const struct Account *account);
 // Takes a reading and returns true if tracing has spent more than the token
 // bucket had.
 bool Account_is_overdrawn(struct Account *account);

@@ -28,6 +28,7 @@ struct BudgetReading {
     double wall;
     double cpu;   // CPU time of the process, including ours
     double hooks; // our time in hooks on the program's threads
+    double found; // the part of this time in our code, by samples
     double rearm; // CPU time of the governor's thread
     // CPU time of our other threads, of samples and of our part of forks
     double threads;

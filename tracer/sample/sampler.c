@@ -345,13 +345,14 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
         .unknown = Counter_get(&samples->unknown),
         .truncated = Counter_get(&samples->truncated),
         .lost = Counter_get(&samples->lost),
-        .ours = Counter_get(&samples->ours),
         .untimed = Counter_get(&sampler->observer.untimed),
         .signal = (int)Counter_get(&samples->signal_used),
         .error = -(int)Counter_get(&samples->error),
         .elsewhere = ShareValue_window(&sampling->elsewhere, &now),
         .cpu_s = (double)Worker_cpu_ns(&sampler->worker) * 1e-9 +
                  Starts_s(&samples->starts, clock),
+        .ours = Counter_get(&samples->ours),
+        .ours_s = (double)Counter_get(&samples->ours_ns) * 1e-9,
         .taken = Counter_get(&samples->taken),
     };
     totals->handlers_s =

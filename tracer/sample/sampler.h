@@ -45,6 +45,7 @@ struct SamplerTotals {
     // CPU time of the sampler's thread, and of making timers on other threads
     double cpu_s;
     double handlers_s; // CPU time of the samples on the program's threads
+    double ours_s;     // CPU time of the samples that found our code, a hook
     uint64_t taken;    // number of samples for which `handlers_s` was spent
 };
 

@@ -13,7 +13,10 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     Counter_add(&samples->sampling->samples, 1);
     Counter_add(&samples->unknown, (head->flags & SAMPLE_TORN) != 0);
     Counter_add(&samples->truncated, (head->flags & SAMPLE_TRUNCATED) != 0);
-    Counter_add(&samples->ours, (head->flags & SAMPLE_OURS) != 0);
+    if (head->flags & SAMPLE_OURS) {
+        Counter_add(&samples->ours, 1);
+        Counter_add(&samples->ours_ns, head->cpu_ns);
+    }
     stack->tid = thread->tid;
     stack->newest_id = head->newest_id;
     stack->ticks = head->ticks;

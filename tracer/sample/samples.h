@@ -20,7 +20,7 @@ struct Samples {
     counter_t unknown;
     counter_t truncated;
     counter_t lost;
-    counter_t ours;
+    counter_t ours, ours_ns;
     counter_t taken;
     counter_t handler_ticks;
     counter_t signal_used, error;

@@ -28,6 +28,7 @@ static void read_costs(void *context, struct BudgetReading *reading)
     reading->hooks = hooks_s(session->engine);
     reading->rearm = worker_s(&session->governor);
     reading->sampling = sampler.handlers_s;
+    reading->found = sampler.ours_s;
     reading->samples = sampler.taken;
     reading->threads = sampler.handlers_s + sampler.cpu_s +
                        worker_s(&session->collector.worker) +

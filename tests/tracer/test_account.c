@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/budget/account: how the time of hooks follows from their warm
+// time and from samples.
+#include "tracer/budget/account.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit.h"
+
+static struct BudgetReading given;
+
+static void read_given(void *context, struct BudgetReading *reading)
+{
+    (void)context;
+    *reading = given;
+}
+
+static void start(struct Account *account, const _Atomic double *share)
+{
+    const struct AccountSource source = {.share = share, .read = read_given};
+
+    memset(&given, 0, sizeof given);
+    Account_init(account, &source);
+}
+
+// Adds `timed` seconds of warm hooks, of which samples find `found` seconds in
+// our code. Returns the seconds of hooks that the account adds.
+static double spend(struct Account *account, double timed, double found)
+{
+    double before = account->hooks;
+
+    given.hooks += timed;
+    given.found += found;
+    Account_open(account);
+    Account_close(account);
+    return account->hooks - before;
+}
+
+TEST(test_before_there_are_samples)
+{
+    static const _Atomic double budget = 0.01, none = NAN;
+    struct Account account;
+
+    start(&account, &budget);
+    assert_true(fabs(spend(&account, 1e-4, 0) / 1e-4 - 4) < 0.1);
+    Account_release(&account);
+    start(&account, &none);
+    assert_true(fabs(spend(&account, 1e-4, 0) / 1e-4 - 1) < 0.1);
+    Account_release(&account);
+}
+
+TEST(test_samples_say_how_cold_hooks_are)
+{
+    static const _Atomic double budget = 0.01;
+    struct Account account;
+
+    start(&account, &budget);
+    // Half of the time of hooks is in our code, so hooks are six times slower.
+    for (int i = 0; i < 100; i++)
+        spend(&account, 0.01, 0.03);
+    assert_true(fabs(Account_hook_factor(&account) - 6) < 0.5);
+    assert_true(fabs(spend(&account, 0.01, 0.03) / 0.06 - 1) < 0.1);
+    // The program changes, and old samples lose their weight.
+    for (int i = 0; i < 600; i++)
+        spend(&account, 0.01, 0.01);
+    assert_true(fabs(Account_hook_factor(&account) - 2) < 0.3);
+    // Without hooks there is no time of hooks.
+    assert_true(spend(&account, 0, 0) == 0);
+    // Hooks are never faster than when they were timed.
+    for (int i = 0; i < 600; i++)
+        spend(&account, 0.01, 0);
+    assert_true(Account_hook_factor(&account) == 1);
+    Account_release(&account);
+}
