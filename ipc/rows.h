@@ -28,6 +28,12 @@
         .offset = offsetof(struct s, member),                                  \
         .count_offset = offsetof(struct s, count), .record = &table            \
     }
+#define GROUP_LIST(s, group_, name_, count, table)                             \
+    {                                                                          \
+        .name = #name_, .group = #group_, .type = FIELD_LIST,                  \
+        .offset = offsetof(struct s, group_##_##name_),                        \
+        .count_offset = offsetof(struct s, count), .record = &table            \
+    }
 #define RECORD(s, name_, fields_)                                              \
     {                                                                          \
         .name = name_, .size = sizeof(struct s), .fields = fields_,            \

@@ -103,6 +103,14 @@ static const struct Field RETIRED_FIELDS[] = {
 static const struct Record RETIRED_RECORD =
     RECORD(RetiredRow, "retired", RETIRED_FIELDS);
 
+static const struct Field GARBAGE_FIELDS[] = {
+    U64(GarbageRow, collections),
+    F64(GarbageRow, total_s),
+    F64(GarbageRow, longest_s),
+};
+static const struct Record GARBAGE_RECORD =
+    RECORD(GarbageRow, "garbage", GARBAGE_FIELDS);
+
 static const struct Field SNAPSHOT_FIELDS[] = {
     U64(Snapshot, schema),
     TEXT(Snapshot, version),
@@ -149,6 +157,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_U64(Snapshot, sampler, untimed),
     GROUP_F64(Snapshot, overhead, cores),
     GROUP_F64(Snapshot, overhead, cores_allowed),
+    GROUP_F64(Snapshot, gc, share),
+    GROUP_LIST(Snapshot, gc, generations, gc_generation_count, GARBAGE_RECORD),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -129,6 +129,13 @@ struct RetiredRow {
     uint64_t resumptions;
 };
 
+// The collections of one generation of the garbage collector.
+struct GarbageRow {
+    uint64_t collections; // collections since tracing began that have ended
+    double total_s;       // sum of their pauses
+    double longest_s;     // the longest pause
+};
+
 struct RowSet;
 
 struct Snapshot {
@@ -191,6 +198,11 @@ struct Snapshot {
     const struct RetiredRow *retired;
     size_t retired_count;
     uint64_t threads_dropped; // threads that have ended and are not listed
+    // Pauses of the garbage collector, as a part of one core's wall time over
+    // about the last ten seconds.
+    double gc_share;
+    const struct GarbageRow *gc_generations; // the youngest comes first
+    size_t gc_generation_count;
     // Not in the table of the schema. A traced process has the functions in
     // `shared` instead of `functions`, in rows that several snapshots share
     // (row_set.h).

@@ -219,18 +219,21 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     struct Code *result = NULL;
     PyObject *keep_file, *keep_name;
     const char *file, *name;
+    bool garbage = (PyObject *)code == state->garbage.code;
     bool accepted, stays;
 
     file = text_of(code->co_filename, &keep_file);
     name = text_of(code->co_qualname, &keep_name);
-    stays = begins_threads(file, name);
-    if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
+    stays = garbage || begins_threads(file, name);
+    if (garbage ||
+        (!is_ours(state, file) && Filter_accepts(&state->filter, file, name)))
         result = make_code(state, code, file, name, stays ? 0 : hits);
     if (result) {
         Code_arm(result, stays ? 0 : hits, arms_jumps(state));
         result->cold.begins_tasks =
             session->config.timeline && begins_tasks(file, name);
         Counter_set(&result->hot.entries, seen);
+        result->who.garbage = garbage;
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;
         // The program's own code is always armed, because users want to see it.

@@ -79,6 +79,14 @@ uintptr_t FrameStack_newest(const PyThreadState *state)
     return (uintptr_t)*newest_frame(state);
 }
 
+uintptr_t FrameStack_running(const PyThreadState *state)
+{
+    PyCodeObject *code = NULL;
+
+    FrameStack_codes(state, &code, 1);
+    return (uintptr_t)code;
+}
+
 size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
                         size_t most)
 {

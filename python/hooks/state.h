@@ -63,6 +63,17 @@ struct OtherCode {
     struct OtherCode **link;
 };
 
+// The objects with which garbage_watch.c watches the garbage collector.
+struct GarbageWatch {
+    PyObject *code;       // the code object that stands for the collector
+    PyObject *callback;   // our entry of gc.callbacks
+    PyObject *callbacks;  // the list gc.callbacks; NULL if it is no list
+    PyObject *generation; // the text "generation"
+    bool on;              // true while our function belongs into the list
+    // Code units of the hits. The second one is the unit of the return.
+    uint8_t begin_unit, end_unit;
+};
+
 #define EXTRA_OTHER 1u
 // An extra has these low bits if its code object was called once and not
 // classified, because the budget was overdrawn. The higher bits hold the
@@ -105,6 +116,7 @@ struct State {
     bool fast; // true if the hooks use the fast path, which was calibrated
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // numbers of tasks in the timeline
+    struct GarbageWatch garbage;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // names under which our two ids are taken

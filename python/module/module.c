@@ -5,6 +5,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_proof.h"
+#include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
@@ -445,9 +446,11 @@ static int initialise_state(struct State *state)
     ThreadState_find();
     InterpreterFacts_layout(&state->engine.layout);
     state->engine.layout.own_state = OwnTrace_state;
+    state->engine.layout.above_garbage = GarbageWatch_above;
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
-        Hooks_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
+        Hooks_init(state) < 0 || GarbageWatch_init(state) < 0 ||
+        InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
     // Ocular knows which thread state a thread runs only if the thread has a

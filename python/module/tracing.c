@@ -3,6 +3,7 @@
 #include "python/module/tracing.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
+#include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
@@ -67,6 +68,7 @@ static void take_down(struct State *state)
     struct Session *session = state->engine.session;
 
     state->phase = PHASE_STOPPING;
+    GarbageWatch_stop(state);
     Tools_disarm(state);
     if (state->tracer && Adopt_disarm(state) < 0)
         PyErr_Clear();
@@ -140,6 +142,7 @@ static int set_up(struct State *state, const struct Request *request)
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
         return -1;
+    GarbageWatch_start(state);
     return Governor_start(&ocular_service);
 }
 
@@ -286,10 +289,11 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
                            struct ReportPart *parts,
                            struct ListingDetail *details)
 {
-    struct Ranked first[REPORT_FUNCTIONS];
-    size_t i, count = Ranking_first(snapshot, first, REPORT_FUNCTIONS);
+    struct Ranked first[REPORT_FUNCTIONS + 1];
+    size_t i, most = REPORT_FUNCTIONS,
+              count = Ranking_first(snapshot, first, REPORT_FUNCTIONS + 1);
 
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && i < most; i++) {
         const struct Function *function = first[i].function;
         const struct Code *code =
             function
@@ -303,16 +307,18 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
         if (code && ListingDetail_init(&details[i], code, &code->poll.history,
                                        &state->engine.opcodes) == 0)
             parts[i].detail = &details[i];
+        // The garbage collector takes the place of no function.
+        most += code && code->who.garbage;
     }
-    return count;
+    return i;
 }
 
 // Returns the text of the report.
 static PyObject *report(struct State *state, const struct Snapshot *snapshot,
                         const struct FinalTimeline *timeline)
 {
-    struct ReportPart parts[REPORT_FUNCTIONS];
-    struct ListingDetail details[REPORT_FUNCTIONS];
+    struct ReportPart parts[REPORT_FUNCTIONS + 1];
+    struct ListingDetail details[REPORT_FUNCTIONS + 1];
     struct Report report = {
         .snapshot = snapshot,
         .parts = parts,
@@ -398,6 +404,7 @@ static void finish(struct State *state)
     struct Session *session = state->engine.session;
 
     state->phase = PHASE_STOPPING;
+    GarbageWatch_stop(state);
     Tools_disarm(state);
     Poll_all(state); // must come before the disarming, which changes opcodes
     if (Adopt_disarm(state) < 0)

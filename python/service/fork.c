@@ -5,6 +5,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
+#include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
@@ -324,6 +325,7 @@ static void let_session_go(struct Service *service)
     struct State *state = service->state;
     struct Session *session = state->engine.session;
 
+    GarbageWatch_stop(state);
     Tools_disarm(state);
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();

@@ -6,6 +6,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
+#include "python/hooks/garbage_watch.h"
 #include "python/hooks/tools.h"
 #include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
@@ -147,6 +148,7 @@ static bool hold(struct Governor *governor, bool full)
         update_costs(governor);
         Counting_set_preempted(&state->engine.counting, governor->preempted);
         Tools_watch(state);
+        GarbageWatch_check(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;

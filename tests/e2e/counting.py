@@ -15,11 +15,18 @@ RUNNERS = {int(tid) for tid in os.listdir("/proc/self/task")} - {MAIN}
 # With these settings nothing is written to disk or stderr, and every hit is counted.
 EXACT = dict(deinstrument_threshold=0, perfetto=False, quiet=True)
 
+COLLECTOR = "<garbage collection>"  # the row of the garbage collector
+
+
+def functions(snapshot):
+    """Returns the rows of Python functions, without the collector's row."""
+    return [row for row in snapshot["functions"] if row["name"] != COLLECTOR]
+
 
 def keyed(snapshot):
     """Returns {(file, line, name): calls and resumptions}."""
     counts = Counter()
-    for row in snapshot["functions"]:
+    for row in functions(snapshot):
         key = row["file"], row["line"], row["name"].rpartition(".")[2]
         counts[key] += entries(row)
     return {key: count for key, count in counts.items() if count}

@@ -7,7 +7,7 @@ from collections import Counter
 
 import ocular
 from e2e import trace
-from e2e.counting import EXACT
+from e2e.counting import COLLECTOR, EXACT, functions
 
 EVENTS = sys.monitoring.events
 TOOL = sys.monitoring.DEBUGGER_ID
@@ -58,6 +58,19 @@ def record(function, file):
     return calls, edges
 
 
+def python_callers(calls):
+    """Yields each call of a thread with its caller's name. The interpreter does not name
+    the garbage collector as a caller, so the collector's caller takes its place."""
+    collections = [call for call in calls if call.name == COLLECTOR]
+    for call in calls:
+        parent = call.parent
+        if parent == COLLECTOR:
+            within = [one for one in collections if one.begin <= call.begin < one.end]
+            parent = within[0].parent
+        if call.name != COLLECTOR:
+            yield call, parent
+
+
 def seen(function, file, path, **settings):
     """Returns the two Counters of record() with Ocular's counts. The calls by caller come
     from the timeline. Also returns the timeline and the final snapshot."""
@@ -71,13 +84,13 @@ def seen(function, file, path, **settings):
     assert final["lost"] == 0
     timeline = trace.read(path)
     calls = Counter()
-    for row in final["functions"]:
+    for row in functions(final):
         if row["calls"] + row["resumptions"]:
             calls[row["name"]] += row["calls"] + row["resumptions"]
     edges = Counter(
-        (call.name, call.parent)
+        (call.name, parent)
         for each in timeline.calls.values()
-        for call in each
+        for call, parent in python_callers(each)
         if not call.begin_args.get("resumed")
     )
     return calls, edges, timeline, final

@@ -71,7 +71,8 @@ TEST(test_names_and_groups_are_the_contract)
         "overhead{allowed,mean},sampler{truncated,trouble},"
         "states{armed,partial,dark},"
         "sampler{window_s,window_samples,signal,lost,in_hooks,untimed},"
-        "overhead{cores,cores_allowed}");
+        "overhead{cores,cores_allowed},"
+        "gc{share,generations[collections,total_s,longest_s]}");
 }
 
 static size_t member_size(const struct Field *field)

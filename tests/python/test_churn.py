@@ -416,10 +416,11 @@ for one in made:
     one()
 held = churning.rss() - before[0]
 snapshot = ocular.snapshot()
-assert snapshot["functions_total"] == {count}, snapshot["functions_total"]
+# rss() collects garbage, and the collector is a function, too
+assert snapshot["functions_total"] == {count} + 1, snapshot["functions_total"]
 print(held, snapshot["memory_bytes"] - before[1])
 final = ocular.stop_tracing()
-assert sum(r["calls"] for r in final["functions"]) == {count}
+assert sum(r["calls"] for r in final["functions"] if r["file"]) == {count}
 del snapshot, final
 print(churning.rss() - before[0])
 """

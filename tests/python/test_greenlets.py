@@ -16,7 +16,7 @@ import greenlet
 import ocular
 import pytest
 from e2e import trace
-from e2e.counting import EXACT, entries, memory_bytes, own_cycles, row, traced
+from e2e.counting import EXACT, entries, functions, memory_bytes, own_cycles, row, traced
 from e2e.truth import check_figures, record, seen
 
 
@@ -239,7 +239,7 @@ def test_balanced_while_things_go_dark(name, threshold, tmp_path):
     ours, _, _, final = seen(
         program, __file__, tmp_path / "trace.json", deinstrument_threshold=threshold
     )
-    for function in final["functions"]:
+    for function in functions(final):
         true = calls[function["name"]]
         if function["calls_exact"]:
             assert entries(function) == true, function["name"]

@@ -15,7 +15,7 @@ import time
 
 import ocular
 import pytest
-from e2e.counting import EXACT, entries, row, traced
+from e2e.counting import EXACT, entries, functions, row, traced
 from e2e.truth import check_figures, record, seen
 
 # CPython 3.13.0 to 3.13.11 fire no event at close() (gh-140373).
@@ -319,7 +319,7 @@ def test_while_things_go_dark(name, threshold, tmp_path):
     _, _, timeline, final = seen(
         program, __file__, tmp_path / "trace.json", deinstrument_threshold=threshold
     )
-    for function in final["functions"]:
+    for function in functions(final):
         true = calls[function["name"]]
         if sum(other["name"] == function["name"] for other in final["functions"]) > 1:
             continue

@@ -507,6 +507,25 @@ TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
     assert_string_equal(s->retired[2].name, "also timed");
 }
 
+TEST_WITH(test_garbage_collections_are_in_the_overhead, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    const struct AccountSource *source = &f->session.account.source;
+    struct BudgetReading before = {0}, after = {0};
+    const struct Snapshot *s;
+
+    source->read(source->context, &before);
+    Counter_set(&f->engine.garbage.known, 1);
+    Counter_set(&f->engine.garbage.generations[0].collections, 300000);
+    Counter_set(&f->engine.garbage.generations[2].collections, 100000);
+    s = build(f);
+    source->read(source->context, &after);
+    assert_float_equal(after.threads - before.threads, 0.4, 1e-3);
+    assert_int_equal(s->gc_generation_count, 3);
+    assert_int_equal(s->gc_generations[0].collections, 300000);
+    assert_int_equal(s->gc_generations[2].collections, 100000);
+}
+
 // --- While hooks run ---------------------------------------------------------
 
 struct Race {

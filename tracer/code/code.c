@@ -227,6 +227,8 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
     uint32_t i;
 
     *sites = *dark = 0;
+    if (code->who.garbage)
+        return;
     for (i = 0; i < code->layout.site_count; i++) {
         const struct Site *site = &code->layout.sites[i];
 
@@ -250,6 +252,8 @@ uint64_t Code_events(const struct Code *code)
     uint64_t events = Counter_get(&code->hot.entries);
     uint32_t i;
 
+    if (code->who.garbage)
+        return 0;
     for (i = 0; i < code->layout.site_count; i++)
         events += Counter_get(&code->layout.sites[i].hits);
     for (i = 0; i < code->layout.instruction_count; i++)

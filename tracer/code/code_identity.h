@@ -19,11 +19,13 @@ struct CodeIdentity {
     uint32_t line;     // first line; 0 if the code has no line
     // version of the code's functions; 0 if there is no version
     uint32_t version;
-    bool own;            // true for code of the program, false for a library's
-    char *name;          // qualified name in UTF-8
-    char *file;          // path of the file
-    uint8_t *bytecode;   // base opcodes, in 2 * unit_count bytes
-    uint8_t *line_table; // copy of co_linetable
+    bool own; // true for code of the program, false for a library's
+    // true for the code that stands for the garbage collector, and has no hooks
+    bool garbage;
+    char *name;             // qualified name in UTF-8
+    char *file;             // path of the file
+    uint8_t *bytecode;      // base opcodes, in 2 * unit_count bytes
+    uint8_t *line_table;    // copy of co_linetable
     size_t line_table_size; // size of `line_table` in bytes
 };
 

@@ -5,6 +5,7 @@
 #include "tracer/code/registry.h"
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
+#include "tracer/hook/thread_trace_garbage.h"
 
 #include <sched.h>
 #include <string.h>
@@ -203,7 +204,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
     case HIT_STEP:
         return step(trace, code, hit, depth);
     default:
-        return false;
+        return ThreadTrace_collect(trace, code, hit, depth);
     }
 }
 

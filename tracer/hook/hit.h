@@ -15,10 +15,12 @@ enum HitKind {
     HIT_LEAVE,  // a return or a yield
     HIT_RAISE,  // an exception leaves the call
     HIT_JUMP,
-    HIT_BRANCH, // a branch; from 3.14 on only the left arm
-    HIT_RIGHT,  // a branch's right arm
-    HIT_STEP,   // an instruction is about to run, in precise mode
-    HIT_THREAD, // no event; the next hits belong to this thread record
+    HIT_BRANCH,      // a branch; from 3.14 on only the left arm
+    HIT_RIGHT,       // a branch's right arm
+    HIT_STEP,        // an instruction is about to run, in precise mode
+    HIT_GARBAGE,     // a garbage collection begins
+    HIT_GARBAGE_END, // a garbage collection has ended
+    HIT_THREAD,      // no event; the next hits belong to this thread record
     // No event. Instead of an address `who` has the number of ticks that our
     // own code took. `where` has the number of those ticks in which our code
     // only waited.
@@ -88,8 +90,9 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// Returns the target unit of a jump or a branch. If the hit begins a call,
-// returns the caller's code object (Hit_caller), or 0 if the caller is unknown.
+// Returns the target unit of a jump or a branch. If the hit begins a call or a
+// garbage collection, returns the caller's code object (Hit_caller), or 0 if
+// the caller is unknown.
 static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);

@@ -92,18 +92,27 @@ struct LiveCall {
     uint32_t version;
 };
 
-static void push(struct SampledStack *stack, struct WalkFrame top)
+// Inserts a frame below the `above` innermost frames.
+static void insert(struct SampledStack *stack, unsigned above,
+                   struct WalkFrame frame)
 {
-    if (stack->depth > 0 && stack->frames[0].code == top.code)
+    if (above > stack->depth || above == WALK_DEPTH)
         return;
     if (stack->depth == WALK_DEPTH) {
         stack->depth--;
         stack->cut = true;
     }
-    memmove(stack->frames + 1, stack->frames,
-            stack->depth * sizeof(stack->frames[0]));
-    stack->frames[0] = top;
+    memmove(stack->frames + above + 1, stack->frames + above,
+            (stack->depth - above) * sizeof(stack->frames[0]));
+    stack->frames[above] = frame;
     stack->depth++;
+}
+
+static void push(struct SampledStack *stack, struct WalkFrame top)
+{
+    if (stack->depth > 0 && stack->frames[0].code == top.code)
+        return;
+    insert(stack, 0, top);
     stack->entering = true;
 }
 
@@ -153,6 +162,17 @@ static bool calls_c(const struct Attribution *attribution,
                                        callee->who.address +
                                            attribution->code_bytecode});
     return false;
+}
+
+void Attribution_add_garbage(const struct Attribution *attribution,
+                             struct SampledStack *stack, unsigned above)
+{
+    uintptr_t code = atomic_load_explicit(&attribution->registry->garbage,
+                                          memory_order_relaxed);
+
+    if (code)
+        insert(stack, above,
+               (struct WalkFrame){code, code + attribution->code_bytecode});
 }
 
 void Attribution_judge(const struct Attribution *attribution,
@@ -270,7 +290,7 @@ static struct Code *add_stack(struct Attribution *attribution,
                 Breakdown_add(callers, 0, now, credit);
             Code_touch(code);
         }
-        if (i == 0 && caller_at == 1)
+        if (i == 0 && caller_at == 1 && !code->who.garbage)
             learn_callee(attribution, stack, caller, code);
         caller = code;
         caller_at = i;

@@ -60,6 +60,10 @@ struct Attribution {
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
+// Adds a frame for the garbage collector, `above` frames below the innermost
+// frame. Attribution_judge must be called afterwards.
+void Attribution_add_garbage(const struct Attribution *attribution,
+                             struct SampledStack *stack, unsigned above);
 // Sets in_c, at_resume and waits_to_run from the instruction at which the
 // innermost frame is. If this instruction is about to call a Python function,
 // the Python function is pushed onto the stack, because the time in which

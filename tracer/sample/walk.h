@@ -44,6 +44,11 @@ struct FrameLayout {
     // function is async-signal-safe. The pointer is NULL if the state cannot be
     // known.
     uintptr_t (*own_state)(void);
+    // Returns 0 if the calling thread, whose PyThreadState is `state`, does not
+    // collect garbage. Otherwise returns 1 plus the number of frames that have
+    // begun since the collection began. Async-signal-safe. The pointer may be
+    // NULL.
+    uint8_t (*above_garbage)(uintptr_t state);
     uintptr_t code_mask;  // a mask that clears the tag bits of frame_code
     size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
 };

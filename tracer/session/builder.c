@@ -5,6 +5,7 @@
 #include "ipc/base/now.h"
 #include "ipc/version.h"
 #include "tracer/session/function_row.h"
+#include "tracer/session/garbage_rows.h"
 #include "tracer/session/ranking.h"
 #include "tracer/session/session.h"
 #include "tracer/session/threads.h"
@@ -177,6 +178,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     whole &= Threads_fill(snapshot, at.sees ? session->sampler : NULL,
                           &engine->traces);
     whole &= Transitions_fill(&session->transitions, snapshot);
+    whole &= GarbageRows_fill(snapshot, &engine->garbage, at.now, at.hz);
     fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);
     if (whole)

@@ -4,6 +4,10 @@
 
 #include <math.h>
 
+// Seconds that CPython needs for the calls of our function before and after a
+// garbage collection, beyond the cost of two hooks.
+#define GARBAGE_S 1e-6
+
 static double worker_s(const struct Worker *worker)
 {
     return (double)Worker_cpu_ns(worker) / 1e9;
@@ -34,6 +38,8 @@ static void read_costs(void *context, struct BudgetReading *reading)
                        worker_s(&session->collector.worker) +
                        worker_s(&session->export.worker);
     reading->threads += (double)Counter_get(&session->forks_ns) / 1e9;
+    reading->threads +=
+        GARBAGE_S * (double)Garbage_collections(&session->engine->garbage);
     if (session->server)
         reading->threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /

@@ -8,6 +8,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/hook/counting.h"
+#include "tracer/hook/garbage.h"
 #include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 #include "tracer/timeline/names.h"
@@ -22,6 +23,7 @@ struct Engine {
     struct ThreadTraces traces;
     struct Names names;
     struct Contention contention;
+    struct Garbage garbage;
     sem_t due; // posted if the collector has something to do
     struct Clock clock;
     struct Opcodes opcodes;

@@ -2,6 +2,7 @@
 // Starts and ends a run of tracing. See lifetime.h.
 #include "tracer/session/lifetime.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "ipc/version.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
@@ -151,6 +152,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     RearmQueue_init(&session->rearm);
     Waker_init(&session->governor_waker);
     Listings_init(session);
+    Garbage_reset(&engine->garbage, Now_s(CLOCK_MONOTONIC));
     session->start_ticks = Clock_read(&engine->clock);
     Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
                      session->start_ticks);

@@ -405,7 +405,9 @@ int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
             spread_sites(&walk, totals.conserved);
             spread_entry(&walk, &totals);
         }
-        *detail = (struct ListingDetail){code->hot.id, walk.rows, walk.count,
+        // The collector's code object is never run.
+        *detail = (struct ListingDetail){code->hot.id, walk.rows,
+                                         code->who.garbage ? 0 : walk.count,
                                          code->layout.instructions != NULL};
         walk.rows = NULL;
         error = 0;

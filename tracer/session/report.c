@@ -165,6 +165,8 @@ static const char *place_of(char *room, size_t size, const char *file,
     size_t length, width;
 
     file = file ? file : "?";
+    if (!*file) // the garbage collector
+        return "-";
     length = strlen(file);
     size -= 32; // these bytes are for the line and the dots
     Harmless_clean(place, size,

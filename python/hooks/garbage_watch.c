@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// See garbage_watch.h.
+#include "python/hooks/garbage_watch.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/call.h"
+#include "python/hooks/writer.h"
+#include "tracer/base/tsc_guard.h"
+
+// --- The callback ----------------------------------------------------------
+
+// Counts the event at once if the hooks' fast path does not take the hit.
+static void count_now(const struct GarbageWatch *watch, enum HitKind kind,
+                      size_t unit, size_t caller)
+{
+    PyObject *offset = PyLong_FromSize_t(2 * unit);
+    PyObject *const args[2] = {watch->code, offset};
+    struct Call call;
+
+    Call_init(&call);
+    if (offset && Call_look(&call, args, 2))
+        Call_count_alone(&call, kind, caller);
+    Py_XDECREF(offset);
+}
+
+static void write_hit(enum HitKind kind, size_t unit, size_t caller)
+{
+    const struct GarbageWatch *watch = &ocular_state.garbage;
+
+    if ((!ocular_state.fast ||
+         !Writer_write(watch->code, kind, unit, caller)) &&
+        !Writer_write_again(watch->code, kind, unit, caller))
+        count_now(watch, kind, unit, caller);
+}
+
+static void begin(struct Garbage *garbage)
+{
+    const PyThreadState *state = THREAD_STATE_CALL();
+    uintptr_t code = FrameStack_running(state);
+
+    Garbage_begin(garbage, (uintptr_t)state, ThreadState_depth(state),
+                  Clock_read(&ocular_state.engine.clock));
+    write_hit(HIT_GARBAGE, ocular_state.garbage.begin_unit,
+              code ? Hit_caller(code) : 0);
+}
+
+static void end(struct Garbage *garbage, PyObject *info)
+{
+    uint64_t ticks = Clock_read(&ocular_state.engine.clock);
+    PyObject *number =
+        PyDict_GetItemWithError(info, ocular_state.garbage.generation);
+    int overflow;
+    long generation = number && PyLong_CheckExact(number)
+                          ? PyLong_AsLongAndOverflow(number, &overflow)
+                          : 0;
+
+    if (garbage->began)
+        write_hit(HIT_GARBAGE_END, ocular_state.garbage.end_unit, 0);
+    Garbage_end(garbage, (unsigned)generation, ticks);
+}
+
+// Is called with "start" or "stop", and with a dict that has the number of the
+// generation. A pending exception stays. In a forked child, which is not
+// traced, the function does nothing.
+static PyObject *on_garbage(PyObject *self, PyObject *const *args,
+                            Py_ssize_t count)
+{
+    struct Garbage *garbage = &ocular_state.engine.garbage;
+    PyObject *error = PyErr_GetRaisedException();
+
+    (void)self;
+    if (ocular_state.phase != PHASE_TRACING || TscGuard_has_tripped())
+        Garbage_forget(garbage);
+    else if (count == 2 && PyUnicode_Check(args[0]) && PyDict_Check(args[1])) {
+        if (PyUnicode_CompareWithASCIIString(args[0], "start") == 0)
+            begin(garbage);
+        else
+            end(garbage, args[1]);
+    }
+    PyErr_SetRaisedException(error);
+    Py_RETURN_NONE;
+}
+
+uint8_t GarbageWatch_above(uintptr_t state)
+{
+    const struct Garbage *garbage = &ocular_state.engine.garbage;
+    uint32_t above;
+
+    if (!Garbage_is_collecting(garbage, state))
+        return 0;
+    above = ThreadState_depth((const PyThreadState *)state) - garbage->depth;
+    return above < UINT8_MAX ? (uint8_t)(above + 1) : 0;
+}
+
+// --- gc.callbacks ----------------------------------------------------------
+
+static PyMethodDef definition = {
+    "ocular_counts_collections", (PyCFunction)(void (*)(void))on_garbage,
+    METH_FASTCALL, "Counts the collections of garbage while Ocular traces."};
+
+// Returns a code object of our name, without a file and a line. The code object
+// has a beginning and a return, and nothing ever runs it.
+static PyObject *make_code(void)
+{
+    PyObject *code = Py_CompileString("None", "", Py_eval_input);
+    PyObject *replace = code ? PyObject_GetAttrString(code, "replace") : NULL;
+    PyObject *none = PyTuple_New(0);
+    PyObject *names =
+        Py_BuildValue("{sssssi}", "co_name", GARBAGE_NAME, "co_qualname",
+                      GARBAGE_NAME, "co_firstlineno", 0);
+    PyObject *result =
+        replace && none && names ? PyObject_Call(replace, none, names) : NULL;
+
+    Py_XDECREF(names);
+    Py_XDECREF(none);
+    Py_XDECREF(replace);
+    Py_XDECREF(code);
+    return result;
+}
+
+// Returns the list gc.callbacks, or NULL if it is not a list.
+static PyObject *find_callbacks(void)
+{
+    PyObject *module = PyImport_ImportModule("gc");
+    PyObject *list =
+        module ? PyObject_GetAttrString(module, "callbacks") : NULL;
+
+    if (list && !PyList_CheckExact(list))
+        Py_CLEAR(list);
+    PyErr_Clear();
+    Py_XDECREF(module);
+    return list;
+}
+
+int GarbageWatch_init(struct State *state)
+{
+    struct GarbageWatch *watch = &state->garbage;
+
+    if (!watch->callbacks)
+        watch->callbacks = find_callbacks();
+    if (!watch->code)
+        watch->code = make_code();
+    if (!watch->callback)
+        watch->callback = PyCFunction_New(&definition, NULL);
+    if (!watch->generation)
+        watch->generation = PyUnicode_InternFromString("generation");
+    return watch->code && watch->callback && watch->generation ? 0 : -1;
+}
+
+// Returns the place of our function in the list, or -1. The objects are not
+// compared by ==, because their methods would run.
+static Py_ssize_t find(const struct GarbageWatch *watch)
+{
+    Py_ssize_t i = PyList_GET_SIZE(watch->callbacks);
+
+    while (i-- > 0)
+        if (PyList_GET_ITEM(watch->callbacks, i) == watch->callback)
+            break;
+    return i;
+}
+
+static bool find_units(struct GarbageWatch *watch, const struct Code *code)
+{
+    unsigned found = 0;
+
+    for (uint32_t i = 0; code && i < code->layout.site_count; i++) {
+        const struct Site *site = &code->layout.sites[i];
+
+        if (site->kind == SITE_START)
+            watch->begin_unit = (uint8_t)site->unit;
+        else if (site->kind == SITE_RETURN)
+            watch->end_unit = (uint8_t)site->unit;
+        found |= 1u << site->kind;
+    }
+    return found & 1u << SITE_START && found & 1u << SITE_RETURN;
+}
+
+void GarbageWatch_start(struct State *state)
+{
+    struct GarbageWatch *watch = &state->garbage;
+
+    Adopt_classify(state, (PyCodeObject *)watch->code);
+    if (!find_units(watch, Adopt_find(state, watch->code)))
+        return;
+    state->engine.registry->garbage = (uintptr_t)watch->code;
+    watch->on = watch->callbacks;
+    GarbageWatch_check(state);
+    Counter_set(&state->engine.garbage.known, watch->on && find(watch) >= 0);
+}
+
+void GarbageWatch_check(struct State *state)
+{
+    struct GarbageWatch *watch = &state->garbage;
+
+    // Our function comes last. A function at the front would move the others,
+    // and a collection in another thread might then call one of them twice.
+    if (watch->on && find(watch) < 0 &&
+        PyList_Append(watch->callbacks, watch->callback) < 0)
+        PyErr_Clear();
+}
+
+void GarbageWatch_stop(struct State *state)
+{
+    struct GarbageWatch *watch = &state->garbage;
+    PyObject *error = PyErr_GetRaisedException();
+    Py_ssize_t i = watch->on ? find(watch) : -1;
+
+    if (i >= 0)
+        PyList_SetSlice(watch->callbacks, i, i + 1, NULL);
+    watch->on = false;
+    Garbage_forget(&state->engine.garbage);
+    PyErr_SetRaisedException(error);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Watches the garbage collector by a C function in gc.callbacks. CPython calls
+// this function on the collecting thread before and after each collection. The
+// function counts the pause, and writes a hit at its beginning and at its end,
+// as if the collector were a function. A code object that never runs stands for
+// this function. Other entries of gc.callbacks stay as they are. Callers hold
+// the GIL. No function raises an exception unless its comment says so.
+#ifndef OCULAR_PYTHON_HOOKS_GARBAGE_WATCH_H
+#define OCULAR_PYTHON_HOOKS_GARBAGE_WATCH_H
+
+#include "python/hooks/state.h"
+
+// Makes the objects. Returns 0, or -1 with an exception.
+int GarbageWatch_init(struct State *state);
+// Adds our function to gc.callbacks. Without memory collections are not
+// counted.
+void GarbageWatch_start(struct State *state);
+// Adds our function again if the program has removed the function.
+void GarbageWatch_check(struct State *state);
+// Removes our function. A second call does nothing.
+void GarbageWatch_stop(struct State *state);
+// Returns 0 if the thread of `state` does not collect garbage. Otherwise
+// returns 1 plus the number of Python frames that have begun since the
+// collection began, which are those of finalizers. The calling thread is the
+// thread of `state`, and does not need the GIL. Async-signal-safe.
+uint8_t GarbageWatch_above(uintptr_t state);
+
+#endif

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: MIT
+"""Tests the garbage collector's row, and its collections and pauses by generation,
+against gc.callbacks of the program itself."""
+
+import gc
+import re
+import threading
+import time
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.counting import COLLECTOR, own_cycles, row
+from e2e.program import PYTHON, run, script, wait_until, write
+
+pytestmark = pytest.mark.usefixtures("no_turns", "own_heap")
+QUIET = dict(perfetto=False, quiet=True)
+
+
+@pytest.fixture
+def own_heap():
+    """Ends earlier garbage, so that only the test's own objects are collected."""
+    before = list(gc.callbacks)
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+    gc.callbacks[:] = before
+
+
+@pytest.fixture
+def tracing():
+    """Returns start_tracing. The trace is stopped after the test."""
+
+    def start(**settings):
+        ocular.start_tracing(**{**QUIET, **settings})
+
+    yield start
+    ocular.stop_tracing()
+
+
+class Node:
+    def __init__(self):
+        self.me = self
+
+
+def makes_cycles(count):
+    for _ in range(count):
+        Node()
+
+
+def grows(count):
+    return [[i] for i in range(count)]
+
+
+def collects():
+    return gc.collect()
+
+
+class Pauses:
+    """Times each collection by two callbacks, of which one is called before Ocular's
+    callback and one after it. So the pause is known from both sides."""
+
+    def __init__(self):
+        self.collections = [0, 0, 0]
+        self.inner = [[], [], []]
+        self.outer = [[], [], []]
+        gc.callbacks.insert(0, self.before)
+        gc.callbacks.append(self.after)
+
+    def before(self, phase, info):
+        if phase == "start":
+            self.began = time.perf_counter()
+        else:
+            self.ended = time.perf_counter()
+
+    def after(self, phase, info):
+        if phase == "start":
+            self.within = time.perf_counter()
+            return
+        generation = info["generation"]
+        self.collections[generation] += 1
+        self.inner[generation].append(self.ended - self.within)
+        self.outer[generation].append(time.perf_counter() - self.began)
+
+    def close(self):
+        gc.callbacks.remove(self.before)
+        gc.callbacks.remove(self.after)
+
+
+def generations():
+    return ocular.snapshot()["gc"]["generations"]
+
+
+def work():
+    for _ in range(5):
+        makes_cycles(3000)
+        grows(20_000)
+    for generation in (0, 1, 2):
+        gc.collect(generation)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        dict(deinstrument_threshold=0),
+        dict(deinstrument_threshold=20),
+        dict(deinstrument_threshold=0, mode="precise"),
+        dict(overhead_budget=0.01),
+    ],
+)
+def test_collections_and_pauses_are_those_of_python(tracing, settings):
+    tracing(**settings)
+    gc.disable()  # between the next statements, too, a collection may begin
+    before = generations()
+    pauses = Pauses()
+    gc.enable()
+    work()
+    gc.disable()
+    pauses.close()
+    after = generations()
+    gc.enable()
+    assert sum(pauses.collections) > 20 and pauses.collections[2] > 0
+    for i in range(3):
+        count = after[i]["collections"] - before[i]["collections"]
+        assert count == pauses.collections[i]
+        total = after[i]["total_s"] - before[i]["total_s"]
+        assert 0.99 * sum(pauses.inner[i]) <= total <= 1.01 * sum(pauses.outer[i])
+        assert after[i]["longest_s"] >= 0.99 * max(pauses.inner[i])
+
+
+def test_the_row_has_every_collection(tracing):
+    tracing(deinstrument_threshold=20)
+    work()
+    gc.disable()
+    snapshot = ocular.snapshot()
+    gc.enable()
+    mine = row(snapshot, COLLECTOR)
+    counted = snapshot["gc"]["generations"]
+    assert mine["calls"] == sum(one["collections"] for one in counted) > 20
+    assert mine["calls_exact"] and mine["state"] == "armed"
+    assert mine["file"] == "" and mine["line"] == 0 and mine["sites"] == 0
+    # The row lacks the time in which other programs had the CPU.
+    cycles = sum(one["total_s"] for one in counted) * snapshot["tsc_hz"]
+    assert 0 < mine["total_cycles"] < 1.01 * cycles
+    assert 0 < mine["p50_cycles"] <= mine["p99_cycles"]
+    assert 0 < snapshot["gc"]["share"] <= 1
+
+
+def test_no_functions_own_time_has_a_pause(tracing):
+    keep = grows(200_000)
+    tracing(deinstrument_threshold=0)
+    for _ in range(5):
+        collects()
+    snapshot = ocular.snapshot()
+    mine, pause = row(snapshot, "collects"), row(snapshot, COLLECTOR)
+    # The call contains the pause, and the function's own time does not.
+    assert mine["total_cycles"] >= pause["total_cycles"] * 0.99
+    assert own_cycles(mine) <= 1.01 * (mine["total_cycles"] - pause["total_cycles"])
+    assert own_cycles(mine) < pause["total_cycles"] / 2
+    assert len(keep) == 200_000
+
+
+def test_samples_name_the_function_that_triggered_collections(tracing):
+    keep = grows(100_000)
+    tracing(deinstrument_threshold=20)
+
+    def triggers():
+        collects()
+        snapshot = ocular.snapshot()
+        mine, pause = row(snapshot, "collects"), row(snapshot, COLLECTOR)
+        ids = [one["id"] for one in pause["callers"]]
+        return pause["samples"] > 5 and mine["id"] in ids and (mine, pause)
+
+    mine, pause = wait_until(triggers)
+    # Hardly a sample finds the function itself, which is mostly in a pause.
+    assert pause["cpu_share"] > mine["cpu_share"]
+    assert mine["total_share"] >= pause["cpu_share"] * 0.5
+    assert len(keep) == 100_000
+
+
+def test_a_program_that_clears_the_list(tracing):
+    tracing()
+    (ours,) = [one for one in gc.callbacks if one.__name__.startswith("ocular")]
+    gc.callbacks.clear()
+    wait_until(lambda: ours in gc.callbacks, what="the callback is back")
+    before = generations()[2]["collections"]
+    gc.collect()
+    assert generations()[2]["collections"] == before + 1
+
+    def mine(phase, info):
+        pass
+
+    gc.callbacks.insert(0, mine)
+    gc.callbacks.append(mine)
+    ocular.stop_tracing()
+    assert gc.callbacks == [mine, mine]
+
+
+def test_the_callback_survives_any_arguments(tracing):
+    tracing(deinstrument_threshold=0)
+    (ours,) = [one for one in gc.callbacks if one.__name__.startswith("ocular")]
+    calls = [
+        (),
+        ("start",),
+        ("start", 3),
+        (3, {}),
+        ("stop", {}),
+        ("stop", {1: 2}),
+        ("stop", {"generation": "x"}),
+        ("stop", {"generation": 10**30}),
+        ("start", {}),
+        ("start", {}),
+        ("stop", {"generation": -5}),
+    ]
+    for arguments in calls:
+        assert ours(*arguments) is None
+    before = generations()[2]["collections"]
+    collects()
+    assert generations()[2]["collections"] == before + 1
+    assert row(ocular.snapshot(), "collects")["calls"] == 1
+
+
+class Ends:
+    """Has a finalizer that runs within a collection."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        finishes(5)
+
+
+def finishes(count):
+    return sum(range(count))
+
+
+def test_finalizers_run_within_the_collection(tracing, tmp_path):
+    output = tmp_path / "trace.json"
+    ocular.start_tracing(deinstrument_threshold=0, perfetto=True, output=output, quiet=True)
+    gc.disable()
+    for _ in range(50):
+        Ends()
+    collects()
+    gc.enable()
+    snapshot = ocular.snapshot()
+    ocular.stop_tracing()
+    assert row(snapshot, "Ends.__del__")["calls"] == 50
+    assert row(snapshot, "finishes")["calls"] == 50
+    pause, mine = row(snapshot, COLLECTOR), row(snapshot, "collects")
+    assert pause["total_cycles"] > row(snapshot, "Ends.__del__")["total_cycles"]
+    assert mine["total_cycles"] > pause["self_cycles"]
+    calls = trace.read(output).calls.values()
+    parents = {}
+    for call in (call for thread in calls for call in thread):
+        parents.setdefault(call.name, set()).add(call.parent)
+    assert parents["Ends.__del__"] == {COLLECTOR}
+    assert parents["finishes"] == {"Ends.__del__"}
+    assert "collects" in parents[COLLECTOR]
+
+
+def test_threads_without_a_record(tracing):
+    """A thread whose code is not traced gets its record from its first collection."""
+    tracing(deinstrument_threshold=0, include_only=["nothing"])
+    before = generations()[1]["collections"]
+    thread = threading.Thread(target=gc.collect, args=(1,))
+    thread.start()
+    thread.join()
+    snapshot = ocular.snapshot()
+    assert snapshot["gc"]["generations"][1]["collections"] == before + 1
+    assert row(snapshot, COLLECTOR)["calls"] >= 1
+
+
+def test_a_forked_child_is_not_counted(tmp_path):
+    result = script(
+        tmp_path,
+        """
+import gc, json, ocular, os, warnings
+warnings.simplefilter("ignore")
+ocular.start_tracing(quiet=True, perfetto=False)
+pid = os.fork()
+if not pid:
+    gc.collect()
+    idle = not ocular.is_tracing()
+    os._exit(7 * (idle and gc.callbacks == []))
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+before = ocular.snapshot()["gc"]["generations"][2]["collections"]
+gc.collect()
+after = ocular.snapshot()["gc"]["generations"][2]["collections"]
+ocular.stop_tracing()
+print(json.dumps([status, after - before, gc.callbacks]))
+""",
+    ).answer
+    assert result == [7, 1, []]
+
+
+def test_a_program_that_ends_in_a_collection(tmp_path):
+    """The interpreter's last collections find the callback in the list, or gone."""
+    done = script(
+        tmp_path,
+        """
+import gc, ocular
+class Node:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        gc.callbacks.clear()
+        ocular.stop_tracing()
+ocular.start_tracing(quiet=True, perfetto=False)
+for _ in range(10):
+    Node()
+gc.collect()
+keep = [Node() for _ in range(10)]
+print("end")
+""",
+    )
+    assert (done.status, done.out, done.err) == (0, "end\n", "")
+
+
+def test_the_report_has_the_collector_and_five_functions(tmp_path):
+    path = write(
+        tmp_path,
+        """
+def grows(count):
+    return [[i] for i in range(count)]
+
+def one(): grows(20_000)
+def two(): one()
+def three(): two()
+def four(): three()
+keep = grows(200_000)
+for _ in range(20):
+    four()
+""",
+    )
+    command = [PYTHON, "-m", "ocular", "--output", "t.json", "--include-only"]
+    done = run([*command, "program.py", path], cwd=tmp_path)
+    ranks = re.findall(r"\n#(\d)  (\S+)(.*)", done.err)
+    assert [int(rank) for rank, _, _ in ranks] == [1, 2, 3, 4, 5, 6], done.err
+    part = re.search(r"\n#\d  <garbage collection>  +-\n.*?\n\n", done.err, re.S)[0]
+    assert re.search(r"\n    .*% of a core", part)
+    assert re.search(r"\n    [\d ]+ calls  ~.* a call  armed\n", part)
+    assert "offset" not in part  # the collector has no bytecode

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/hook/garbage, the rows that a snapshot has of it, and the shadow
+// stack of a thread that collects garbage (tracer/hook/thread_trace_garbage).
+#include "tracer/hook/garbage.h"
+
+#include "tracer/code/links.h"
+#include "tracer/hook/thread_trace_garbage.h"
+#include "tracer/session/garbage_rows.h"
+
+#include "tests/unit.h"
+
+#include "tests/tracer/make_engine.h"
+
+#define HZ 1000.0 // ticks a second
+
+static struct Garbage garbage;
+
+static int reset(void **state)
+{
+    (void)state;
+    Garbage_reset(&garbage, 100);
+    Counter_set(&garbage.known, 1);
+    return 0;
+}
+
+static void collect(unsigned generation, uint64_t ticks, uint64_t pause)
+{
+    Garbage_begin(&garbage, 7, 1, ticks);
+    Garbage_end(&garbage, generation, ticks + pause);
+}
+
+TEST_WITH(test_pauses_count_by_generation, reset, NULL)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    collect(0, 10, 4);
+    collect(0, 20, 2);
+    collect(2, 30, 50);
+    collect(9, 100, 10);           // counts as the oldest generation
+    Garbage_end(&garbage, 1, 200); // its beginning was not seen
+    assert_true(GarbageRows_fill(snapshot, &garbage, 101, HZ));
+    assert_int_equal(snapshot->gc_generation_count, 3);
+    assert_int_equal(snapshot->gc_generations[0].collections, 2);
+    assert_float_equal(snapshot->gc_generations[0].total_s, 0.006, 1e-6);
+    assert_float_equal(snapshot->gc_generations[0].longest_s, 0.004, 1e-6);
+    assert_int_equal(snapshot->gc_generations[1].collections, 0);
+    assert_float_equal(snapshot->gc_generations[1].longest_s, 0, 1e-6);
+    assert_int_equal(snapshot->gc_generations[2].collections, 2);
+    assert_float_equal(snapshot->gc_generations[2].total_s, 0.06, 1e-6);
+    assert_float_equal(snapshot->gc_share, 0.066, 1e-6);
+    Snapshot_free(snapshot);
+}
+
+TEST_WITH(test_unknown_numbers_are_null, reset, NULL)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    Counter_set(&garbage.known, 0);
+    assert_true(GarbageRows_fill(snapshot, &garbage, 101, HZ));
+    assert_true(isnan(snapshot->gc_share));
+    assert_int_equal(snapshot->gc_generation_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(snapshot->gc_generations[i].collections, NULL_U64);
+        assert_true(isnan(snapshot->gc_generations[i].total_s));
+        assert_true(isnan(snapshot->gc_generations[i].longest_s));
+    }
+    Snapshot_free(snapshot);
+}
+
+TEST_WITH(test_the_share_follows_the_last_seconds, reset, NULL)
+{
+    assert_true(isnan(Garbage_share(&garbage, 100, HZ))); // no time has passed
+    collect(0, 10, 500);
+    assert_float_equal(Garbage_share(&garbage, 101, HZ), 0.5, 1e-6);
+    for (int s = 102; s < 105; s++)
+        Garbage_share(&garbage, s, HZ);
+    assert_float_equal(Garbage_share(&garbage, 105, HZ), 0.1, 0.03);
+    for (int s = 106; s < 200; s++)
+        Garbage_share(&garbage, s, HZ);
+    assert_float_equal(Garbage_share(&garbage, 200, HZ), 0, 1e-3);
+    for (int s = 201; s < 300; s++) {
+        collect(0, 10, 200);
+        Garbage_share(&garbage, s, HZ);
+    }
+    assert_float_equal(Garbage_share(&garbage, 299, HZ), 0.2, 0.02);
+}
+
+TEST_WITH(test_only_the_collecting_thread_collects, reset, NULL)
+{
+    assert_false(Garbage_is_collecting(&garbage, 0));
+    Garbage_begin(&garbage, 7, 1, 10);
+    assert_true(Garbage_is_collecting(&garbage, 7));
+    assert_false(Garbage_is_collecting(&garbage, 8));
+    Garbage_end(&garbage, 0, 20);
+    assert_false(Garbage_is_collecting(&garbage, 7));
+}
+
+// --- The shadow stack ---
+
+static struct Engine engine;
+static struct Code *code, *outer, *finalizer;
+static struct ThreadTrace *trace;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_engine(&engine);
+    outer = add_code(&engine, "outer", 0);
+    finalizer = add_code(&engine, "finalizer", 0);
+    code = add_code(&engine, GARBAGE_NAME, 0);
+    trace = add_trace(&engine, false);
+    trace->last = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Engine_release(&engine);
+    return 0;
+}
+
+static void hit(enum HitKind kind, uint32_t depth, const struct Code *caller,
+                uint64_t ticks)
+{
+    size_t to = caller ? Hit_caller(caller->who.address) : 0;
+    size_t unit = kind == HIT_GARBAGE ? 0 : code->layout.sites[2].unit;
+    const struct Hit hit = {ticks, Hit_who(code->who.address, kind),
+                            Hit_where(depth, unit, to)};
+
+    assert_false(ThreadTrace_collect(trace, code, &hit, depth));
+}
+
+static void enter(struct Code *called, uint32_t depth,
+                  const struct Code *caller, uint64_t ticks)
+{
+    ThreadTrace_settle(trace, depth, Hit_caller(caller->who.address), ticks);
+    ThreadTrace_enter(trace, called, depth, 0, ticks);
+}
+
+static void leave(struct Code *called, uint32_t depth, uint64_t ticks)
+{
+    ThreadTrace_leave(trace, called, &called->layout.sites[2], depth, ticks);
+}
+
+static void assert_times(const struct Code *of, uint64_t calls, uint64_t self,
+                         uint64_t total)
+{
+    assert_int_equal(Code_calls(of), calls);
+    assert_int_equal(Counter_get(&of->hot.self_cycles), self);
+    assert_int_equal(Counter_get(&of->hot.total_cycles), total);
+}
+
+TEST_WITH(test_a_pause_is_no_functions_own_time, set_up, tear_down)
+{
+    enter(outer, 3, finalizer, 100);
+    hit(HIT_GARBAGE, 3, outer, 110);
+    hit(HIT_GARBAGE_END, 3, NULL, 160);
+    leave(outer, 3, 165);
+    assert_times(outer, 1, 15, 65);
+    assert_times(code, 1, 50, 50);
+    assert_int_equal(Counter_get(&trace->unwound), 0);
+    // `outer` still counts as a function without callees.
+    assert_int_equal(outer->links.callee_count, 0);
+}
+
+TEST_WITH(test_finalizers_are_callees_of_the_collector, set_up, tear_down)
+{
+    enter(outer, 3, finalizer, 100);
+    hit(HIT_GARBAGE, 3, outer, 110);
+    for (uint64_t i = 0; i < 2; i++) {
+        // The interpreter takes the function below for the caller.
+        enter(finalizer, 4, outer, 120 + 10 * i);
+        leave(finalizer, 4, 123 + 10 * i);
+    }
+    hit(HIT_GARBAGE_END, 3, NULL, 160);
+    leave(outer, 3, 165);
+    assert_times(finalizer, 2, 6, 6);
+    assert_times(code, 1, 44, 50);
+    assert_times(outer, 1, 15, 65);
+    assert_int_equal(Counter_get(&trace->unwound), 0);
+    assert_true(Code_has_caller(finalizer, code->hot.id));
+}
+
+TEST_WITH(test_a_collection_in_a_function_without_a_frame, set_up, tear_down)
+{
+    enter(outer, 3, finalizer, 100);
+    // A dark function at depth 4 collects garbage, and runs a finalizer.
+    hit(HIT_GARBAGE, 4, code, 110);
+    enter(finalizer, 5, code, 120);
+    leave(finalizer, 5, 125);
+    hit(HIT_GARBAGE_END, 4, NULL, 150);
+    leave(outer, 3, 155);
+    assert_times(code, 1, 35, 40);
+    assert_times(outer, 1, 15, 55);
+    assert_int_equal(Counter_get(&trace->unwound), 0);
+}
+
+TEST_WITH(test_frames_that_have_ended_are_closed_first, set_up, tear_down)
+{
+    enter(outer, 3, code, 100);
+    enter(finalizer, 4, outer, 105); // ends without an event
+    hit(HIT_GARBAGE, 3, outer, 110);
+    hit(HIT_GARBAGE_END, 3, NULL, 150);
+    assert_int_equal(Counter_get(&trace->unwound), 1);
+    assert_ptr_equal(trace->top->code, outer);
+    assert_times(code, 1, 40, 40);
+}
+
+TEST_WITH(test_a_collection_without_an_end, set_up, tear_down)
+{
+    enter(outer, 3, code, 100);
+    hit(HIT_GARBAGE, 3, outer, 110);
+    hit(HIT_GARBAGE, 3, outer, 120);
+    hit(HIT_GARBAGE_END, 3, NULL, 150);
+    assert_times(code, 2, 30, 30);
+    hit(HIT_GARBAGE_END, 3, NULL, 160); // without a beginning
+    assert_ptr_equal(trace->top->code, outer);
+    assert_times(code, 2, 30, 30);
+}
+
+TEST_WITH(test_a_long_pause_is_no_wait, set_up, tear_down)
+{
+    engine.contention.long_span = 20; // other threads may run after 20 ticks
+    enter(outer, 3, code, 100);
+    hit(HIT_GARBAGE, 3, outer, 105);
+    hit(HIT_GARBAGE_END, 3, NULL, 405);
+    leave(outer, 3, 410);
+    assert_times(code, 1, 300, 300);
+    assert_times(outer, 1, 10, 310);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 0);
+    assert_int_equal(engine.contention.long_span, 20);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// See garbage.h.
+#include "tracer/hook/garbage.h"
+
+#include <math.h>
+
+#define WINDOW_S 10.0 // mean age in seconds of the pauses in the share
+
+void Garbage_reset(struct Garbage *garbage, double now_s)
+{
+    *garbage = (struct Garbage){.window.at_s = now_s};
+}
+
+void Garbage_begin(struct Garbage *garbage, uintptr_t state, uint32_t depth,
+                   uint64_t ticks)
+{
+    garbage->began = ticks;
+    garbage->depth = depth;
+    // The handler of a signal on this thread must see `depth` first.
+    atomic_signal_fence(memory_order_release);
+    atomic_store_explicit(&garbage->state, state, memory_order_relaxed);
+}
+
+void Garbage_forget(struct Garbage *garbage)
+{
+    atomic_store_explicit(&garbage->state, 0, memory_order_relaxed);
+    garbage->began = 0;
+}
+
+void Garbage_end(struct Garbage *garbage, unsigned generation, uint64_t ticks)
+{
+    struct GarbageGeneration *counted;
+    uint64_t pause = ticks - garbage->began;
+
+    if (garbage->began) {
+        if (generation >= GARBAGE_GENERATIONS)
+            generation = GARBAGE_GENERATIONS - 1;
+        counted = &garbage->generations[generation];
+        Counter_add(&counted->collections, 1);
+        Counter_add(&counted->ticks, pause);
+        if (pause > Counter_get(&counted->longest))
+            Counter_set(&counted->longest, pause);
+    }
+    Garbage_forget(garbage);
+}
+
+bool Garbage_is_collecting(const struct Garbage *garbage, uintptr_t state)
+{
+    return state &&
+           atomic_load_explicit(&garbage->state, memory_order_relaxed) == state;
+}
+
+uint64_t Garbage_collections(const struct Garbage *garbage)
+{
+    uint64_t count = 0;
+
+    for (int i = 0; i < GARBAGE_GENERATIONS; i++)
+        count += Counter_get(&garbage->generations[i].collections);
+    return count;
+}
+
+static uint64_t sum(const struct Garbage *garbage)
+{
+    uint64_t ticks = 0;
+
+    for (int i = 0; i < GARBAGE_GENERATIONS; i++)
+        ticks += Counter_get(&garbage->generations[i].ticks);
+    return ticks;
+}
+
+double Garbage_share(struct Garbage *garbage, double now_s, double hz)
+{
+    struct GarbageWindow *window = &garbage->window;
+    double s = fmax(now_s - window->at_s, 0), kept = exp(-s / WINDOW_S);
+    uint64_t ticks = sum(garbage);
+
+    window->pause = window->pause * kept + (double)(ticks - window->ticks) / hz;
+    window->all = window->all * kept + s;
+    window->at_s = now_s;
+    window->ticks = ticks;
+    if (!Counter_get(&garbage->known) || !(window->all > 0))
+        return NAN;
+    return window->pause / window->all;
+}
