@@ -3,6 +3,8 @@
 against gc.callbacks of the program itself."""
 
 import gc
+import json
+import os
 import re
 import threading
 import time
@@ -11,7 +13,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import COLLECTOR, own_cycles, row
-from e2e.program import PYTHON, run, script, wait_until, write
+from e2e.program import PYTHON, run, script, top, wait_until, write
 
 pytestmark = pytest.mark.usefixtures("no_turns", "own_heap")
 QUIET = dict(perfetto=False, quiet=True)
@@ -341,3 +343,30 @@ for _ in range(20):
     assert re.search(r"\n    .*% of a core", part)
     assert re.search(r"\n    [\d ]+ calls  ~.* a call  armed\n", part)
     assert "offset" not in part  # the collector has no bytecode
+
+
+def test_the_viewer_shows_the_collector(sockets):
+    keep = grows(100_000)
+    ocular.start_tracing(**QUIET, serve=True, deinstrument_threshold=20)
+    try:
+        for _ in range(5):
+            collects()
+
+        def screen(keys, *more):
+            done = top("-p", os.getpid(), "--once", "--size", "180x24", *more, keys)
+            assert done.status == 0, done.err
+            return done.out
+
+        found = screen("/garbage<Enter>", "--keys")
+        assert re.search(r" gc [\d.]+%, longest [\d.]+[mµ]?s ", found)
+        assert "▸" in found and COLLECTOR in found.split("▸")[1].split("\n")[0]
+        listing = screen("/garbage<Enter><Enter>", "--keys")
+        assert COLLECTOR in listing
+        for shown in found, listing:
+            assert " :0" not in shown  # the collector has no file and no line
+        sent = json.loads(top("-p", os.getpid(), "--once", "--json").out)
+    finally:
+        ocular.stop_tracing()
+    assert sent["gc"]["generations"][2]["collections"] >= 5
+    assert sent["gc"]["generations"][2]["longest_s"] > 0
+    assert len(keep) == 100_000

@@ -188,6 +188,29 @@ TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
     assert_false(says(f, "by wall-clock"));
 }
 
+// --- Garbage collection
+
+TEST_WITH(test_the_pauses_of_the_garbage_collector, set_up, tear_down)
+{
+    static const struct GarbageRow rows[3] = {
+        {40, .02, .001}, {4, .03, .0124}, {NULL_U64, NULL_F64, NULL_F64}};
+    struct Fixture *f = *state;
+
+    for (int width = 80; width < 200; width++) {
+        struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+
+        snapshot->gc_share = .012;
+        snapshot->gc_generations = rows;
+        snapshot->gc_generation_count = 3;
+        draw(f, snapshot, width);
+        assert_true(says(f, "gc 1.2%"));
+        assert_true(says(f, "over 12 s, 1 212 samples"));
+        assert_int_equal(says(f, "gc 1.2%, longest 12ms"), width >= 140);
+    }
+    draw(f, Sample_new((struct SampleWish){0}), 150);
+    assert_false(says(f, "gc "));
+}
+
 // --- Without a sampler
 
 TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)

@@ -140,7 +140,7 @@ static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
     char file[1024], line[24] = "";
     int end = canvas->width - 1;
     struct Box box = {y, 2, canvas->width * 3 / 5};
-    if (row->now->line != NULL_U64)
+    if (row->now->line != NULL_U64 && *Column_text_key(COLUMN_FILE, row))
         snprintf(line, sizeof line, ":%llu",
                  (unsigned long long)row->now->line);
     snprintf(file, sizeof file, "%s%s",

@@ -116,6 +116,24 @@ static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
     add_if_much(strip, 7, STYLE_FAINT, "gone", gone);
 }
 
+// Adds the pauses of the garbage collector. A wide terminal also shows the
+// longest pause since tracing began.
+static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
+                        bool wide)
+{
+    char number[NUMBER_MAX];
+    double longest = 0;
+    if (!isfinite(snapshot->gc_share))
+        return;
+    for (size_t i = 0; i < snapshot->gc_generation_count; i++)
+        longest = fmax(longest, snapshot->gc_generations[i].longest_s);
+    Strip_label(strip, snapshot->gc_share > MUCH ? 2 : 6, "gc", "%s",
+                Number_percent(number, snapshot->gc_share));
+    if (wide && longest > 0)
+        Strip_add(strip, STYLE_FAINT, ", longest %s",
+                  Number_ns(number, longest * 1e9));
+}
+
 static void add_choices(struct Strip *strip, const struct Model *model,
                         const struct Status *status)
 {
@@ -206,8 +224,10 @@ void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
     add_threads(&strip, model);
     add_children(&strip, status->untraced_children);
     add_unlisted(&strip, model);
-    if (!model->one_thread)
+    if (!model->one_thread) {
+        add_garbage(&strip, model->snapshot, canvas->width >= HEADER_WIDER);
         add_unseen(&strip, model->snapshot);
+    }
     add_choices(&strip, model, status);
     Header_draw_line(&strip, canvas, 2);
 }

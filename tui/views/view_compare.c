@@ -105,7 +105,7 @@ static void put_share(struct ListCell *cell, double share)
 static void write_place(struct ListCell *cell, const struct ComparedFunction *f)
 {
     char line[32] = "";
-    if (f->line != NULL_U64)
+    if (f->line != NULL_U64 && *f->file)
         snprintf(line, sizeof line, ":%llu", (unsigned long long)f->line);
     ListCell_put(cell, STYLE_FAINT, Text_tail(f->file, 900));
     strncat(cell->text, line, sizeof cell->text - strlen(cell->text) - 1);

@@ -159,6 +159,8 @@ static const struct {
     {STYLE_FAINT, "3%  ~20", "dimmed, one digit: from fewer than ten samples"},
     {STYLE_FAINT, "over 30 s",
      "in the header: the window of all shares, and its samples"},
+    {STYLE_FAINT, "gc 1.2%",
+     "in the header: share of the garbage collector's pauses, counted"},
     {STYLE_FAINT, "untraced",
      "in the header: share spent in code that is not traced"},
     {STYLE_FAINT, "gone",
