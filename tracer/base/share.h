@@ -67,9 +67,6 @@ struct Share {
     struct ShareValue in_c;
     // Time in which the function, or a function that it called, ran or waited.
     struct ShareValue cumulative;
-    // The part of `cpu` at the function's first instruction, in ns. At its
-    // first instruction CPython may collect garbage before a hook runs.
-    counter_t resume_ns;
     counter_t samples; // number of samples with the function innermost
     // samples, counted in `samples`, that found the function running
     counter_t run_samples;

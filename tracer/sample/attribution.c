@@ -180,13 +180,12 @@ void Attribution_judge(const struct Attribution *attribution,
 {
     struct Place place;
 
-    stack->in_c = stack->at_resume = stack->entering = false;
+    stack->in_c = stack->entering = false;
     stack->waits_to_run = active;
     if (stack->depth == 0)
         return;
     Rcu_read_lock();
     place = find_place(attribution, stack);
-    stack->at_resume = place.flags & OPCODE_RESUME;
     stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
         place.flags & OPCODE_CALL && calls_c(attribution, stack, &place);
@@ -365,8 +364,6 @@ double Attribution_add(struct Attribution *attribution,
             ShareValue_credit(&code->share.wait_to_run, &waited);
         if (in_c)
             ShareValue_credit(&code->share.in_c, &ran);
-        if (top == 0 && stack->at_resume)
-            Counter_add(&code->share.resume_ns, (uint64_t)cpu_ns);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
         if (cpu_ns > 0)

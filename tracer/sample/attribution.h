@@ -33,8 +33,6 @@ struct SampledStack {
     bool cut;      // True if `frames` lacks some of the outer frames.
     bool in_c;     // True if the innermost frame has called a C function.
     bool entering; // True if the innermost frame is being pushed or popped.
-    // True if the innermost frame has just begun, or has just been resumed.
-    bool at_resume;
     // True if a thread that is off the CPU waits for a CPU or for the GIL.
     bool waits_to_run;
     unsigned depth;
@@ -64,7 +62,7 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
 // frame. Attribution_judge must be called afterwards.
 void Attribution_add_garbage(const struct Attribution *attribution,
                              struct SampledStack *stack, unsigned above);
-// Sets in_c, at_resume and waits_to_run from the instruction at which the
+// Sets in_c and waits_to_run from the instruction at which the
 // innermost frame is. If this instruction is about to call a Python function,
 // the Python function is pushed onto the stack, because the time in which
 // CPython makes the function's frame belongs to the function. `active` is true

@@ -27,9 +27,6 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
                                 head->garbage - 1u);
     Attribution_judge(&samples->sampling->attribution, stack,
                       head->flags & SAMPLE_ACTIVE);
-    // A thread in its enter hook is not in a garbage collection.
-    if (head->flags & SAMPLE_OURS)
-        stack->at_resume = false;
     Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
 }
