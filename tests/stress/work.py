@@ -8,6 +8,7 @@ import gc
 import operator
 import sys
 import threading
+import time
 
 SOURCE = """
 def function{n}(x, depth=3):
@@ -110,6 +111,43 @@ def meet(function, dice):
         thread.start()
     for thread in threads:
         thread.join()
+
+
+class Ends:
+    """Is garbage in a cycle. Its finalizer runs Python code, and lets other threads run."""
+
+    def __init__(self, sleeps):
+        self.me = self
+        self.sleeps = sleeps
+
+    def __del__(self):
+        meet_nobody(3)
+        if self.sleeps:
+            time.sleep(0.001)
+
+
+def meet_nobody(depth):
+    return meet_nobody(depth - 1) if depth else 0
+
+
+def collect(party, dice):
+    """Collects garbage with finalizers, while gc.callbacks changes."""
+
+    def watch(phase, info):
+        meet_nobody(1)
+
+    while party.going(0.005):
+        for _ in range(dice.randrange(40)):
+            Ends(dice.random() < 0.02)
+        choice = dice.randrange(30)
+        if choice == 0:
+            gc.callbacks.clear()
+        elif choice == 1:
+            gc.callbacks.insert(0, watch)
+        elif choice == 2 and len(gc.callbacks) < 5:
+            gc.callbacks.append(watch)
+        gc.collect(dice.randrange(3))
+        party.count("collections")
 
 
 def depth_reached():
@@ -218,5 +256,6 @@ def other_tools(party, dice):
 PARTS = [(f"churn {i}", churn) for i in range(4)] + [
     ("recurse", recurse),
     ("gather", gather),
+    ("collect", collect),
     ("other tools", other_tools),
 ]
