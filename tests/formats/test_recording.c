@@ -194,6 +194,30 @@ TEST(a_descriptor_that_changed_hands)
     assert_int_equal(unlink(path), 0);
 }
 
+// After the program has closed the file, a place in the file is of no use. A
+// larger place in memory is used, although the place in the file fits better.
+TEST(a_place_in_a_closed_file)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot filed = {0}, kept = {0}, more = {0};
+    int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    Recording_set_room(recording, 30000);
+    assert_int_equal(put(recording, &filed, 20000), 0);
+    flushed(recording);
+    Recording_drop(recording, &filed);
+    fd = descriptor();
+    assert_int_equal(dup2(null, fd), fd);
+    assert_int_equal(put(recording, &kept, 24000), 0);
+    assert_int_equal(put(recording, &more, 24000), -EBADF); // no more memory
+    Recording_drop(recording, &kept);
+    assert_int_equal(put(recording, &more, 6000), 0);
+    let_go(recording);
+    close(fd);
+    close(null);
+    assert_int_equal(unlink(path), 0);
+}
+
 TEST(a_forked_child_leaves_it_alone)
 {
     struct Recording *recording = make();

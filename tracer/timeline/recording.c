@@ -34,6 +34,7 @@
 #define SPARE_MOST (UINT64_C(1) << 30)
 // bytes of memory that stay allocated between two flushes
 #define SPARE_BYTES (1u << 20)
+#define TRIES 8 // number of dropped places that are tried for a block
 struct Recording {
     _Atomic unsigned references;
     pthread_mutex_t mutex; // Guards `left`, the places and the memory.
@@ -718,16 +719,34 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
 }
 
 // Takes a place that was dropped. Returns false if there is no such place, or
-// if the place cannot be written. The mutex must be held.
+// if none of the newest places can be written. In a file that the program has
+// closed, a place that cannot be written is never taken again. The mutex must
+// be held.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t used, uint64_t *units, uint64_t *at)
 {
-    if (!FilePlaces_take(&recording->places, larger, units, at))
-        return false;
-    if (can_write(recording, *at, *units * RECORDING_UNIT, used))
-        return true;
-    FilePlaces_give(&recording->places, *units, *at);
-    return false;
+    struct {
+        uint64_t units, at;
+    } refused[TRIES];
+    unsigned count = 0;
+    bool closed = Recording_is_closed(recording), taken = false;
+    uint64_t got = *units;
+
+    while (!taken && count < TRIES &&
+           FilePlaces_take(&recording->places, larger, &got, at)) {
+        taken = can_write(recording, *at, got * RECORDING_UNIT, used);
+        if (taken) {
+            *units = got;
+        } else if (!closed) {
+            refused[count].units = got;
+            refused[count++].at = *at;
+        }
+        got = *units;
+    }
+    while (count--)
+        FilePlaces_give(&recording->places, refused[count].units,
+                        refused[count].at);
+    return taken;
 }
 
 // Takes a new place at the end of the file. If the file refuses the place,
