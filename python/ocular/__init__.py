@@ -176,9 +176,10 @@ def start_tracing(
     timeline_spill          a directory for the recording, which then also takes
                             the events beyond the limit, 6 to 9 bytes each,
                             until a twentieth of the file system, or 1 GiB, is
-                            left. False: forget these events. None is the same
-                            as False, but with a threshold of 0, at which no
-                            event is lost, it is the directory of the output.
+                            left, up to 2 100 million events. False: forget
+                            these events. None is the same as False, but with a
+                            threshold of 0, at which no event is lost, it is the
+                            directory of the output.
     output_seconds          seconds that writing the output may take when the
                             interpreter exits; None: no limit. If writing would
                             take longer, or the disk is full, the recording

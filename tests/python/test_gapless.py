@@ -148,8 +148,8 @@ def test_a_file_that_may_not_grow(tmp_path, capfd):
     assert max(call.end for call in calls) > 0.99 * timeline.other["covered_to_us"]
     lost = trace.read(tmp_path / "at_stop.json").other["forgotten_events"]
     assert capfd.readouterr().err == (
-        f"ocular: {lost} events of the timeline are lost: its memory was full, and no more "
-        f"went to a file in {tmp_path} (timeline_spill): File too large\n"
+        f"ocular: {lost} events of the timeline are lost: the recording in {tmp_path} "
+        "(timeline_spill) could not grow: File too large\n"
     )
 
 

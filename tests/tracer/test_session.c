@@ -360,6 +360,35 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     halt(f);
 }
 
+// --- The timeline ------------------------------------------------------------
+
+// If the recording may take the disk, a small timeline_limit does not limit it.
+TEST_WITH(test_a_growing_recording_forgets_nothing, set_up, tear_down)
+{
+    const unsigned blocks = 30000;
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *track;
+    unsigned i;
+
+    config.timeline_limit = 1 << 20;
+    path_in(f, config.spill, "");
+    start(f, &config);
+    track = Timeline_begin(f->session->timeline, 77, 77, "a thread");
+    pthread_mutex_lock(&f->session->draining);
+    for (i = 0; i < blocks; i++) { // each cut begins a block
+        Ring_push(ring, 1000 + i, EVENT_LOOP, Event_loop(1, 1, 0));
+        assert_int_equal(Timeline_drain(f->session->timeline, track, ring), 1);
+        Timeline_cut(f->session->timeline, NULL, 0);
+    }
+    assert_int_equal(Timeline_forgotten(f->session->timeline), 0);
+    pthread_mutex_unlock(&f->session->draining);
+    Timeline_end(f->session->timeline, track);
+    Ring_free(ring);
+    halt(f);
+}
+
 // --- Pause -------------------------------------------------------------------
 
 static unsigned of_ours(void)

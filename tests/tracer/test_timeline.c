@@ -502,6 +502,28 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
     Ring_free(slow.ring);
 }
 
+// A program that runs for weeks must not take more and more memory. Each cut
+// begins a block, so each event has a block of its own.
+TEST(the_list_of_blocks_has_a_limit)
+{
+    struct Timeline *timeline = make_growing(1 << 20);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *track = begin(timeline, 0);
+    unsigned i;
+
+    for (i = 0; i < 20000; i++) {
+        Ring_push(ring, 1000 + i, EVENT_LOOP, Event_loop(1, 1, 0));
+        drain(timeline, track, ring);
+        Timeline_cut(timeline, NULL, 0);
+        if (i % 100 == 99)
+            Recording_flush(Timeline_recording(timeline), true);
+    }
+    assert_true(Timeline_bytes(timeline) < 3 << 19);
+    assert_in_range(forgotten(timeline), 1, 15000);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
 // As on a full disk, the oldest events are forgotten, and the other events have
 // no gap.
 TEST(a_file_that_is_full)

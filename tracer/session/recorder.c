@@ -10,9 +10,14 @@
 #include <unistd.h>
 
 #define NAME_TRIES 1000u
-#define PAUSE_S 0.08   // shortest pause between two turns, in seconds
-#define SLOWEST_S 1.0  // longest pause between two turns, in seconds
-#define TURN_S 120e-6  // a turn's CPU time in s: waking up, counting, writing
+#define PAUSE_S 0.08  // shortest pause between two turns, in seconds
+#define SLOWEST_S 1.0 // longest pause between two turns, in seconds
+#define TURN_S 120e-6 // a turn's CPU time in s: waking up, counting, writing
+// If the recording grows, the list of its blocks may take this number of bytes,
+// even if timeline_limit is smaller. The list then has 2 140 million events, so
+// a program at threshold 0 loses no events for minutes, and a program that runs
+// for weeks takes no more memory.
+#define LIST_LEAST ((size_t)64 << 20)
 #define TURNS_PART 0.1 // part of the allowance that all turns may use
 
 // Converts a time of CLOCK_REALTIME to CLOCK_BOOTTIME, by the present
@@ -67,6 +72,7 @@ int Recorder_start(struct Session *session)
 {
     const struct Config *config = &session->config;
     struct Recording *recording = config->record ? make_file(session) : NULL;
+    size_t limit = config->timeline_limit;
     bool grows = *config->spill;
     int error = 0;
 
@@ -88,7 +94,9 @@ int Recorder_start(struct Session *session)
     fill_head(session);
     Recording_put_head(recording, &session->head);
     Recording_flush(recording, true);
-    session->timeline = Timeline_new(recording, config->timeline_limit, grows);
+    if (grows && limit < LIST_LEAST)
+        limit = LIST_LEAST;
+    session->timeline = Timeline_new(recording, limit, grows);
     if (!session->timeline)
         Recording_put(recording);
     return session->timeline ? 0 : -ENOMEM;

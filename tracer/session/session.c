@@ -66,10 +66,11 @@ void Session_describe_missing(const struct Session *session, char *out,
     if (count && *config->spill && session->config.timeline)
         snprintf(out, size,
                  "%" PRIu64
-                 " events of the timeline are lost: its memory was "
-                 "full, and no more went to a file in %s (timeline_spill): %s",
+                 " events of the timeline are lost: the recording in %s "
+                 "(timeline_spill) could not grow: %s",
                  count, config->spill,
-                 why ? strerror(-why) : "too long a list of it");
+                 why ? strerror(-why)
+                     : "its list of blocks was full (timeline_limit)");
     else if (why)
         snprintf(out, size,
                  "the recording, which a killed program leaves, could not be "

@@ -29,11 +29,14 @@ struct Config {
     char mode[16];
     uint64_t threshold; // if 0, code never goes dark
     bool timeline;
-    size_t timeline_limit; // bytes of memory for the timeline
+    // Largest number of bytes of the recording. If the recording grows
+    // (`spill`), the number of bytes of memory for what the file refuses.
+    size_t timeline_limit;
     // true if the timeline has each instruction, in precise mode
     bool instructions;
-    char spill[PATH_MAX]; // folder for events that exceed the memory, or ""
-    bool spill_asked;     // true if a bad folder is an error
+    // Folder for a recording that may grow beyond timeline_limit, or "".
+    char spill[PATH_MAX];
+    bool spill_asked; // true if a bad folder is an error
     char output[PATH_MAX];
     // True if `output` names a profile, so that no timeline is written.
     bool profile;
