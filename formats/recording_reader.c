@@ -350,19 +350,14 @@ find_listed(const struct RecordingReader *reader, uint32_t number)
                    sizeof key, compare_listed);
 }
 
-// Sets the thread's numbers and name from the list of threads, if the list is
-// newer than the thread's block number `sequence`.
-static void update(const struct RecordingReader *reader,
-                   struct TimelineThread *thread, uint64_t sequence)
+// Sets the thread's numbers and name from the list of threads.
+static void update(struct TimelineThread *thread,
+                   const struct RecordingThread *listed)
 {
-    const struct RecordingThread *found = find_listed(reader, thread->number);
-
-    if (!found || (sequence && sequence >= found->sequence))
-        return;
-    thread->tid = (pid_t)found->tid;
-    thread->lost = found->lost;
-    thread->forgotten = found->forgotten;
-    memcpy(thread->name, found->name, sizeof thread->name - 1);
+    thread->tid = (pid_t)listed->tid;
+    thread->lost = listed->lost;
+    thread->forgotten = listed->forgotten;
+    memcpy(thread->name, listed->name, sizeof thread->name - 1);
 }
 
 // Returns the number of the thread's chunks before the cut.
@@ -383,6 +378,8 @@ static size_t count_to_cut(const struct RecordingReader *reader,
 static void show_thread(struct RecordingReader *reader,
                         const struct ReadChunk *all, size_t count)
 {
+    const struct RecordingThread *listed =
+        find_listed(reader, all->thread.number);
     const struct ReadChunk *last;
     struct TimelineThread thread;
     size_t i, shown = 0;
@@ -401,7 +398,8 @@ static void show_thread(struct RecordingReader *reader,
         show_chunk(reader, &all[i]);
         shown++;
     }
-    update(reader, &thread, last->chunk.sequence);
+    if (listed && last->chunk.sequence < listed->sequence)
+        update(&thread, listed); // the list is newer than the block
     // The thread's own count may be older than the head's count.
     reader->damaged += count_missing(
         all, last, thread.forgotten > 0 || reader->head.forgotten > 0, shown);
@@ -422,7 +420,7 @@ static void show_silent(struct RecordingReader *reader)
         if (known && bsearch(&thread, reader->threads.data, known,
                              sizeof thread, compare_threads))
             continue;
-        update(reader, &thread, 0);
+        update(&thread, listed);
         Bytes_put(&reader->threads, &thread, sizeof thread);
     }
     count = reader->threads.size / sizeof(struct TimelineThread);

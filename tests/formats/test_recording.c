@@ -488,6 +488,32 @@ TEST(a_forgotten_block_is_not_damaged)
     unlink(path);
 }
 
+// A cut lists a thread that has no blocks yet. The thread then gets another
+// name, and the program is killed.
+TEST(the_name_of_a_thread_that_was_listed_without_blocks)
+{
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *track = Timeline_begin(timeline, 0, 4711, "Thread-1");
+    struct RecordingReader reader;
+    char why[256];
+
+    Timeline_cut(timeline, NULL, 0);
+    Timeline_name(timeline, track, "worker");
+    Ring_push(ring, 1001, EVENT_ENTER, Event_call(1, 0));
+    ring->lost = 5;
+    Timeline_drain(timeline, track, ring);
+    Timeline_save(timeline, track);
+    Timeline_save_run(timeline, &head, &source);
+    Ring_free(ring);
+    Timeline_free(timeline);
+    assert_int_equal(found(&reader, why), 1);
+    assert_string_equal(reader.trace.view->threads[0].name, "worker");
+    assert_int_equal(reader.trace.view->lost, 5);
+    RecordingReader_close(&reader);
+    unlink(path);
+}
+
 // Records the calls of a program in which functions 1 and 2 go dark. A cut
 // lists them, but function 2 is armed again between the listing and the cut. If
 // `on` is true, the program goes on, and is killed after function 1 was armed
