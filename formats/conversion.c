@@ -14,6 +14,7 @@
 #include "tracer/timeline/sample_track.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,22 +186,32 @@ static int open_path(struct RecordingReader *reader,
     return error;
 }
 
+// Returns true if one of the traces has this process id.
+static bool is_taken(const struct RecordingReader *readers, size_t count,
+                     pid_t pid)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (readers[i].trace.pid == pid)
+            return true;
+    return false;
+}
+
 // Returns the process id of a trace. If an earlier trace has the same id,
 // returns an unused id. Two traces may have the same id, because the kernel
 // reuses ids, and because each container has its own ids.
 static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
                         size_t count)
 {
-    pid_t pid = readers[number].trace.pid, largest = 0;
-    bool taken = false;
-    size_t i;
+    pid_t pid = readers[number].trace.pid;
 
-    for (i = 0; i < count; i++) {
-        taken |= i < number && readers[i].trace.pid == pid;
-        if (readers[i].trace.pid > largest)
-            largest = readers[i].trace.pid;
-    }
-    return taken ? largest + 1 : pid;
+    if (!is_taken(readers, number, pid))
+        return pid;
+    // A forged file may have any id.
+    while (is_taken(readers, count, pid))
+        pid = pid > 0 && pid < INT_MAX ? pid + 1 : 1;
+    return pid;
 }
 
 // Makes a list of the traces of several recordings.

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -624,6 +625,30 @@ TEST(a_conversion_is_cancelled_while_it_reads)
     assert_int_equal(Conversion_run(&conversion), -ECANCELED);
     assert_int_equal(reports, 1);
     assert_int_equal(access(other, F_OK), -1);
+    unlink(path);
+}
+
+// Two traces in one file need two process ids, even if both recordings have the
+// largest id.
+TEST(the_largest_process_id_twice)
+{
+    const char *const paths[] = {path, path};
+    struct Conversion conversion = {
+        .paths = paths, .path_count = 2, .output = {.path = other}};
+    char *text;
+    size_t size;
+
+    head.pid = INT_MAX;
+    record(1 << 20, false, 100);
+    head.pid = 4711;
+    assert_int_equal(Conversion_run(&conversion), 0);
+    assert_int_equal(rename(other, path), 0);
+    text = contents(&size);
+    text[size] = '\0';
+    assert_non_null(strstr(text, "\"pid\":2147483647,"));
+    assert_non_null(strstr(text, "\"pid\":1,"));
+    assert_null(strstr(text, "\"pid\":-"));
+    free(text);
     unlink(path);
 }
 
