@@ -6,6 +6,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tracer/timeline/event_code.h"
+#include "tracer/timeline/track.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DATA (UINT64_C(1) << 28) // accepted bytes of data in a block
+#define MOST_DATA WIRE_MAX_FRAME // accepted bytes of data in a block
 #define HEADER sizeof(struct RecordingBlock)
 
 // --- The head ----------------------------------------------------------------
@@ -112,16 +113,19 @@ static int read_snapshot(struct RecordingReader *reader)
 
 // Decodes the events of the block in reader->data. The events begin after
 // `open` bytes of data about open calls. Returns NULL and sets *count to 0 if
-// memory is out.
+// memory is out. If there are more than `most` events, returns NULL and sets
+// *count to their number.
 static const struct Event *read_events(struct RecordingReader *reader,
-                                       size_t open, size_t *count)
+                                       size_t open, size_t most, size_t *count)
 {
     const uint8_t *from = reader->data.data + open;
     size_t size = reader->data.size - open;
     struct Event *events;
 
     Bytes_clear(&reader->events);
-    *count = EventCode_read(from, size, NULL, SIZE_MAX);
+    *count = EventCode_read(from, size, NULL, most + 1);
+    if (*count > most)
+        return NULL;
     events = (struct Event *)Bytes_extend(&reader->events,
                                           *count * sizeof *events + 1);
     if (!events)
@@ -131,21 +135,31 @@ static const struct Event *read_events(struct RecordingReader *reader,
     return events;
 }
 
+// Returns the largest number of events that the program writes into a chunk. A
+// forged chunk may have many more events in few blocks of the disk.
+static size_t most_events(size_t open_count)
+{
+    return 4 * open_count > BLOCK_EVENTS ? 4 * open_count : BLOCK_EVENTS;
+}
+
 // Adds the chunk that a block holds. If the block is truncated, the chunk has
 // only the events that are in the file.
 static int read_chunk(struct RecordingReader *reader,
                       const struct RecordingBlock *block)
 {
     size_t open = block->open_count * sizeof(struct OpenCall), count;
+    size_t most = most_events(block->open_count);
     const struct Event *events;
     struct ReadChunk *read;
 
     if (open > reader->data.size)
         return -EINVAL;
+    events = read_events(reader, open, most, &count);
+    if (count > most)
+        return -EINVAL;
     read = (struct ReadChunk *)Bytes_extend(&reader->chunks, sizeof *read);
     if (!read)
         return -ENOMEM;
-    events = read_events(reader, open, &count);
     Darkness_see(&reader->dark, events, count);
     *read = (struct ReadChunk){
         .chunk = {.thread = block->thread,

@@ -717,6 +717,59 @@ TEST(flipped_bits)
     unlink(path);
 }
 
+// Makes a recording with one chunk of `size` zeros, which are three bytes an
+// event and take no blocks of the disk.
+static void forge(size_t size)
+{
+    struct Recording *recording = make();
+    struct RecordingBlock block = {.magic = RECORDING_BLOCK,
+                                   .at = RECORDING_PAGE,
+                                   .size = size + RECORDING_PAGE,
+                                   .used = size,
+                                   .kind = RECORDING_CHUNK};
+    char *zeros = calloc(1, size);
+    FILE *file;
+
+    assert_non_null(zeros);
+    Recording_put_head(recording, &head);
+    Recording_put(recording);
+    block.data_check = Recording_check(RECORDING_SEED, zeros, size);
+    block.check = RecordingBlock_check(&block);
+    free(zeros);
+    file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, RECORDING_PAGE, SEEK_SET);
+    assert_int_equal(fwrite(&block, sizeof block, 1, file), 1);
+    fclose(file);
+    assert_int_equal(truncate(path, (off_t)(size + 2 * RECORDING_PAGE)), 0);
+}
+
+TEST(a_small_file_with_many_events)
+{
+    const struct RecordingWatch nobody = {0};
+    struct RecordingReader reader;
+    char why[256];
+
+    forge(3 * 3840);
+    assert_int_equal(
+        RecordingReader_open(&reader, path, nobody, why, sizeof why), 0);
+    assert_int_equal(reader.view.chunk_count, 1);
+    assert_int_equal(reader.view.chunks[0]->event_count, 3840);
+    RecordingReader_close(&reader);
+    unlink(path);
+    forge(8 << 20);
+    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(reader.damaged, 1);
+    assert_true(reader.data.capacity + reader.events.capacity < 20 << 20);
+    RecordingReader_close(&reader);
+    unlink(path);
+    forge(100 << 20);
+    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(reader.data.capacity, 0);
+    RecordingReader_close(&reader);
+    unlink(path);
+}
+
 TEST(what_is_none)
 {
     struct RecordingReader reader;
