@@ -332,20 +332,42 @@ static uint64_t start_of(const struct TraceWriter *writer)
 }
 
 static void replace(struct json_object **object, const char *key,
-                    uint64_t number)
+                    struct json_object *value)
 {
     if (*object)
         json_object_object_del(*object, key);
-    JsonTree_add(object, key, JsonEvent_number(number));
+    JsonTree_add(object, key, value);
+}
+
+// The time that several traces cover together, in ns since the start of the
+// earliest trace.
+struct Covered {
+    uint64_t from, to, all_from;
+};
+
+static void cover(struct Covered *covered, const struct TraceWriter *writer)
+{
+    const struct TimelineView *view = writer->trace->view;
+    uint64_t later = writer->trace->start_unix_ns - start_of(writer);
+    uint64_t from = later + TraceWriter_ns(writer, view->first_ticks);
+    uint64_t to = later + TraceWriter_ns(writer, view->last_ticks);
+    uint64_t whole = later + TraceWriter_ns(writer, view->whole_ticks);
+
+    whole = whole > from ? whole : from;
+    covered->from = from < covered->from ? from : covered->from;
+    covered->to = to > covered->to ? to : covered->to;
+    covered->all_from = whole > covered->all_from ? whole : covered->all_from;
 }
 
 // Makes the facts of several traces. These are the facts of the first trace,
-// the sums of lost events, and a list with the facts of each trace.
+// the start and the covered time of all traces, the sums of lost events, and a
+// list with the facts of each trace.
 static struct json_object *merged_facts(struct TraceWriter *writer)
 {
     struct json_object *other = facts_of(writer), *facts;
     struct json_object *merged = json_object_new_array();
     const struct PerfettoTrace *trace;
+    struct Covered covered = {.from = UINT64_MAX};
     uint64_t lost = 0, forgotten = 0;
 
     for (trace = writer->first; trace; trace = trace->next) {
@@ -353,13 +375,23 @@ static struct json_object *merged_facts(struct TraceWriter *writer)
         facts = facts_of(writer);
         JsonTree_add(&facts, "file", JsonTree_text(trace->file));
         JsonTree_append(&merged, facts);
+        if (trace->start_unix_ns == start_of(writer))
+            replace(&other, "start_time", JsonTree_text(writer->date));
+        if (trace->view->first_ticks)
+            cover(&covered, writer);
         lost += trace->view->lost;
         forgotten += trace->view->forgotten;
     }
     TraceWriter_init(writer, writer->first);
-    replace(&other, "start_unix_ns", start_of(writer));
-    replace(&other, "lost_events", lost);
-    replace(&other, "forgotten_events", forgotten);
+    replace(&other, "start_unix_ns", JsonEvent_number(start_of(writer)));
+    replace(&other, "lost_events", JsonEvent_number(lost));
+    replace(&other, "forgotten_events", JsonEvent_number(forgotten));
+    if (covered.to) {
+        replace(&other, "covered_from_us", JsonEvent_micros(covered.from));
+        replace(&other, "covered_to_us", JsonEvent_micros(covered.to));
+        replace(&other, "all_threads_from_us",
+                JsonEvent_micros(covered.all_from));
+    }
     JsonTree_add(&other, "merged", merged);
     return other;
 }

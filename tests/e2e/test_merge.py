@@ -53,11 +53,22 @@ def alone(folder, output_folder, name, ending):
     return path
 
 
+COVERED = {"covered_from_us": min, "covered_to_us": max, "all_threads_from_us": max}
+
+
 def check_merged(merged, singles):
     """The merged file shows each process at the time at which the process ran."""
     assert len({pid for pid, _ in merged.calls}) == len(singles)
     starts = [single.other["start_unix_ns"] for single in singles]
     assert merged.other["start_unix_ns"] == min(starts)
+    times = [single.other["start_time"] for single in singles]
+    assert merged.other["start_time"] == times[starts.index(min(starts))]
+    for key, choose in COVERED.items():
+        their = [
+            single.other[key] + (start - min(starts)) / 1000
+            for single, start in zip(singles, starts, strict=True)
+        ]
+        assert merged.other[key] == pytest.approx(choose(their), abs=0.01)
     assert merged.other["lost_events"] == sum(each.other["lost_events"] for each in singles)
     for single, start, facts in zip(singles, starts, merged.other["merged"], strict=True):
         assert facts.items() >= single.other.items()
