@@ -165,13 +165,13 @@ def main(arguments, verb="convert"):
         else:
             print(_of_stacks(file, output, options.unit, file))
     except _Refused as error:
-        print(f"ocular convert: {file}: {error}", file=sys.stderr)
+        print(f"ocular {verb}: {file}: {error}", file=sys.stderr)
         return 2
     except ValueError as error:  # names the recording
-        print(f"ocular convert: {error}", file=sys.stderr)
+        print(f"ocular {verb}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         where = os.fsdecode(error.filename or output)
-        print(f"ocular convert: {where}: {error.strerror}", file=sys.stderr)
+        print(f"ocular {verb}: {where}: {error.strerror}", file=sys.stderr)
         return 1
     return 0

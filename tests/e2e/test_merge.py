@@ -188,6 +188,7 @@ def test_what_cannot_be_merged(tmp_path, recorded, verb, names, output, words):
     options = ["-o", output] if output else []
     done = run([PYTHON, "-m", "ocular", verb, *names, *options], cwd=tmp_path)
     assert done.status in (1, 2) and words in done.err and "Traceback" not in done.err
+    assert f"ocular {verb}: " in done.err.splitlines()[-1]
     assert sorted(tmp_path.iterdir()) == before
 
 
