@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a trace file. The file's name decides the format. This code walks over
-// the threads of the frozen timeline and calls the format for each event.
-// Export calls this code on the thread that writes.
+// the threads of a recording that was read, and calls the format for each
+// event. Export calls this code on the thread that writes.
 #include "formats/perfetto.h"
 #include "formats/instant.h"
 #include "formats/json_trace.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See recording_reader.h. The reader looks for a block at the beginning of each
-// page. The header of a valid block says where the next block begins.
+// See recording_reader.h. The reader looks for a block at each multiple of
+// RECORDING_UNIT. The header of a valid block says where the next block begins.
 #include "formats/recording_reader.h"
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"

@@ -150,7 +150,7 @@ def _add_output(group):
     add(
         "--timeline-spill",
         metavar="DIR",
-        help="a directory for a file with the events that memory has no room for "
+        help="a directory for a recording that may grow beyond the limit "
         "(with --threshold 0: beside the output)",
     )
     add(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Describes the input of a trace file, which is a timeline that does not change
-// any more, and data about the timeline. Export fills in the struct. perfetto.c
-// and the formats read the struct.
+// any more, and data about the timeline. The reader of a recording fills in the
+// struct and frees its memory. perfetto.c and the formats read the struct.
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 

@@ -44,7 +44,7 @@ complete -c ocular -n __ocular_before_program -l output -r -F -d 'Where the time
 complete -c ocular -n __ocular_before_program -l no-perfetto -d 'Keep no timeline'
 complete -c ocular -n __ocular_before_program -l timeline-limit -x -d 'Bytes of memory for the timeline'
 complete -c ocular -n __ocular_before_program -l timeline-instructions -d 'The timeline has each instruction'
-complete -c ocular -n __ocular_before_program -l timeline-spill -x -a '(__fish_complete_directories)' -d 'What has no room in memory goes there'
+complete -c ocular -n __ocular_before_program -l timeline-spill -x -a '(__fish_complete_directories)' -d 'Where a recording may grow beyond the limit'
 complete -c ocular -n __ocular_before_program -l output-seconds -x -d 'How long writing may take at exit'
 complete -c ocular -n __ocular_before_program -l quiet -d 'No report and no progress on stderr'
 complete -c ocular -n __ocular_before_program -l report -d 'With --serve: the whole report'
