@@ -331,6 +331,38 @@ TEST(what_a_file_does_not_take)
     let_go(recording);
 }
 
+// A place in the file that cannot be written any more must not hide a larger
+// place in memory.
+TEST(a_place_that_the_file_refuses)
+{
+    struct rlimit before, limit;
+    struct Recording *recording = make();
+    struct RecordingSlot in_file = {0}, in_memory[8] = {0}, small = {0};
+    unsigned i = 0;
+
+    Recording_set_room(recording, 5 << 16);
+    assert_int_equal(put(recording, &in_file, 20000), 0);
+    flushed(recording);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4096;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    while (i < 8 && !put(recording, &in_memory[i], PIECE))
+        i++;
+    while (!put(recording, &small, 20000)) // until memory is full
+        small = (struct RecordingSlot){0};
+    Recording_drop(recording, &in_file);
+    Recording_drop(recording, &in_memory[0]);
+    assert_int_equal(put(recording, &small, 20000), 0);
+    assert_true(Recording_holds(recording, &small));
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(Recording_flush(recording, true), 0);
+    // All bytes are in the file again, and so is the place.
+    assert_int_equal(put(recording, &in_file, 20000), 0);
+    assert_int_equal(in_file.at, RECORDING_PAGE);
+    let_go(recording);
+}
+
 TEST(one_without_a_file)
 {
     struct Recording *recording = Recording_new_in_memory();

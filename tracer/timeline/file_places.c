@@ -66,6 +66,16 @@ void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at)
     places->size[i].at[places->size[i].count++] = at;
 }
 
+void FilePlaces_move(struct FilePlaces *to, struct FilePlaces *from)
+{
+    unsigned i;
+
+    for (i = 0; i < FILE_PLACES_SIZES; i++)
+        while (from->size[i].count)
+            FilePlaces_give(to, units_of(i),
+                            from->size[i].at[--from->size[i].count]);
+}
+
 void FilePlaces_release(struct FilePlaces *places)
 {
     size_t i;

@@ -29,6 +29,8 @@ bool FilePlaces_take(struct FilePlaces *places, bool larger, uint64_t *units,
                      uint64_t *at);
 // Adds a free place. If memory is out, the place is not used again.
 void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at);
+// Moves all places of `from` to `to`.
+void FilePlaces_move(struct FilePlaces *to, struct FilePlaces *from);
 void FilePlaces_release(struct FilePlaces *places);
 
 #endif

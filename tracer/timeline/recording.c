@@ -34,7 +34,6 @@
 #define SPARE_MOST (UINT64_C(1) << 30)
 // bytes of memory that stay allocated between two flushes
 #define SPARE_BYTES (1u << 20)
-#define TRIES 8 // number of dropped places that are tried for a block
 struct Recording {
     _Atomic unsigned references;
     pthread_mutex_t mutex; // Guards `left`, the places and the memory.
@@ -50,6 +49,8 @@ struct Recording {
     uint64_t end;  // Offset of the next new place.
     uint64_t most; // Largest allowed size, computed by the newest flush.
     struct FilePlaces places; // Places that were dropped, to be used again.
+    // Dropped places that cannot be written while the file fails.
+    struct FilePlaces refused;
     uint64_t reached; // End of the written bytes; only the flushing thread uses
                       // this field.
     _Atomic unsigned truncations;
@@ -235,6 +236,7 @@ void Recording_put(struct Recording *recording)
         errno = 0; // the file is freed when the last process closes it
     Opened_close(&recording->opened, recording->fd);
     FilePlaces_release(&recording->places);
+    FilePlaces_release(&recording->refused);
     MemoryPages_release(&recording->memory);
     Bytes_release(&recording->left);
     Bytes_release(&recording->flushed);
@@ -602,7 +604,10 @@ int Recording_flush(struct Recording *recording, bool waits)
     pthread_mutex_lock(&recording->mutex);
     if (error || !recording->memory.count)
         recording->failing = error;
-    recording->stuck &= recording->failing != 0;
+    if (!recording->failing) {
+        recording->stuck = false;
+        FilePlaces_move(&recording->places, &recording->refused);
+    }
     Bytes_clear(&recording->flushed);
     if (recording->flushed.capacity > SPARE_BYTES)
         Bytes_release(&recording->flushed);
@@ -718,35 +723,20 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
     return true;
 }
 
-// Takes a place that was dropped. Returns false if there is no such place, or
-// if none of the newest places can be written. In a file that the program has
-// closed, a place that cannot be written is never taken again. The mutex must
-// be held.
+// Takes a place that was dropped. Returns false if there is no such place that
+// can be written. The mutex must be held.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t used, uint64_t *units, uint64_t *at)
 {
-    struct {
-        uint64_t units, at;
-    } refused[TRIES];
-    unsigned count = 0;
-    bool closed = Recording_is_closed(recording), taken = false;
-    uint64_t got = *units;
+    uint64_t wanted = *units;
 
-    while (!taken && count < TRIES &&
-           FilePlaces_take(&recording->places, larger, &got, at)) {
-        taken = can_write(recording, *at, got * RECORDING_UNIT, used);
-        if (taken) {
-            *units = got;
-        } else if (!closed) {
-            refused[count].units = got;
-            refused[count++].at = *at;
-        }
-        got = *units;
+    while (FilePlaces_take(&recording->places, larger, units, at)) {
+        if (can_write(recording, *at, *units * RECORDING_UNIT, used))
+            return true;
+        FilePlaces_give(&recording->refused, *units, *at);
+        *units = wanted;
     }
-    while (count--)
-        FilePlaces_give(&recording->places, refused[count].units,
-                        refused[count].at);
-    return taken;
+    return false;
 }
 
 // Takes a new place at the end of the file. If the file refuses the place,
