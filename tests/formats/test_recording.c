@@ -9,6 +9,7 @@
 #include "formats/recording_reader.h"
 #include "tests/random.h"
 #include "tracer/timeline/aside.h"
+#include "tracer/timeline/event_code.h"
 #include "tracer/timeline/timeline.h"
 
 #include <errno.h>
@@ -328,6 +329,56 @@ TEST(what_a_file_does_not_take)
         Recording_read(file, RecordingSlot_data(&slots[5]), back, PIECE), 0);
     assert_memory_equal(back, piece, PIECE);
     Recording_put(file);
+    let_go(recording);
+}
+
+// Returns the number of chunks that a reader of the file finds.
+static size_t chunks(struct Recording *recording)
+{
+    const struct RecordingWatch nobody = {0};
+    struct RecordingReader reader;
+    char why[256];
+    size_t count;
+
+    Recording_flush(recording, true);
+    assert_int_equal(
+        RecordingReader_open(&reader, path, nobody, why, sizeof why), 0);
+    count = reader.chunks.size / sizeof(struct ReadChunk);
+    RecordingReader_close(&reader);
+    return count;
+}
+
+// If the file is full, two small blocks make room for a larger block.
+TEST(neighbours_become_one_place)
+{
+    struct RecordingHead own = {.hz = 1e9};
+    struct rlimit before, limit;
+    struct Recording *recording = make();
+    struct RecordingSlot slots[6] = {0}, large = {0}, small = {0};
+    unsigned i;
+
+    Recording_put_head(recording, &own);
+    memset(piece, EVENT_CODE_PAD, sizeof piece);
+    for (i = 0; i < 6; i++)
+        assert_int_equal(put(recording, &slots[i], 20000), 0);
+    flushed(recording);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4096 + 6 * 20480;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Recording_drop(recording, &slots[2]);
+    assert_int_equal(put(recording, &large, 24000), -EFBIG);
+    Recording_drop(recording, &slots[4]);
+    assert_int_equal(put(recording, &large, 24000), -EFBIG);
+    Recording_drop(recording, &slots[3]);
+    assert_int_equal(put(recording, &large, 24000), 0);
+    // A reader finds the block between the parts that are left.
+    assert_int_equal(chunks(recording), 3 + 1);
+    assert_int_equal(put(recording, &small, 8000), 0);
+    assert_int_equal(chunks(recording), 3 + 2);
+    Recording_drop(recording, &large);
+    assert_int_equal(chunks(recording), 3 + 1);
+    setrlimit(RLIMIT_FSIZE, &before);
     let_go(recording);
 }
 

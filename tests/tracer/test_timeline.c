@@ -94,13 +94,14 @@ struct Program {
     uint64_t ticks;
     unsigned depth;
     uint32_t ids[MAX_DEPTH];
+    unsigned pause; // more ticks between two events
 };
 
 static void Program_run(struct Program *program, size_t events)
 {
     while (events--) {
         program->seed = program->seed * 1664525 + 1013904223;
-        program->ticks += 10;
+        program->ticks += 10 + program->pause;
         if (!program->depth ||
             (program->seed >> 31 && program->depth < MAX_DEPTH)) {
             program->ids[program->depth] = program->seed >> 8 & 1023;
@@ -384,7 +385,8 @@ TEST(gaps_are_counted_and_marked)
 static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
                  size_t events)
 {
-    struct Program program = {ring, number, 1000 * (uint64_t)number, 0, {0}};
+    struct Program program = {
+        .ring = ring, .seed = number, .ticks = 1000 * (uint64_t)number};
     struct Track *track =
         Timeline_begin(timeline, number, (pid_t)number, "short");
 
@@ -553,6 +555,36 @@ TEST(a_file_that_is_full)
     assert_int_equal(Recording_error(Timeline_recording(timeline)), -EFBIG);
     // The events take at least most of the room in the file.
     assert_true(events * 5 > 1 << 20);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
+// The program of a full disk becomes slower, so that its blocks become larger
+// than the blocks that are forgotten for them.
+TEST(larger_blocks_in_a_full_file)
+{
+    struct Timeline *timeline = make_growing(256 << 10);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
+    struct rlimit before, limit;
+    size_t i, events;
+
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4 << 20;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (i = 0; i < 80; i++) {
+        program.pause = i < 50 ? 0 : 3000000;
+        Program_run(&program, 20000);
+        drain(timeline, track, program.ring);
+        events = replay(look(timeline), 0);
+        RecordingReader_close(&reader);
+        assert_int_equal(events + Timeline_forgotten(timeline),
+                         20000 * (i + 1));
+        if (i > 50)
+            assert_true(events > 200000);
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
     Timeline_free(timeline);
     Ring_free(program.ring);
 }

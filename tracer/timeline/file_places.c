@@ -2,6 +2,9 @@
 // See file_places.h.
 #include "tracer/timeline/file_places.h"
 #include "ipc/base/heap.h"
+#include "tracer/timeline/recording_format.h"
+
+#include <stdlib.h>
 
 #define FEW 16u   // each number of units up to this number is a size
 #define MANY 128u // up to this number each multiple of FEW is a size
@@ -64,6 +67,82 @@ void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at)
         places->size[i].room = room;
     }
     places->size[i].at[places->size[i].count++] = at;
+}
+
+struct Place {
+    uint64_t at, units;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct Place *left = a, *right = b;
+
+    return left->at < right->at ? -1 : left->at > right->at;
+}
+
+// Takes all places and returns them in the order of the file. Returns NULL if
+// memory is out.
+static struct Place *take_all(struct FilePlaces *places, size_t *count)
+{
+    struct Place *all;
+    size_t i, j, n = 0;
+
+    *count = 0;
+    for (i = 0; i < FILE_PLACES_SIZES; i++)
+        *count += places->size[i].count;
+    all = Heap_alloc((*count + 1) * sizeof *all);
+    for (i = 0; all && i < FILE_PLACES_SIZES; i++) {
+        for (j = 0; j < places->size[i].count; j++)
+            all[n++] =
+                (struct Place){places->size[i].at[j], units_of((unsigned)i)};
+        places->size[i].count = 0;
+    }
+    if (n)
+        qsort(all, n, sizeof *all, compare_places);
+    return all;
+}
+
+// Adds a stretch of free bytes as places, the largest first.
+static void give_stretch(struct FilePlaces *places, struct Place stretch)
+{
+    while (stretch.units) {
+        unsigned i = index_of(stretch.units);
+
+        if (i >= FILE_PLACES_SIZES)
+            i = FILE_PLACES_SIZES - 1;
+        if (units_of(i) > stretch.units)
+            i--;
+        FilePlaces_give(places, units_of(i), stretch.at);
+        stretch.at += units_of(i) * RECORDING_UNIT;
+        stretch.units -= units_of(i);
+    }
+}
+
+bool FilePlaces_join(struct FilePlaces *places,
+                     bool (*may_join)(void *context, uint64_t first,
+                                      uint64_t second),
+                     void *context)
+{
+    size_t i, count;
+    struct Place *all = take_all(places, &count), stretch = {0};
+    bool joined = false;
+
+    for (i = 0; all && i < count; i++) {
+        bool joins = stretch.units &&
+                     stretch.at + stretch.units * RECORDING_UNIT == all[i].at &&
+                     may_join(context, stretch.at, all[i].at);
+
+        joined |= joins;
+        if (joins) {
+            stretch.units += all[i].units;
+        } else {
+            give_stretch(places, stretch);
+            stretch = all[i];
+        }
+    }
+    give_stretch(places, stretch);
+    Heap_free(all);
+    return joined;
 }
 
 void FilePlaces_move(struct FilePlaces *to, struct FilePlaces *from)

@@ -29,6 +29,12 @@ bool FilePlaces_take(struct FilePlaces *places, bool larger, uint64_t *units,
                      uint64_t *at);
 // Adds a free place. If memory is out, the place is not used again.
 void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at);
+// Joins neighbouring places to larger places. `may_join` is asked about two
+// neighbours by their offsets. Returns true if places were joined.
+bool FilePlaces_join(struct FilePlaces *places,
+                     bool (*may_join)(void *context, uint64_t first,
+                                      uint64_t second),
+                     void *context);
 // Moves all places of `from` to `to`.
 void FilePlaces_move(struct FilePlaces *to, struct FilePlaces *from);
 void FilePlaces_release(struct FilePlaces *places);

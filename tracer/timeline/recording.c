@@ -739,6 +739,34 @@ static bool take_dropped(struct Recording *recording, bool larger,
     return false;
 }
 
+// Allows two free places to be joined if both are in memory or both in the
+// file. Clears the headers of the dropped blocks: a reader would skip the sizes
+// in these headers, but the new places have other sizes.
+static bool may_join(void *context, uint64_t first, uint64_t second)
+{
+    static const struct RecordingBlock none;
+    struct Recording *recording = context;
+
+    if (!MemoryPages_find(&recording->memory, first) !=
+        !MemoryPages_find(&recording->memory, second))
+        return false;
+    leave(recording, &none, sizeof none, first);
+    leave(recording, &none, sizeof none, second);
+    return true;
+}
+
+// Takes a larger place that was dropped. If all dropped places are too small,
+// joins neighbours: the blocks of a timeline do not always have the same size.
+// Returns false if there is no such place. The mutex must be held.
+static bool take_larger(struct Recording *recording, uint64_t used,
+                        uint64_t *units, uint64_t *at)
+{
+    return take_dropped(recording, true, used, units, at) ||
+           (recording->fd >= 0 &&
+            FilePlaces_join(&recording->places, may_join, recording) &&
+            take_dropped(recording, true, used, units, at));
+}
+
 // Takes a new place at the end of the file. If the file refuses the place,
 // takes it in pages of memory. Chunks get only a limited amount of memory, but
 // the few other blocks always get memory. Returns 0 or -errno. The mutex must
@@ -780,7 +808,7 @@ static int take_place(struct Recording *recording, struct RecordingSlot *slot,
 
     if (!error && !take_dropped(recording, false, used, &units, at))
         error = take_new(recording, units, is_chunk, at);
-    if (error && (!units || !take_dropped(recording, true, used, &units, at)))
+    if (error && (!units || !take_larger(recording, used, &units, at)))
         return error;
     slot->units = (uint32_t)units;
     slot->used = 0;
