@@ -610,7 +610,7 @@ TEST(a_quota_that_is_used_up)
     struct Recording *recording = Timeline_recording(timeline);
     struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    const unsigned before = FEWER(50), after = FEWER(40);
+    const unsigned before = 50, after = 40;
     size_t events;
 
     record(timeline, track, &program, before);
@@ -640,7 +640,7 @@ TEST(a_disk_that_breaks)
     struct Recording *recording = Timeline_recording(timeline);
     struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    const unsigned before = FEWER(50), after = FEWER(40);
+    const unsigned before = 50, after = 40;
     uint64_t forgotten;
 
     record(timeline, track, &program, before);
