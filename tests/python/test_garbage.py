@@ -26,6 +26,7 @@ def own_heap():
     gc.collect()
     gc.freeze()
     yield
+    gc.enable()
     gc.unfreeze()
     gc.callbacks[:] = before
 
@@ -151,6 +152,7 @@ def test_the_row_has_every_collection(tracing):
 
 def test_no_functions_own_time_has_a_pause(tracing):
     keep = grows(200_000)
+    gc.disable()  # only collects() is to begin collections
     tracing(deinstrument_threshold=0)
     for _ in range(5):
         collects()
@@ -357,10 +359,10 @@ def test_the_viewer_shows_the_collector(sockets):
             assert done.status == 0, done.err
             return done.out
 
-        found = screen("/garbage<Enter>", "--keys")
+        found = screen("/garbage c<Enter>", "--keys")
         assert re.search(r" gc [\d.]+%, longest [\d.]+[mµ]?s ", found)
         assert "▸" in found and COLLECTOR in found.split("▸")[1].split("\n")[0]
-        listing = screen("/garbage<Enter><Enter>", "--keys")
+        listing = screen("/garbage c<Enter><Enter>", "--keys")
         assert COLLECTOR in listing
         for shown in found, listing:
             assert " :0" not in shown  # the collector has no file and no line
@@ -370,3 +372,27 @@ def test_the_viewer_shows_the_collector(sockets):
     assert sent["gc"]["generations"][2]["collections"] >= 5
     assert sent["gc"]["generations"][2]["longest_s"] > 0
     assert len(keep) == 100_000
+
+
+def test_a_subinterpreter_is_not_counted(tmp_path):
+    result = script(
+        tmp_path,
+        """
+import gc, json, ocular
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+other = interpreters.create()
+ocular.start_tracing(quiet=True, perfetto=False)
+gc.disable()
+before = ocular.snapshot()["gc"]["generations"]
+code = "import gc; gc.collect(); assert gc.callbacks == []"
+failed = interpreters.run_string(other, code)
+after = ocular.snapshot()["gc"]["generations"]
+ocular.stop_tracing()
+interpreters.destroy(other)
+print(json.dumps([failed and str(failed), before == after]))
+""",
+    ).answer
+    assert result == [None, True]
