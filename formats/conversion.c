@@ -72,31 +72,61 @@ static void name_functions(struct Profile *profile,
                 name.name, name.file, name.line, NAN, NAN};
 }
 
-static int write_profile(struct FlameTable *table,
-                         const struct PerfettoTrace *trace, const char *path,
+// Sets the calls and the own times that the recording has for the functions of
+// its table.
+static void count_calls(struct Profile *profile,
+                        const struct RecordingReader *reader)
+{
+    const struct FlameFunction *functions = reader->stacks->functions;
+    size_t i, count = reader->calls.size / sizeof(struct RecordingCalls);
+
+    for (i = 0; i < count && i < reader->stacks->function_count; i++) {
+        const struct RecordingCalls *calls =
+            (const struct RecordingCalls *)reader->calls.data + i;
+
+        if (calls->id != functions[i].id)
+            continue;
+        if (calls->calls >= 0 && calls->calls < 1e18)
+            profile->functions[i].calls = calls->calls;
+        if (calls->self_ns >= 0 && calls->self_ns < 1e18)
+            profile->functions[i].self_ns = calls->self_ns;
+    }
+}
+
+static int write_profile(const struct RecordingReader *reader,
+                         const struct FlameTable *table, const char *path,
                          struct Bytes *out)
 {
-    const struct TimelineView *view = trace->view;
+    const struct PerfettoTrace *trace = &reader->trace;
+    uint64_t end_ticks = table == reader->stacks ? reader->head.now_ticks
+                                                 : trace->view->last_ticks;
     struct Profile profile;
     int error = Profile_init(&profile, table);
 
     if (error)
         return error;
     profile.start_unix_ns = trace->start_unix_ns;
-    if (view->last_ticks > trace->start_ticks)
+    if (end_ticks > trace->start_ticks)
         profile.duration_ns =
-            (uint64_t)(1e9 * (double)(view->last_ticks - trace->start_ticks) /
+            (uint64_t)(1e9 * (double)(end_ticks - trace->start_ticks) /
                        trace->hz);
     profile.command = trace->command;
-    name_functions(&profile, table, trace);
+    if (table == reader->stacks)
+        count_calls(&profile, reader);
+    else
+        name_functions(&profile, table, trace);
     Profile_merge(&profile);
+    if (table == reader->stacks)
+        Profile_divide(&profile);
     error = ProfileFile_write(&profile, FileKind_of(path).content, out);
     Profile_release(&profile);
     return error;
 }
 
-int Conversion_store(const struct FormatsFile *file, const struct Bytes *bytes,
-                     uint64_t *size)
+// Writes `bytes` to the file, all of them or none. Sets *size to the size of
+// the file. Returns 0 or -errno.
+static int store(const struct FormatsFile *file, const struct Bytes *bytes,
+                 uint64_t *size)
 {
     struct Output output;
     int error = file->descriptor ? Output_borrow(&output, file->descriptor,
@@ -112,27 +142,38 @@ int Conversion_store(const struct FormatsFile *file, const struct Bytes *bytes,
     return error;
 }
 
-static int convert_samples(const struct PerfettoTrace *trace,
-                           const struct FormatsFile *file,
-                           struct PerfettoResult *result)
+// Makes the profile of the samples of a timeline.
+static int write_samples(const struct RecordingReader *reader, const char *path,
+                         struct Bytes *out)
 {
     const struct ShareTime now = {.ns = 1, .full_ns = 1};
     struct FlameTable *table;
-    struct Bytes bytes;
     struct Flame flame;
     int error;
 
-    Bytes_init(&bytes);
     Flame_init(&flame);
-    add_samples(&flame, trace->view);
+    add_samples(&flame, reader->trace.view);
     table = Flame_read(&flame, &now, FLAME_NODES);
-    error = table && Flame_list(table)
-                ? write_profile(table, trace, file->path, &bytes)
-                : -ENOMEM;
+    error = table && Flame_list(table) ? write_profile(reader, table, path, out)
+                                       : -ENOMEM;
     FlameTable_free(table);
     Flame_release(&flame);
+    return error;
+}
+
+static int convert_stacks(const struct RecordingReader *reader,
+                          const struct FormatsFile *file,
+                          struct PerfettoResult *result)
+{
+    struct Bytes bytes;
+    int error;
+
+    Bytes_init(&bytes);
+    error = reader->stacks
+                ? write_profile(reader, reader->stacks, file->path, &bytes)
+                : write_samples(reader, file->path, &bytes);
     if (!error)
-        error = Conversion_store(file, &bytes, &result->bytes);
+        error = store(file, &bytes, &result->bytes);
     Bytes_release(&bytes);
     return error;
 }
@@ -256,10 +297,11 @@ static int open_all(struct RecordingReader *readers,
 // Returns 0 or -errno. -EINVAL means that a profile of several recordings was
 // requested.
 static int write_output(struct Conversion *conversion,
-                        struct PerfettoTrace *first,
+                        struct RecordingReader *readers,
                         struct PerfettoResult *result)
 {
     const struct FormatsFile *output = &conversion->output;
+    struct PerfettoTrace *first = &readers[0].trace;
 
     first->descriptor = output->descriptor;
     first->opened = output->opened;
@@ -271,7 +313,7 @@ static int write_output(struct Conversion *conversion,
         return -EEXIST;
     if (!FileKind_is_profile(output->path))
         return Perfetto_write(first, output->path, result);
-    return first->next ? -EINVAL : convert_samples(first, output, result);
+    return first->next ? -EINVAL : convert_stacks(readers, output, result);
 }
 
 int Conversion_run(struct Conversion *conversion)
@@ -289,7 +331,7 @@ int Conversion_run(struct Conversion *conversion)
         for (j = 0; j < readers[i].view.chunk_count; j++)
             conversion->events += readers[i].view.chunks[j]->event_count;
     if (!error)
-        error = write_output(conversion, &readers[0].trace, &result);
+        error = write_output(conversion, readers, &result);
     conversion->bytes = result.bytes;
     for (i = 0; readers && i < count; i++)
         RecordingReader_close(&readers[i]);

@@ -10,9 +10,5 @@
 // Returns 0 or -errno. -EEXIST means that the output exists. If a recording
 // cannot be read, conversion->unreadable is set and conversion->why says why.
 int Conversion_run(struct Conversion *conversion);
-// Writes `bytes` to the file, all of them or none. Sets *size to the size of
-// the file. Returns 0 or -errno.
-int Conversion_store(const struct FormatsFile *file, const struct Bytes *bytes,
-                     uint64_t *size);
 
 #endif

@@ -7,7 +7,14 @@
 
 #include "ipc/base/bytes.h"
 #include "ipc/flame_table.h"
-#include "tracer/timeline/formats.h"
+
+struct ProfileFunction {
+    const char *name; // never NULL
+    const char *file; // "" if there is no file
+    uint64_t line;    // first line; 0 if unknown
+    double calls;     // NaN if unknown
+    double self_ns;   // CPU time of all its samples; NaN if unknown
+};
 
 struct ProfileRow {
     uint32_t parent; // an earlier row; 0: this row is the outermost

@@ -94,11 +94,24 @@ static void read_opcodes(struct RecordingReader *reader)
     }
 }
 
-static int read_snapshot(struct RecordingReader *reader)
+// Returns true if each row but the root has an earlier row as its parent.
+static bool is_tree(const struct FlameTable *table)
+{
+    size_t i;
+
+    for (i = 1; i < table->row_count; i++)
+        if (table->rows[i].parent >= i)
+            return false;
+    return table->row_count > 0;
+}
+
+// Reads a block that has a snapshot or stacks.
+static int read_message(struct RecordingReader *reader)
 {
     struct Message message;
     long used = Message_decode(&message, reader->data.data, reader->data.size,
                                WIRE_MAX_FRAME);
+    int error = 0;
 
     if (used <= 0)
         return used == -ENOMEM ? -ENOMEM : -EINVAL;
@@ -106,9 +119,15 @@ static int read_snapshot(struct RecordingReader *reader)
         Snapshot_free(reader->final);
         reader->final = message.snapshot;
         message.snapshot = NULL;
+    } else if (message.type == MESSAGE_STACKS && is_tree(message.stacks)) {
+        FlameTable_free(reader->stacks);
+        reader->stacks = message.stacks;
+        message.stacks = NULL;
+    } else {
+        error = -EINVAL;
     }
     Message_release(&message);
-    return 0;
+    return error;
 }
 
 // Decodes the events of the block in reader->data. The events begin after
@@ -245,8 +264,11 @@ static int read_block(struct RecordingReader *reader,
         read_names(reader);
     else if (block->kind == RECORDING_OPCODES)
         read_opcodes(reader);
-    else if (block->kind == RECORDING_SNAPSHOT)
-        error = read_snapshot(reader);
+    else if (block->kind == RECORDING_SNAPSHOT ||
+             block->kind == RECORDING_STACKS)
+        error = read_message(reader);
+    else if (block->kind == RECORDING_CALLS)
+        read_list(reader, &reader->calls, sizeof(struct RecordingCalls));
     else if (block->kind == RECORDING_DARK)
         read_list(reader, &reader->dark_now, sizeof(struct RecordingDark));
     else if (block->kind == RECORDING_THREADS)
@@ -635,6 +657,8 @@ void RecordingReader_close(struct RecordingReader *reader)
 {
     Heap_free(reader->trace.dark);
     Snapshot_free(reader->final);
+    FlameTable_free(reader->stacks);
+    Bytes_release(&reader->calls);
     Heap_free(reader->opcodes);
     Bytes_release(&reader->chunks);
     Bytes_release(&reader->shown);

@@ -7,6 +7,7 @@
 #define OCULAR_FORMATS_RECORDING_READER_H
 
 #include "ipc/base/bytes.h"
+#include "ipc/flame_table.h"
 #include "ipc/snapshot.h"
 #include "tracer/timeline/recording.h"
 #include "tracer/timeline/recording_names.h"
@@ -40,6 +41,9 @@ struct RecordingReader {
     // The final snapshot, which a stopped trace has written; NULL: there is
     // none.
     struct Snapshot *final;
+    // The sampled stacks of the whole run; NULL: there are none.
+    struct FlameTable *stacks;
+    struct Bytes calls; // struct RecordingCalls each, in the stacks' order
     struct RecordingWatch watch;
     // Only the reader itself uses this field and all next fields.
     bool to_cut; // leave out the blocks that were begun after the newest cut

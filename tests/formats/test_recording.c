@@ -7,6 +7,7 @@
 #include "formats/conversion.h"
 #include "formats/event_buffer.h"
 #include "formats/recording_reader.h"
+#include "ipc/wire.h"
 #include "tests/random.h"
 #include "tracer/timeline/aside.h"
 #include "tracer/timeline/event_code.h"
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -866,6 +868,55 @@ TEST(what_is_none)
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(found(&reader, why), -EINVAL);
     unlink(path);
+}
+
+// --- Stacks ------------------------------------------------------------------
+
+// Reads a recording that has only stacks. The second row's parent is `parent`.
+static void read_stacks(uint64_t parent, struct RecordingReader *reader)
+{
+    struct Recording *recording = Recording_new_in_memory();
+    struct RecordingHead own = {.hz = 1e9};
+    struct FlameRow rows[2] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
+                               {parent, 7, NAN, NAN, 9, 0}};
+    struct FlameTable *table = FlameTable_new();
+    const struct Message message = {.type = MESSAGE_STACKS, .stacks = table};
+    struct RecordingBlock block = {.kind = RECORDING_STACKS};
+    struct RecordingSlot slot = {0};
+    struct Bytes bytes;
+    char why[256];
+
+    table->rows = rows;
+    table->row_count = 2;
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &message), 0);
+    while (bytes.size % 8)
+        Bytes_put_u8(&bytes, 0);
+    Recording_put_head(recording, &own);
+    assert_int_equal(
+        Recording_append(recording, &slot, &block, bytes.data, bytes.size), 0);
+    assert_int_equal(RecordingReader_read(reader, recording, NULL,
+                                          (struct RecordingWatch){0}, why,
+                                          sizeof why),
+                     0);
+    Bytes_release(&bytes);
+    FlameTable_free(table);
+    Recording_put(recording);
+}
+
+TEST(test_stacks_that_are_no_tree)
+{
+    struct RecordingReader reader;
+
+    read_stacks(0, &reader);
+    assert_non_null(reader.stacks);
+    assert_int_equal(reader.stacks->rows[1].cpu_ns, 9);
+    assert_int_equal(reader.damaged, 0);
+    RecordingReader_close(&reader);
+    read_stacks(1, &reader); // a reader that follows the parents never ends
+    assert_null(reader.stacks);
+    assert_int_equal(reader.damaged, 1);
+    RecordingReader_close(&reader);
 }
 
 int main(void)

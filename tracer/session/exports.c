@@ -2,6 +2,7 @@
 // See exports.h.
 #include "tracer/session/exports.h"
 #include "ipc/base/heap.h"
+#include "ipc/file_kind.h"
 #include "ipc/row_set.h"
 #include "ipc/wire.h"
 #include "tracer/base/rcu.h"
@@ -121,9 +122,23 @@ int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
     return 0;
 }
 
-static int convert(void *context, struct Conversion *conversion)
+static int convert_stacks(struct Session *session,
+                          struct Conversion *conversion)
 {
-    struct Session *session = context;
+    struct Recording *recording = Recording_new_in_memory();
+    int error = recording ? Profiles_record(session, recording) : -ENOMEM;
+
+    conversion->recording = recording;
+    if (!error)
+        error = Formats_load()->convert(conversion);
+    if (recording)
+        Recording_put(recording);
+    return error;
+}
+
+static int convert_timeline(struct Session *session,
+                            struct Conversion *conversion)
+{
     struct Engine *engine = session->engine;
     struct NameQuery query;
     const struct RecordingSource source = {&query, NameQuery_find,
@@ -141,9 +156,11 @@ static int convert(void *context, struct Conversion *conversion)
     return error;
 }
 
-static int profile(void *context, const char *path, struct Bytes *out)
+static int convert(void *context, struct Conversion *conversion)
 {
-    return Profiles_make(context, path, out);
+    return FileKind_is_profile(conversion->output.path)
+               ? convert_stacks(context, conversion)
+               : convert_timeline(context, conversion);
 }
 
 void Exports_init(struct Session *session)
@@ -151,7 +168,6 @@ void Exports_init(struct Session *session)
     const struct ExportSource source = {.context = session,
                                         .timeline = timeline,
                                         .convert = convert,
-                                        .profile = profile,
                                         .answer = Session_answer};
 
     Export_init(&session->export, &source);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // See profiles.h.
 #include "tracer/session/profiles.h"
+#include "ipc/base/heap.h"
+#include "ipc/wire.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 #include "tracer/session/collect.h"
-#include "tracer/timeline/formats.h"
+#include "tracer/session/recorder.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,13 +23,14 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
 
-// Describes the functions of the table. Functions that no longer exist keep
-// their names during this call, because the caller prevents that code is
-// reclaimed.
-static void describe(void *context, const struct FlameTable *table,
-                     struct ProfileFunction *functions)
+// Fills in the calls of the table's functions, and the names of functions that
+// no longer exist. Nobody else uses the table. The caller holds `draining`, so
+// no code is reclaimed meanwhile.
+static void describe(struct Session *session, struct FlameTable *table,
+                     struct RecordingCalls *calls)
 {
-    struct Session *session = context;
+    struct FlameFunction *functions =
+        (struct FlameFunction *)(uintptr_t)table->functions;
     struct Engine *engine = session->engine;
     double hz = Clock_hz(&engine->clock);
     uint64_t ticks = Clock_read(&engine->clock);
@@ -35,60 +38,88 @@ static void describe(void *context, const struct FlameTable *table,
 
     Rcu_read_lock();
     for (i = 0; i < table->function_count; i++) {
-        uint32_t id = (uint32_t)table->functions[i].id;
-        struct ProfileFunction *function = &functions[i];
+        uint32_t id = (uint32_t)functions[i].id;
         const struct Code *code = Registry_by_id(engine->registry, id);
         const struct RetiredFunction *gone =
             code ? NULL : Retired_find(&session->retired, id);
 
-        if (code)
-            *function = (struct ProfileFunction){
-                function->name, function->file, function->line,
-                calls_of(code, ticks, hz),
-                (double)Counter_get(&code->share.cpu.total_ns)};
-        if (gone)
-            *function = (struct ProfileFunction){
-                gone->name, gone->file, gone->line, (double)gone->totals.calls,
-                (double)gone->totals.cpu_ns};
+        calls[i] = (struct RecordingCalls){functions[i].id, NAN, NAN};
+        if (code) {
+            calls[i].calls = calls_of(code, ticks, hz);
+            calls[i].self_ns = (double)Counter_get(&code->share.cpu.total_ns);
+        } else if (gone) {
+            functions[i].name = Arena_text(&table->arena, gone->name);
+            functions[i].file = Arena_text(&table->arena, gone->file);
+            functions[i].line = gone->line;
+            calls[i].calls = (double)gone->totals.calls;
+            calls[i].self_ns = (double)gone->totals.cpu_ns;
+        }
     }
     Rcu_read_unlock();
 }
 
-static int write_stacks(struct Session *session, const struct FlameTable *table,
-                        const char *path, struct Bytes *out)
+static int put_block(struct Recording *recording, enum RecordingKind kind,
+                     const void *data, size_t size)
 {
-    const struct FormatsProfile profile = {
-        .table = table,
-        .start_unix_ns = session->start_unix_ns,
-        .duration_ns = (uint64_t)(1e9 * Session_age_s(session)),
-        .command = session->engine->command,
-        .context = session,
-        .describe = describe,
-    };
-    const struct Formats *formats = Formats_load();
+    struct RecordingBlock block = {.kind = kind};
+    struct RecordingSlot slot = {0};
+
+    return Recording_append(recording, &slot, &block, data, size);
+}
+
+static int put_stacks(struct Recording *recording, struct FlameTable *table)
+{
+    const struct Message message = {.type = MESSAGE_STACKS, .stacks = table};
+    struct Bytes bytes;
     int error;
 
-    if (!formats)
-        return -ELIBACC;
-    // After Collect_drain each function is either alive or in `retired`.
-    Collect_drain(session);
-    pthread_mutex_lock(&session->draining);
-    error = formats->profile(&profile, FileKind_of(path).content, out);
-    pthread_mutex_unlock(&session->draining);
+    Bytes_init(&bytes);
+    error = Message_encode(&bytes, &message);
+    while (bytes.size % 8 && !bytes.error)
+        Bytes_put_u8(&bytes, 0);
+    error = error ? error : bytes.error;
+    if (!error)
+        error = put_block(recording, RECORDING_STACKS, bytes.data, bytes.size);
+    Bytes_release(&bytes);
     return error;
 }
 
-int Profiles_make(struct Session *session, const char *path, struct Bytes *out)
+static int put_all(struct Session *session, struct Recording *recording,
+                   struct FlameTable *table)
+{
+    size_t count = table->function_count;
+    struct RecordingCalls *calls = Heap_zeroed(count + 1, sizeof *calls);
+    struct RecordingHead head;
+    int error;
+
+    if (!calls)
+        return -ENOMEM;
+    // After Collect_drain each function is either alive or in `retired`.
+    Collect_drain(session);
+    pthread_mutex_lock(&session->draining);
+    describe(session, table, calls);
+    pthread_mutex_unlock(&session->draining);
+    Recorder_describe(session, &head);
+    Recording_put_head(recording, &head);
+    error = put_stacks(recording, table);
+    if (!error)
+        error =
+            put_block(recording, RECORDING_CALLS, calls, count * sizeof *calls);
+    Heap_free(calls);
+    return error;
+}
+
+int Profiles_record(struct Session *session, struct Recording *recording)
 {
     struct FlameTable *table;
     int error;
 
     if (session->stacks)
-        return write_stacks(session, session->stacks, path, out);
+        return put_all(session, recording, session->stacks);
     if (!session->sampler)
         return -ENOTSUP;
     table = Sampler_stacks(session->sampler, FLAME_NODES);
-    error = table ? write_stacks(session, table, path, out) : -ENOMEM;
+    error = table ? put_all(session, recording, table) : -ENOMEM;
     FlameTable_free(table);
     return error;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Writes the run's sampled stacks as a file for another tool
-// (formats/profile_file.h), and finds the names and calls of their functions.
+// Puts the run's sampled stacks into a recording, with the names and calls of
+// their functions. The formats make profiles of such a recording.
 #ifndef OCULAR_TRACER_SESSION_PROFILES_H
 #define OCULAR_TRACER_SESSION_PROFILES_H
 
 #include "tracer/session/session.h"
 
-// Makes the content of a file called `path`. Returns 0, -ENOTSUP if nothing is
-// sampled, -ELIBACC, or -ENOMEM. Any thread may call this function without the
-// GIL.
-int Profiles_make(struct Session *session, const char *path, struct Bytes *out);
+// Writes the head and the stacks to an empty recording. Returns 0, -ENOTSUP if
+// nothing is sampled, -ENOMEM, or -errno of the recording. Any thread may call
+// this function without the GIL.
+int Profiles_record(struct Session *session, struct Recording *recording);
 // Keeps the stacks if a profile is to be written at the end. The function is
 // called before the sampler stops.
 void Profiles_keep(struct Session *session);

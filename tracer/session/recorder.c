@@ -30,9 +30,8 @@ static uint64_t boot_time_of(uint64_t unix_ns)
     return past < now ? now - past : 0;
 }
 
-static void fill_head(struct Session *session)
+void Recorder_describe(struct Session *session, struct RecordingHead *head)
 {
-    struct RecordingHead *head = &session->head;
     const struct Engine *engine = session->engine;
 
     *head = (struct RecordingHead){
@@ -41,6 +40,7 @@ static void fill_head(struct Session *session)
         .start_boot_ns = boot_time_of(session->start_unix_ns),
         .hz = Clock_hz(&engine->clock),
         .threshold = session->config.threshold,
+        .now_ticks = Clock_read(&engine->clock),
         .pid = (uint32_t)getpid(),
     };
     snprintf(head->mode, sizeof head->mode, "%s", session->config.mode);
@@ -91,7 +91,7 @@ int Recorder_start(struct Session *session)
         recording = Recording_new_in_memory();
     if (!recording)
         return -ENOMEM;
-    fill_head(session);
+    Recorder_describe(session, &session->head);
     Recording_put_head(recording, &session->head);
     Recording_flush(recording, true);
     if (grows && limit < LIST_LEAST)

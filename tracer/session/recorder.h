@@ -15,6 +15,8 @@
 // before anything is traced. Returns 0, -ENOMEM, or the -errno of the folder
 // that the user has asked for.
 int Recorder_start(struct Session *session);
+// Fills in the head of a recording that is made now. Any thread may call this.
+void Recorder_describe(struct Session *session, struct RecordingHead *head);
 // Returns the milliseconds between two turns: 80 without an overhead budget.
 // With a budget the pause is up to 1 s, so that turns use at most a tenth of
 // the allowance. A turn may come late.

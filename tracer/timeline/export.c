@@ -171,20 +171,6 @@ static bool report_progress(void *context, double done, uint64_t bytes)
     return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
 }
 
-static int write_profile(struct Export *export, const struct FormatsFile *file,
-                         uint64_t *size)
-{
-    struct Bytes bytes;
-    int error;
-
-    Bytes_init(&bytes);
-    error = export->source.profile(export->source.context, file->path, &bytes);
-    if (!error)
-        error = Formats_load()->store(file, &bytes, size);
-    Bytes_release(&bytes);
-    return error;
-}
-
 static int write_file(struct Export *export, const char *path, struct Job *job,
                       struct PerfettoResult *result)
 {
@@ -198,8 +184,6 @@ static int write_file(struct Export *export, const char *path, struct Job *job,
 
     if (!Formats_load())
         return -ELIBACC;
-    if (FileKind_is_profile(path))
-        return write_profile(export, &conversion.output, &result->bytes);
     error = source->convert(source->context, &conversion);
     result->bytes = conversion.bytes;
     return error == -ECANCELED && job->late ? -ETIMEDOUT : error;

@@ -21,12 +21,9 @@ struct ExportSource {
     void *context;
     struct Timeline *(*timeline)(
         void *context); // returns NULL if there is no timeline
-    // Writes all events up to now into the timeline's recording, and converts
-    // the recording. Returns 0 or -errno.
+    // Makes a recording that has the stacks, or all events up to now, as the
+    // output's name requires, and converts the recording. Returns 0 or -errno.
     int (*convert)(void *context, struct Conversion *conversion);
-    // Writes a profile to `out`, in the format that the file's name selects
-    // (profile_file.h). Returns 0 or -errno.
-    int (*profile)(void *context, const char *path, struct Bytes *out);
     // Sends a message to a viewer, who may have left.
     void (*answer)(void *context, uint64_t viewer,
                    const struct Message *message);

@@ -8,31 +8,9 @@
 
 #include "ipc/base/bytes.h"
 #include "ipc/file_kind.h"
-#include "ipc/flame_table.h"
 #include "ipc/version.h"
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
-
-struct ProfileFunction {
-    const char *name; // never NULL
-    const char *file; // "" if there is no file
-    uint64_t line;    // first line; 0 if unknown
-    double calls;     // NaN if unknown
-    double self_ns;   // CPU time of all its samples; NaN if unknown
-};
-
-// Sampled stacks from which a file for another tool is made.
-struct FormatsProfile {
-    const struct FlameTable *table;
-    uint64_t start_unix_ns;
-    uint64_t duration_ns;
-    const char *command;
-    void *context;
-    // Fills in the known fields of the table's functions. A function's name
-    // comes from the table or is "<gone>".
-    void (*describe)(void *context, const struct FlameTable *table,
-                     struct ProfileFunction *functions);
-};
 
 // The place of a file, which is a path or an open file. The caller still owns
 // the open file.
@@ -66,12 +44,6 @@ struct Conversion {
 };
 
 struct Formats {
-    // Returns 0 or -ENOMEM, or -EINVAL if `content` is no profile.
-    int (*profile)(const struct FormatsProfile *profile,
-                   enum FileContent content, struct Bytes *out);
-    // Returns 0 or -errno. -EEXIST means that the file exists now.
-    int (*store)(const struct FormatsFile *file, const struct Bytes *bytes,
-                 uint64_t *size);
     // See Conversion_run (formats/conversion.h).
     int (*convert)(struct Conversion *conversion);
 };
@@ -90,8 +62,8 @@ struct FormatsHost {
 };
 #define FORMATS_SIZES                                                          \
     {                                                                          \
-        sizeof(struct Conversion), sizeof(struct FormatsProfile),              \
-            sizeof(struct FlameTable)                                          \
+        sizeof(struct Conversion), sizeof(struct RecordingHead),               \
+            sizeof(struct RecordingBlock)                                      \
     }
 #define FORMATS_LIBRARY "libocular_formats.so"
 

@@ -44,7 +44,10 @@ enum RecordingKind {
     RECORDING_OPCODES,  // 256 names, each with its NUL.
     RECORDING_SNAPSHOT, // the last snapshot, encoded as for the socket.
     RECORDING_DARK,     // array of struct RecordingDark, of the newest cut.
-    RECORDING_THREADS   // array of struct RecordingThread, sorted by number
+    RECORDING_THREADS,  // array of struct RecordingThread, sorted by number
+    // The sampled stacks of the whole run, encoded as for the socket.
+    RECORDING_STACKS,
+    RECORDING_CALLS // array of struct RecordingCalls, of the stacks' functions
 };
 
 struct RecordingBlock {
@@ -80,6 +83,13 @@ struct RecordingDark {
     uint64_t ticks;
     uint32_t id;
     uint32_t spare;
+};
+
+// Has the numbers of a function that samples do not give.
+struct RecordingCalls {
+    uint64_t id;
+    double calls;   // NaN if unknown
+    double self_ns; // CPU time of all its samples; NaN if unknown
 };
 
 // Describes a thread. This data is newer than the header of the thread's blocks
