@@ -111,9 +111,9 @@ engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
 # The library of formats uses the heap of the extension, so it does not link heap.c.
 formats_units = $(filter-out ipc/base/heap.c,$(objects_formats/library:%.o=%.c))
 binding_units := $(wildcard python/*/*.c)
-# The viewer also contains the reader of recordings.
+# The viewer also reads recordings, and makes files of them.
 viewer_units = $(sort $(wildcard tui/*/*.c) $(ipc_units) \
-	$(objects_formats/summary:%.o=%.c))
+	$(objects_formats/summary:%.o=%.c) $(objects_formats/live_export:%.o=%.c))
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := $(unit_tests:%=build/$v/%)))
 fuzzers := $(filter tests/fuzz/%,$(test_helpers))

@@ -4,6 +4,7 @@
 #include "ipc/base/heap.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 void Answers_init(struct Answers *answers)
 {
@@ -29,6 +30,8 @@ void Answer_free(struct Answer *first)
     while (first) {
         struct Answer *next = first->next;
 
+        if (first->file)
+            Opened_close(&first->opened, first->file);
         Bytes_release(&first->bytes);
         Heap_free(first);
         first = next;
@@ -53,9 +56,15 @@ int Answers_push(struct Answers *answers, uint64_t viewer,
     struct Answer *answer = Heap_zeroed(1, sizeof(*answer));
     int error;
 
-    if (!answer)
+    if (!answer) {
+        if (message->descriptor)
+            close(message->descriptor);
         return -ENOMEM;
+    }
     answer->viewer = viewer;
+    answer->file = message->descriptor;
+    if (answer->file)
+        Opened_note(&answer->opened, answer->file);
     error = encode(&answer->bytes, message);
     if (error) {
         Answer_free(answer);

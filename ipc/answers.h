@@ -4,6 +4,7 @@
 #ifndef OCULAR_IPC_ANSWERS_H
 #define OCULAR_IPC_ANSWERS_H
 
+#include "ipc/base/opened.h"
 #include "ipc/wire.h"
 
 #include <pthread.h>
@@ -12,6 +13,8 @@ struct Answer {
     struct Answer *next;
     uint64_t viewer;
     struct Bytes bytes; // one frame
+    int file;           // owned; sent with the first byte; 0: none
+    struct Opened opened;
 };
 
 struct Answers {
@@ -24,7 +27,8 @@ void Answers_init(struct Answers *answers);
 void Answers_release(struct Answers *answers);
 // Encodes an answer and appends the answer to the list. Any thread may call
 // this function. If the message is too large to send, an ERROR that says so is
-// appended instead. Returns 0 or -errno.
+// appended instead. Takes over the message's descriptor, even after an error.
+// Returns 0 or -errno.
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message);
 // Removes all answers from the list. Returns the oldest answer, or NULL if the

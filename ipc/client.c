@@ -6,6 +6,7 @@
 #include "ipc/client.h"
 #include "ipc/base/now.h"
 #include "ipc/changes.h"
+#include "ipc/passed_file.h"
 
 #include "ipc/socket.h"
 #include "ipc/version.h"
@@ -47,6 +48,7 @@ struct Client {
     size_t sent; // bytes of `out` that are sent
     int passed;  // descriptor sent with the byte passed_at of `out`; 0: none
     size_t passed_at;
+    struct PassedFile received; // for a RECORDING
 };
 
 static long now_ms(void)
@@ -123,7 +125,7 @@ static int receive(struct Client *client)
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
         return -ENOMEM;
-    got = Socket_receive(client->fd, room, READ_SIZE);
+    got = PassedFile_receive(&client->received, client->fd, room, READ_SIZE);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
     if (got > 0)
         return 1;
@@ -146,9 +148,8 @@ static int decode(struct Client *client, struct Message *message)
                           in->size - client->taken, WIRE_MAX_FRAME);
     if (used > 0)
         client->taken += (size_t)used;
-    if (used == -EMSGSIZE)
-        used = -EPROTO;
-    return used > 0 ? 1 : (int)used;
+    PassedFile_give(&client->received, message);
+    return used > 0 ? 1 : used == -EMSGSIZE ? -EPROTO : (int)used;
 }
 
 // Asks for a whole snapshot now and for changes later. An older Ocular does not
@@ -189,9 +190,9 @@ static int assemble(struct Client *client, struct Message *message)
 
 static int next(struct Client *client, struct Message *message)
 {
-    int got = decode(client, message);
+    int got;
 
-    while (got > 0) {
+    while ((got = decode(client, message)) > 0) {
         int mine = assemble(client, message);
 
         if (mine > 0)
@@ -199,7 +200,6 @@ static int next(struct Client *client, struct Message *message)
         Message_release(message);
         if (mine < 0)
             return mine;
-        got = decode(client, message);
     }
     return got;
 }
@@ -416,6 +416,7 @@ void Client_close(struct Client *client)
     if (client->fd >= 0)
         close(client->fd);
     drop_passed(client);
+    PassedFile_close(&client->received);
     Message_release(&client->hello);
     Snapshot_free(client->base);
     Bytes_release(&client->in);

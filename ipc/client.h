@@ -25,7 +25,8 @@ const struct Message *Client_hello(const struct Client *client);
 int Client_request(struct Client *client, struct Message *request);
 // Gets the next message that has arrived. Returns 1 and fills *message, which
 // the caller releases. Returns 0 if no message has arrived, -EPIPE if the
-// process is gone, or -EPROTO if the bytes are not our protocol.
+// process is gone, or -EPROTO if the bytes are not our protocol. A later
+// call closes the descriptor of a RECORDING.
 int Client_next(struct Client *client, struct Message *message);
 // Waits up to timeout_ms for a message. Otherwise works as Client_next does.
 // Returns 0 after the timeout.

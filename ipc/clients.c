@@ -194,14 +194,17 @@ void Clients_read(struct Clients *clients, const struct pollfd *polled,
     }
 }
 
-void Clients_answer(struct Clients *clients, uint64_t id,
-                    const struct Bytes *bytes, uint64_t now)
+void Clients_answer(struct Clients *clients, struct Answer *answer,
+                    uint64_t now)
 {
     for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         struct Viewer *viewer = &clients->viewers[i];
 
-        if (is_served(viewer) && viewer->id == id &&
-            Viewer_say_bytes(viewer, bytes) < 0)
+        if (!is_served(viewer) || viewer->id != answer->viewer)
+            continue;
+        if (answer->file)
+            Viewer_give(viewer, &answer->file, &answer->opened);
+        if (Viewer_say_bytes(viewer, &answer->bytes) < 0)
             Viewer_dismiss(viewer, now);
     }
 }

@@ -7,6 +7,7 @@
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 
+#include "ipc/answers.h"
 #include "ipc/frames.h"
 #include "ipc/socket.h"
 #include "ipc/source.h"
@@ -39,9 +40,10 @@ unsigned Clients_poll(struct Clients *clients, struct pollfd *polled);
 // Reads and serves the viewers for which poll() has reported an event.
 void Clients_read(struct Clients *clients, const struct pollfd *polled,
                   uint64_t now);
-// Sends an answer to the viewer with this id, unless the viewer is gone.
-void Clients_answer(struct Clients *clients, uint64_t viewer,
-                    const struct Bytes *bytes, uint64_t now);
+// Sends an answer to its viewer, unless the viewer is gone. Takes over the
+// answer's file.
+void Clients_answer(struct Clients *clients, struct Answer *answer,
+                    uint64_t now);
 // Drops the encoded frames and the base of each viewer. Called after the source
 // has changed.
 void Clients_forget(struct Clients *clients);

@@ -122,21 +122,6 @@ static int hurry(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Refuses an EXPORT without a file. The viewer must open the file itself, so
-// that the viewer's rights apply.
-static int refuse_export(const struct DispatchContext *context,
-                         struct Viewer *viewer, const struct Message *message)
-{
-    if (message->type == MESSAGE_EXPORT)
-        return Viewer_refuse(viewer, message->request, EINVAL,
-                             "an export needs one regular file, open for "
-                             "writing, sent along with the request");
-    return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
-                         "this viewer is too old to export: use the "
-                         "ocular-top of Ocular %s, which opens the file itself",
-                         context->version);
-}
-
 int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now)
 {
@@ -152,15 +137,22 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
     case MESSAGE_DETAIL:
     case MESSAGE_REARM:
     case MESSAGE_BUDGET:
-    case MESSAGE_CANCEL:
+        source->request(source->context, viewer->id, message);
+        return 0;
+    case MESSAGE_HANDOUT:
+        if (viewer->gift)
+            return Viewer_refuse(viewer, message->request, EBUSY,
+                                 "another recording is on its way");
         source->request(source->context, viewer->id, message);
         return 0;
     case MESSAGE_EXPORT:
     case MESSAGE_EXPORT_PATH:
-        if (!message->descriptor)
-            return refuse_export(context, viewer, message);
-        source->request(source->context, viewer->id, message);
-        return 0;
+    case MESSAGE_CANCEL:
+        return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
+                             "this viewer is too old to export: use the "
+                             "ocular-top of Ocular %s, which writes the file "
+                             "itself",
+                             context->version);
     case MESSAGE_FLAME: // the answer is large, and is built before it is sent
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,

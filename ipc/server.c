@@ -142,8 +142,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
 {
     struct Answer *first = Answers_take(&server->answers);
 
-    for (const struct Answer *answer = first; answer; answer = answer->next)
-        Clients_answer(&server->clients, answer->viewer, &answer->bytes, now);
+    for (struct Answer *answer = first; answer; answer = answer->next)
+        Clients_answer(&server->clients, answer, now);
     Answer_free(first);
 }
 

@@ -22,8 +22,9 @@ const char *Server_path(const struct Server *server);
 // Says that a new snapshot is published. Any thread may call this function,
 // which does not block.
 void Server_notify(struct Server *server);
-// Sends an answer (a REPLY, an ERROR, a LISTING, STACKS) to one viewer, or does
-// nothing if the viewer is gone. Any thread may call this function.
+// Sends an answer (a REPLY, an ERROR, a LISTING, STACKS, a RECORDING) to one
+// viewer, or does nothing if the viewer is gone. Takes over the answer's
+// descriptor. Any thread may call this function.
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
 // Replaces the source by a copy of *source. If `farewell` is true, each viewer

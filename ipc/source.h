@@ -24,8 +24,7 @@ struct ServerSource {
     void (*put)(void *context, const struct Snapshot *snapshot);
     // Takes a request. (The server itself answers RATE, NOW and FOLLOW.) The
     // callback must not block. Any thread may answer with Server_answer(), at
-    // once or later. The server closes the file of an EXPORT after the call, so
-    // the callback duplicates the descriptor if the file is needed later.
+    // once or later.
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
     // Called when the number of viewers that have said hello has changed. After

@@ -62,18 +62,17 @@ void Viewer_open(struct Viewer *viewer, int fd, uint64_t id)
     atomic_store(&viewer->fd, fd);
 }
 
-static void drop_passed(struct Viewer *viewer)
+static void drop_gift(struct Viewer *viewer)
 {
-    int fd = atomic_exchange(&viewer->passed, 0);
+    int fd = atomic_exchange(&viewer->gift, 0);
 
     if (fd)
-        Opened_close(&viewer->passed_file, fd);
-    viewer->given = false;
+        Opened_close(&viewer->gift_file, fd);
 }
 
 void Viewer_abandon(struct Viewer *viewer)
 {
-    drop_passed(viewer);
+    drop_gift(viewer);
     Opened_close(&viewer->opened, atomic_load(&viewer->fd));
 }
 
@@ -85,7 +84,7 @@ void Viewer_close(struct Viewer *viewer)
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);
-    drop_passed(viewer);
+    drop_gift(viewer);
     Bytes_release(&viewer->in);
     Bytes_release(&viewer->control);
     Frame_drop(viewer->frame);
@@ -93,23 +92,10 @@ void Viewer_close(struct Viewer *viewer)
     Viewer_init(viewer);
 }
 
-// Keeps a received descriptor if it is a file open for writing, and if no other
-// descriptor is kept. Otherwise closes the descriptor.
-static void take_passed(struct Viewer *viewer, int fd)
-{
-    if (viewer->passed || !Opened_is_writable_file(fd)) {
-        close(fd);
-        return;
-    }
-    Opened_note(&viewer->passed_file, fd);
-    atomic_store(&viewer->passed, fd);
-}
-
 int Viewer_receive(struct Viewer *viewer)
 {
     struct Bytes *in = &viewer->in;
     uint8_t *room;
-    int passed;
     long got;
 
     if (!Opened_holds(&viewer->opened, viewer->fd))
@@ -119,9 +105,8 @@ int Viewer_receive(struct Viewer *viewer)
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
         return -EPIPE; // without memory the viewer is dropped
-    got = Socket_receive_file(viewer->fd, room, READ_SIZE, &passed);
-    if (passed)
-        take_passed(viewer, passed);
+    // The kernel closes descriptors that an older viewer sends along.
+    got = Socket_receive(viewer->fd, room, READ_SIZE);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
     if (got == -EAGAIN)
         return 0;
@@ -133,17 +118,9 @@ int Viewer_next(struct Viewer *viewer, struct Message *message)
     struct Bytes *in = &viewer->in;
     long used;
 
-    // A descriptor belongs to the messages whose bytes arrived together with
-    // the descriptor.
-    if (viewer->given || !in->size)
-        drop_passed(viewer);
     used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
     if (used <= 0)
         return (int)used;
-    if (message->type == MESSAGE_EXPORT && viewer->passed &&
-        Opened_holds(&viewer->passed_file, viewer->passed))
-        message->descriptor = viewer->passed;
-    viewer->given = message->descriptor != 0;
     in->size -= (size_t)used;
     memmove(in->data, in->data + used, in->size);
     return 1;
@@ -161,10 +138,23 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
                 control->size);
+        viewer->gift_at -= viewer->gift ? viewer->control_sent : 0;
         viewer->control_sent = 0;
     }
     Bytes_put(control, bytes->data, bytes->size);
     return control->error;
+}
+
+void Viewer_give(struct Viewer *viewer, int *file, const struct Opened *opened)
+{
+    if (viewer->gift) {
+        Opened_close(opened, *file);
+    } else {
+        Opened_note(&viewer->gift_file, *file);
+        viewer->gift_at = viewer->control.size;
+        atomic_store(&viewer->gift, *file);
+    }
+    *file = 0;
 }
 
 int Viewer_say(struct Viewer *viewer, const struct Message *message)
@@ -226,6 +216,29 @@ bool Viewer_has_output(const struct Viewer *viewer)
            viewer->ending;
 }
 
+// Sends some of the bytes that follow the first `sent` bytes, up to a file that
+// waits, or together with this file. Returns the same as Socket_send.
+static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
+                      size_t sent)
+{
+    const uint8_t *from = bytes->data + sent;
+    size_t size = bytes->size - sent;
+    long pushed;
+
+    if (bytes != &viewer->control || !viewer->gift)
+        return Socket_send(viewer->fd, from, size);
+    if (sent < viewer->gift_at)
+        return Socket_send(viewer->fd, from, viewer->gift_at - sent);
+    if (!Opened_holds(&viewer->gift_file, viewer->gift)) {
+        atomic_store(&viewer->gift, 0); // the program has closed the file
+        return Socket_send(viewer->fd, from, size);
+    }
+    pushed = Socket_send_file(viewer->fd, from, size, viewer->gift);
+    if (pushed > 0)
+        drop_gift(viewer);
+    return pushed;
+}
+
 // Sends the bytes of bytes->data that follow the first *sent bytes. Returns 1
 // if all bytes are sent, 0 if the socket has no room now, or -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
@@ -233,8 +246,7 @@ static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
     if (!Opened_holds(&viewer->opened, viewer->fd))
         return -EPIPE; // the program has closed the descriptor
     while (*sent < bytes->size) {
-        long pushed =
-            Socket_send(viewer->fd, bytes->data + *sent, bytes->size - *sent);
+        long pushed = send_some(viewer, bytes, *sent);
 
         if (pushed == -EAGAIN || pushed == -ENOBUFS)
             return 0;

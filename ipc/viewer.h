@@ -53,11 +53,12 @@ struct Viewer {
     uint64_t held_ms; // time before which no request is taken; 0: no limit
     unsigned polled;  // index of the viewer's entry for poll()
     struct Bytes in;
-    atomic_int passed; // a file that was received, for an EXPORT; 0: none
-    struct Opened passed_file;
-    bool given;           // the newest message has the passed file
     struct Bytes control; // answers
     size_t control_sent;
+    // A file that is sent with the byte gift_at of `control`; owned; 0: none.
+    atomic_int gift;
+    struct Opened gift_file;
+    size_t gift_at;
     struct Frame *frame;
     size_t frame_sent;
     struct Frame *last; // sent after `frame` when tracing ends
@@ -72,13 +73,15 @@ void Viewer_close(struct Viewer *viewer); // frees the slot
 int Viewer_receive(struct Viewer *viewer);
 // Gets the next request. Returns 1 and fills *message, which the caller
 // releases. Returns 0 if no request is complete, or -errno (-EPROTO, -EMSGSIZE,
-// -ENOMEM). An EXPORT has the file that came with its bytes. The next call of
-// Viewer_next closes this file. All other descriptors that arrive are closed.
+// -ENOMEM).
 int Viewer_next(struct Viewer *viewer, struct Message *message);
 // Queues an answer. Returns 0, -ENOMEM, or -ENOBUFS if too many answers wait
 // because the viewer does not read.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
+// Takes over *file, and sends the file with the first byte of the next answer.
+// Only one file waits at a time. If another file waits, closes *file.
+void Viewer_give(struct Viewer *viewer, int *file, const struct Opened *opened);
 // Queues an ERROR with a text. Returns the same as Viewer_say.
 __attribute__((format(printf, 4, 5))) int
 Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,

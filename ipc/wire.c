@@ -49,6 +49,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_STACKS:
         return HAS_STACKS;
     case MESSAGE_REPLY:
+    case MESSAGE_RECORDING: // without a text
         return HAS_NUMBER | HAS_VALUE | HAS_TEXT;
     case MESSAGE_ERROR:
         return HAS_NUMBER | HAS_TEXT;
@@ -60,6 +61,7 @@ static unsigned members_of(enum MessageType type)
         return HAS_VALUE;
     case MESSAGE_DETAIL:
     case MESSAGE_REARM:
+    case MESSAGE_HANDOUT:
         return HAS_NUMBER;
     case MESSAGE_END:
     case MESSAGE_EXPORT_PATH: // the members of this message are ignored

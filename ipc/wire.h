@@ -28,6 +28,8 @@ enum MessageType {
     MESSAGE_LISTING = 7, // the answer to DETAIL: the code of one function
     MESSAGE_STACKS = 8,  // the answer to FLAME: sampled stacks
     MESSAGE_CHANGES = 9, // the differences of two snapshots
+    // The answer to HANDOUT, which comes with a descriptor of the recording.
+    MESSAGE_RECORDING = 10,
     // viewer -> process
     MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
     MESSAGE_DETAIL = 17, // asks for the code of the function with this id
@@ -36,13 +38,20 @@ enum MessageType {
     // Always refused, because only older versions let the process open the
     // file.
     MESSAGE_EXPORT_PATH = 20,
-    MESSAGE_CANCEL = 21, // stops the export that is under way
+    MESSAGE_CANCEL = 21, // stops the EXPORT that is under way; see EXPORT
     MESSAGE_FLAME = 22,  // asks for the stacks of the window
     // Asks for a timeline in a file. The message has the name of the file, and
-    // comes with the file's descriptor.
+    // comes with the file's descriptor. Only older processes write the file.
     MESSAGE_EXPORT = 23,
-    MESSAGE_NOW = 24,   // asks for a snapshot at once
-    MESSAGE_FOLLOW = 25 // asks for a SNAPSHOT, and then for CHANGES
+    MESSAGE_NOW = 24,    // asks for a snapshot at once
+    MESSAGE_FOLLOW = 25, // asks for a SNAPSHOT, and then for CHANGES
+    MESSAGE_HANDOUT = 26 // asks for the recording (enum HandoutKind)
+};
+
+// A HANDOUT asks for one of these recordings.
+enum HandoutKind {
+    HANDOUT_TIMELINE, // the recording of the timeline up to now
+    HANDOUT_STACKS    // a recording with the sampled stacks of the whole run
 };
 
 // One decoded message. The text is NUL-terminated and owned by the message.
@@ -52,13 +61,14 @@ struct Message {
     uint32_t request; // the viewer's number, which the answer repeats
     uint32_t version; // HELLO: the version of the protocol
     // HELLO: pid. DETAIL, REARM: function id. REPLY: bytes written. ERROR:
-    // errno.
+    // errno. HANDOUT: enum HandoutKind. RECORDING: bytes of the recording.
     uint64_t number;
-    // EXPORT: the descriptor of the file, which is not part of the bytes and
-    // not owned; 0: no file.
+    // EXPORT, RECORDING: the descriptor of the file, which is not part of the
+    // bytes and not owned; 0: no file.
     int descriptor;
     // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1.
-    // REPLY to NOW: seconds until the snapshot is made.
+    // REPLY to NOW: seconds until the snapshot is made. RECORDING: seconds for
+    // which the process keeps the recording as it is; 0: for ever.
     double value;
     // Freed by Heap_free(). HELLO: version of Ocular. EXPORT, REPLY: name of
     // the file. ERROR: what went wrong and what to do. NOTICE: why there is no

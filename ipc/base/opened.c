@@ -104,15 +104,6 @@ int Opened_open_unnamed(int directory, const char *folder)
     return fd >= OPENED_ABOVE ? fd : move_above(fd, &opened);
 }
 
-bool Opened_is_writable_file(int fd)
-{
-    struct stat status;
-    int flags = fcntl(fd, F_GETFL);
-
-    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
-           fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 long Opened_read(const char *path, char *text, size_t size)
 {
     struct Opened opened;

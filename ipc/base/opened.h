@@ -44,8 +44,6 @@ int Opened_open(const char *path, int flags, mode_t mode);
 // Opens a new file without a name (O_TMPFILE) in `folder` for writing.
 // Otherwise works as Opened_open does.
 int Opened_open_unnamed(int directory, const char *folder);
-// Returns whether `fd` is a regular file that is open for writing.
-bool Opened_is_writable_file(int fd);
 // Reads up to size - 1 bytes from the beginning of a file and adds a NUL.
 // Returns the number of bytes read, or -errno. -EBADF means that the program
 // has closed our descriptor and got its number for another file.

@@ -186,16 +186,12 @@ int Fork_init(void)
 // --- A fork through Python: threads ----------------------------------------
 
 // Returns true if CPython would warn of threads only because of our threads.
-// Returns false during an export for a viewer, because an export must not be
-// interrupted.
 static bool would_be_alone(const struct Service *service)
 {
     const struct State *state = service->state;
     const struct OurThreads ours = Service_threads(service);
 
-    return !state->users && ThreadList_count(&ours) <= 1 &&
-           (state->phase != PHASE_TRACING ||
-            Export_is_idle(&state->engine.session->export));
+    return !state->users && ThreadList_count(&ours) <= 1;
 }
 
 // Adds the CPU time that the calling thread of the program has used since

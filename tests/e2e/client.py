@@ -2,6 +2,7 @@
 """Implements a viewer in Python from docs/protocol.md. The viewer reads the members of
 a snapshot from that document, so the document cannot become outdated."""
 
+import os
 import re
 import socket
 import struct
@@ -13,8 +14,13 @@ from e2e.program import SLOW
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
-HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS, CHANGES = range(1, 10)
-RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT, NOW, FOLLOW = range(16, 26)
+HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS, CHANGES, RECORDING = range(
+    1, 11
+)
+RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT = range(16, 24)
+NOW, FOLLOW, HANDOUT = range(24, 27)
+TIMELINE, SAMPLED = range(2)  # what a HANDOUT asks for
+PROFILES = ".folded", ".speedscope.json", ".pstats", ".pb"
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
 STATES = {0: "armed", 1: "partial", 2: "dark"}
@@ -125,6 +131,7 @@ class Client:
         self.last_request = 0
         self.snapshots = []
         self.buffer = b""
+        self.files = []  # descriptors that were received
         self.peer = None
         if hello:
             self.send(HELLO, self.hello())
@@ -137,6 +144,9 @@ class Client:
 
     def close(self):
         self.socket.close()
+        for file in self.files:
+            os.close(file)
+        self.files.clear()
 
     @staticmethod
     def hello(version=VERSION):
@@ -153,7 +163,8 @@ class Client:
     def read(self, size):
         while len(self.buffer) < size:
             try:
-                data = self.socket.recv(1 << 16)
+                data, files, _, _ = socket.recv_fds(self.socket, 1 << 16, 16)
+                self.files += files
             except ConnectionResetError:
                 data = b""
             if not data:
@@ -185,9 +196,12 @@ class Client:
             value = reader.record("listing")
         elif kind == STACKS:
             value = reader.record("stacks")
+        elif kind == RECORDING:
+            value = (reader.take("Q"), reader.take("d"), self.files.pop(0))
+            assert reader.text() is None
         else:
             value = None
-        if kind in range(HELLO, CHANGES + 1):
+        if kind in range(HELLO, RECORDING + 1):
             assert reader.at == size
         return kind, request, value
 
@@ -201,9 +215,8 @@ class Client:
                 raise Refused(*value)
 
     def ask(self, kind, payload=b"", files=()):
-        """Sends a request and returns the content of the REPLY, (number, value, text),
-        or raises Refused. An export has several replies. Only the last reply is
-        returned."""
+        """Sends a request and returns the content of the answer, which is (number, value,
+        text) for a REPLY, or raises Refused."""
         self.last_request += 1
         self.send(kind, payload, self.last_request, files)
         while True:
@@ -212,11 +225,13 @@ class Client:
                 self.snapshots.append(value)
             elif request == self.last_request and answer == ERROR:
                 raise Refused(*value)
-            elif request == self.last_request and answer in (LISTING, STACKS):
+            elif request == self.last_request and answer in (
+                REPLY,
+                LISTING,
+                STACKS,
+                RECORDING,
+            ):
                 return value
-            elif request == self.last_request and answer == REPLY:
-                if kind != EXPORT or value[1] == 1:
-                    return value
 
     def rate(self, seconds):
         return self.ask(RATE, struct.pack("<d", seconds))
@@ -228,10 +243,25 @@ class Client:
         """Returns the function's listing."""
         return self.ask(DETAIL, struct.pack("<Q", function))
 
+    def hand_out(self, kind=TIMELINE):
+        """Returns (bytes, seconds, descriptor) of the process's recording."""
+        return self.ask(HANDOUT, struct.pack("<Q", kind))
+
     def export(self, path):
-        """Opens the file, and makes the process write the timeline to this file."""
-        with open(path, "wb") as file:
-            return self.ask(EXPORT, pack_text(str(path)), [file.fileno()])
+        """Makes a file of the process's recording, as a viewer does at the key e. Replaces
+        an existing file."""
+        from ocular import _ocular
+
+        stacks = str(path).removesuffix(".gz").endswith(PROFILES)
+        _, _, file = self.hand_out(SAMPLED if stacks else TIMELINE)
+        Path(path).unlink(missing_ok=True)
+        try:
+            _, _, wrong = _ocular.convert(
+                (f"/proc/self/fd/{file}".encode(),), os.fsencode(path)
+            )
+        finally:
+            os.close(file)
+        assert not wrong, wrong
 
     def wait_for(self, condition, seconds=SLOW):
         """Returns the first snapshot for which condition(snapshot) is true."""

@@ -9,7 +9,7 @@ import struct
 
 import ocular
 import pytest
-from e2e import client, trace
+from e2e import client
 from e2e.client import Client, Ended, Refused
 from e2e.counting import row
 from e2e.program import wait_until
@@ -220,28 +220,9 @@ def test_garbage(path, bytes_):
         assert viewer.snapshot()
 
 
-def test_export(path, tmp_path):
-    with Client(path) as viewer:
-        target = str(tmp_path / "viewer.json")
-        size, done, name = viewer.export(target)
-        assert (done, name) == (1, target)
-        assert size == os.path.getsize(target)
-        trace.read(target)
-        assert viewer.export(target)[1] == 1
-        # The name only says whether the file is compressed, and no file of this name is
-        # opened.
-        with open(tmp_path / "file", "wb") as file:
-            name = client.pack_text("/no/such/place.json.gz")
-            assert viewer.ask(client.EXPORT, name, [file.fileno()])[1] == 1
-        os.rename(tmp_path / "file", tmp_path / "packed.json.gz")
-        trace.read(tmp_path / "packed.json.gz")
-        viewer.ask(client.CANCEL)
-    assert ocular.is_tracing()
-
-
 @contextlib.contextmanager
 def files_of_all_kinds(folder):
-    """Yields {kind: descriptors}. No export can use any of these descriptors."""
+    """Yields {kind: descriptors}."""
     with contextlib.ExitStack() as stack:
 
         def held(fd):
@@ -277,71 +258,51 @@ def descriptors():
     )
 
 
-def test_no_export_to_what_is_no_file(path, tmp_path):
-    """An export needs exactly one descriptor of a regular file that is open for
-    writing. The process closes all other descriptors. It also closes a descriptor that
-    comes with another request."""
-    target = client.pack_text("x.json")
+def test_no_descriptor_of_a_viewer_is_kept(path, tmp_path):
     with Client(path) as viewer, files_of_all_kinds(tmp_path) as kinds:
         viewer.snapshot()
         before = descriptors()
-        for kind, files in kinds.items():
-            with pytest.raises(Refused) as refused:
-                viewer.ask(client.EXPORT, target, files)
-            assert refused.value.args[0] == 22, kind  # 22 is EINVAL
-            assert "one regular file" in refused.value.args[1]
         for files in kinds.values():
             assert viewer.ask(client.RATE, struct.pack("<d", 1), files)
         assert os.path.getsize(tmp_path / "plain") == 0
-        # A descriptor that comes with another request is not kept for an export.
-        viewer.ask(client.RATE, struct.pack("<d", 1), kinds["two"][:1])
-        with pytest.raises(Refused, match="one regular file"):
-            viewer.ask(client.EXPORT, target)
         assert descriptors() == before
-        # The descriptor comes with the first byte of its request, which may arrive in
-        # pieces.
-        frame = client.MAGIC + struct.pack("<HII", client.EXPORT, len(target), 7) + target
-        with open(tmp_path / "slow.json", "wb") as file:
-            socket.send_fds(viewer.socket, [frame[:1]], [file.fileno()])
-            for at in range(1, len(frame)):
-                viewer.socket.sendall(frame[at : at + 1])
-            while (answer := viewer.receive())[0] != client.REPLY or answer[2][1] < 1:
-                assert answer[0] in (client.REPLY, client.SNAPSHOT)
-        assert viewer.export(tmp_path / "next.json")[1] == 1
 
 
-def test_a_file_waits_for_no_request_when_its_viewer_goes(path, tmp_path):
+def test_no_descriptor_of_a_recording_is_kept(path):
+    """The process closes its descriptor, even if the viewer goes at any moment."""
     before = descriptors()
-    for _ in range(3):
-        with Client(path) as viewer, open(tmp_path / "x.json", "wb") as file:
+    for _ in range(20):
+        with Client(path) as viewer:
             viewer.snapshot()
-            socket.send_fds(viewer.socket, [client.MAGIC], [file.fileno()])
-            wait_until(lambda: descriptors().count(file.name) == 2)
+            viewer.send(client.HANDOUT, struct.pack("<Q", client.TIMELINE), 1)
+            viewer.send(client.HANDOUT, struct.pack("<Q", client.SAMPLED), 2)
+    wait_until(lambda: descriptors() == before)
+    with Client(path) as viewer:
+        for _ in range(3):
+            os.close(viewer.hand_out()[2])
     wait_until(lambda: descriptors() == before)
 
 
-def test_an_old_viewer_cannot_export(path, tmp_path):
-    """An old viewer asked the process to open the file, with the process's rights."""
-    target = tmp_path / "viewer.json"
-    with Client(path) as viewer:
-        old = struct.pack("<Q", 1) + client.pack_text(str(target))
+@pytest.mark.parametrize(
+    "kind, payload",
+    [
+        (client.EXPORT_PATH, struct.pack("<Q", 1) + client.pack_text("x.json")),
+        (client.EXPORT, client.pack_text("x.json")),
+        (client.CANCEL, b""),
+    ],
+    ids=["older", "old", "cancel"],
+)
+def test_an_old_viewer_cannot_export(path, tmp_path, kind, payload):
+    """An old viewer asked the process to write the file."""
+    with Client(path) as viewer, open(tmp_path / "x.json", "wb") as file:
+        viewer.snapshot()
+        before = descriptors()
         with pytest.raises(Refused, match="this viewer is too old") as refused:
-            viewer.ask(client.EXPORT_PATH, old)
+            viewer.ask(kind, payload, [file.fileno()])
         assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP
         assert viewer.rate(1)  # the connection stays open
-    assert not target.exists()
-
-
-def test_a_flame_graph_is_no_export(path, tmp_path):
-    """A viewer of another version may ask for a flame graph."""
-    with Client(path) as viewer:
-        for name in "x.html", "x.svg.gz":
-            with pytest.raises(
-                Refused, match="`ocular convert` makes a flame graph"
-            ) as refused:
-                viewer.export(tmp_path / name)
-            assert refused.value.args[0] == 22  # 22 is EINVAL
-        assert viewer.export(tmp_path / "x.folded")[1] == 1
+        assert descriptors() == before
+    assert os.path.getsize(tmp_path / "x.json") == 0
 
 
 def test_export_without_a_timeline(sockets, tmp_path):

@@ -4,7 +4,9 @@
 #include "ipc/clients.h"
 #include "ipc/socket.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -223,17 +225,17 @@ TEST(test_answers_that_wait_are_bounded)
     enum { SIZE = 60 << 10, ROUNDS = 200 };
     struct Hall hall;
     struct Viewer *viewer;
-    struct Bytes answer;
+    struct Answer answer = {0};
     char *taken;
 
     open_hall(&hall);
     viewer = &hall.clients.viewers[0];
     taken = test_malloc(SIZE);
-    Bytes_init(&answer);
-    assert_non_null(Bytes_extend(&answer, SIZE));
-    memset(answer.data, 0, SIZE);
+    answer.viewer = viewer->id;
+    assert_non_null(Bytes_extend(&answer.bytes, SIZE));
+    memset(answer.bytes.data, 0, SIZE);
     while (viewer->control.size - viewer->control_sent < SIZE) {
-        Clients_answer(&hall.clients, viewer->id, &answer, 0);
+        Clients_answer(&hall.clients, &answer, 0);
         assert_int_equal(Viewer_flush(viewer), 0);
     }
     for (int i = 0; i < ROUNDS; i++) {
@@ -242,15 +244,98 @@ TEST(test_answers_that_wait_are_bounded)
             assert_true(got > 0 || Viewer_flush(viewer) == 0);
             got = got > 0 ? got : 0;
         }
-        Clients_answer(&hall.clients, viewer->id, &answer, 0);
+        Clients_answer(&hall.clients, &answer, 0);
         assert_int_equal(Viewer_flush(viewer), 0);
         assert_false(viewer->closing);
         assert_true(viewer->control_sent > 0 || i == 0);
         assert_true(viewer->control.size < 10 * SIZE);
     }
-    Bytes_release(&answer);
+    Bytes_release(&answer.bytes);
     test_free(taken);
     close_hall(&hall);
+}
+
+// Queues an answer with a file.
+static void answer_with(struct Hall *hall, uint32_t request, int file)
+{
+    const struct Message message = {.type = MESSAGE_RECORDING,
+                                    .request = request};
+    struct Answer answer = {.viewer = hall->clients.viewers[0].id,
+                            .file = file};
+
+    Opened_note(&answer.opened, file);
+    assert_int_equal(Message_encode(&answer.bytes, &message), 0);
+    Clients_answer(&hall->clients, &answer, 0);
+    assert_int_equal(answer.file, 0);
+    Bytes_release(&answer.bytes);
+}
+
+// Receives bytes until a descriptor comes or nothing comes. Returns the number
+// of the newest request that was answered.
+static uint32_t receive_file(struct Hall *hall, int *file)
+{
+    static uint8_t data[1 << 20];
+    struct Message message;
+    uint32_t request = 0;
+    size_t size = 0, used = 0;
+    long got;
+
+    *file = 0;
+    while (!*file && (got = Socket_receive_file(hall->ends[0], data + size,
+                                                sizeof data - size, file)) > 0)
+        size += (size_t)got;
+    while (used < size) {
+        long one =
+            Message_decode(&message, data + used, size - used, WIRE_MAX_FRAME);
+
+        assert_true(one > 0);
+        used += (size_t)one;
+        request = message.request;
+        Message_release(&message);
+    }
+    return request;
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+// A file is sent with its own answer, and only once. If the program has closed
+// the descriptor and uses the number for a file of its own, this file is
+// neither sent nor closed.
+TEST(test_a_file_goes_with_its_answer)
+{
+    struct Hall hall;
+    int file, second, theirs, came;
+
+    open_hall(&hall);
+    receive_file(&hall, &came);
+    Viewer_refuse(&hall.clients.viewers[0], 1, 1, "before");
+    file = Opened_above(dup(fileno(tmpfile())));
+    answer_with(&hall, 2, file);
+    second = Opened_above(dup(file)); // only one file waits at a time
+    answer_with(&hall, 3, second);
+    assert_false(is_open(second));
+    assert_int_equal(Viewer_flush(&hall.clients.viewers[0]), 0);
+    assert_false(is_open(file));
+    assert_int_equal(receive_file(&hall, &came), 3);
+    assert_true(came > 2);
+    assert_int_equal(receive_file(&hall, &second), 0);
+    assert_int_equal(second, 0);
+
+    answer_with(&hall, 4, came);
+    theirs = fileno(tmpfile());
+    assert_int_equal(dup2(theirs, came), came);
+    assert_int_equal(Viewer_flush(&hall.clients.viewers[0]), 0);
+    assert_true(is_open(came));
+    assert_int_equal(receive_file(&hall, &second), 4);
+    assert_int_equal(second, 0);
+    close(came);
+    file = Opened_above(dup(theirs)); // the viewer leaves before the sending
+    answer_with(&hall, 5, file);
+    close_hall(&hall);
+    assert_false(is_open(file));
 }
 
 // Returns the number of the last request that was answered to the viewer.

@@ -32,8 +32,6 @@ struct Tracer {
     atomic_uint wants, firsts, gets, puts, viewers, requests;
     atomic_uint_fast64_t viewer; // the viewer that sent the last request
     struct Message request;      // a copy of the request without its text
-    // number of exports that were written to the viewers' files
-    atomic_uint written;
 };
 
 static void hear_want(void *context, bool first)
@@ -68,9 +66,6 @@ static void hear_request(void *context, uint64_t viewer,
 {
     struct Tracer *tracer = context;
 
-    if (message->type == MESSAGE_EXPORT &&
-        write(message->descriptor, "written", 7) == 7)
-        tracer->written++;
     tracer->request = *message;
     tracer->viewer = viewer;
     tracer->requests++;
@@ -231,7 +226,7 @@ TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
     start(&tracer, 1);
     tracer.mute = true;
     client = join(&tracer);
-    ask(client, MESSAGE_CANCEL, 0);
+    ask(client, MESSAGE_BUDGET, 0);
     EVENTUALLY(tracer.requests == 1);
     Server_answer(tracer.server, tracer.viewer, &answer);
     expect(client, &message, MESSAGE_ERROR);
@@ -275,7 +270,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
 TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
 {
     static char text[32 << 10];
-    struct Message ask = {.type = MESSAGE_CANCEL};
+    struct Message ask = {.type = MESSAGE_BUDGET};
     struct Message answer = {.type = MESSAGE_REPLY, .text = text};
     struct Tracer tracer;
     struct Client *client;

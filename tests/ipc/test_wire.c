@@ -215,6 +215,10 @@ TEST(test_message_round_trips)
     check_message((struct Message){.type = MESSAGE_CANCEL, .request = 1});
     check_message((struct Message){.type = MESSAGE_FLAME, .request = 1});
     check_message((struct Message){.type = MESSAGE_NOW, .request = 1});
+    check_message(
+        (struct Message){.type = MESSAGE_HANDOUT, .request = 1, .number = 1});
+    check_message((struct Message){
+        .type = MESSAGE_RECORDING, .request = 1, .number = 4096, .value = 10});
 }
 
 // Docs/protocol.md shows this frame, and other people's viewers depend on it.

@@ -88,15 +88,12 @@ def asks_for_stacks(party, viewer, dice):
 
 
 def asks_for_a_timeline(party, viewer, dice):
-    path = str(party.folder / "viewer.json")
     if dice.random() < 0.5:
-        viewer.export(path)
+        viewer.export(party.folder / f"viewer-{viewer.socket.fileno()}.json")
         party.count("exports for a viewer")
-    else:
-        with open(path, "wb") as file:
-            viewer.send(client.EXPORT, client.pack_text(path), 1, [file.fileno()])
-        viewer.send(client.CANCEL, b"", 2)
-        viewer.snapshot()
+    else:  # the viewer goes while the recording is on its way
+        kind = dice.choice((client.TIMELINE, client.SAMPLED))
+        viewer.send(client.HANDOUT, struct.pack("<Q", kind), 1)
 
 
 def vanishes_in_a_frame(party, viewer, dice):

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/timeline/export: one export at a time, in the foreground and the
-// background, cancelled and closed at any moment, and the file's name at stop.
+// Tests tracer/timeline/export: files that the program itself asks for.
 #include "tracer/timeline/export.h"
 
 #include "formats/table.h"
@@ -12,11 +11,8 @@
 #include "tracer/session/recorder.h"
 #include "tracer/timeline/output_name.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,56 +49,6 @@ static char *contents(const char *path)
     assert_true(fread(text, 1, (1 << 24) - 1, file) > 0);
     fclose(file);
     return text;
-}
-
-static unsigned files_in(struct Fixture *f)
-{
-    DIR *directory = opendir(f->directory);
-    unsigned count = 0;
-
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count - 2;
-}
-
-static bool is_busy(struct Fixture *f)
-{
-    bool busy;
-
-    pthread_mutex_lock(&f->export->mutex);
-    busy = f->export->busy;
-    pthread_mutex_unlock(&f->export->mutex);
-    return busy;
-}
-
-static void wait_until_idle(struct Fixture *f)
-{
-    for (int i = 0; i < 20000 && is_busy(f); i++)
-        pause_us(1000);
-    assert_false(is_busy(f));
-}
-
-// Starts an export for a viewer that has opened the file.
-static int start_to(struct Fixture *f, const char *path)
-{
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    int error = Export_start(f->export, file, path, 0, 0);
-
-    assert_true(file > 0);
-    close(file);
-    return error;
-}
-
-static unsigned descriptors(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    unsigned count = 0;
-
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count;
 }
 
 // Records `calls` calls and drains them as they come.
@@ -217,57 +163,6 @@ TEST_WITH(test_many_names, set_up, tear_down)
     assert_non_null(strstr(text, "active"));
     assert_null(strstr(text, "<retired>"));
     free(text);
-}
-
-// --- In the background -------------------------------------------------------
-
-// The program closes all descriptors, and then opens its own file, which gets
-// the same number as the export's file had.
-TEST_WITH(test_the_program_takes_the_descriptor, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    char path[PATH_MAX], other[PATH_MAX];
-    struct stat info;
-    int theirs;
-
-    path_in(f, path, "trace.json");
-    path_in(f, other, "theirs");
-    pthread_mutex_lock(&f->engine.traces.mutex);
-    assert_int_equal(start_to(f, path), 0);
-    // The export's thread has begun and waits for this thread.
-    while (pthread_mutex_trylock(&f->session.draining) == 0) {
-        pthread_mutex_unlock(&f->session.draining);
-        pause_us(1000);
-    }
-    theirs = open(other, O_RDWR | O_CREAT, 0600);
-    assert_true(dup2(theirs, f->export->descriptor) >= 0);
-    pthread_mutex_unlock(&f->engine.traces.mutex);
-    wait_until_idle(f);
-    // The program's file is still open.
-    assert_int_equal(fstat(f->export->descriptor, &info), 0);
-    assert_int_equal(info.st_size, 0);
-    close(f->export->descriptor);
-    close(theirs);
-}
-
-// An export may be closed at any moment. After the close no thread writes to
-// the file, and no descriptor is left.
-TEST_WITH(test_closed_while_it_runs, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    unsigned before = descriptors();
-    char path[PATH_MAX];
-
-    path_in(f, path, "trace.json");
-    record(f, add_code(&f->engine, "f", 0), 5000);
-    for (int i = 0; i < 40; i++) {
-        assert_int_equal(start_to(f, path), 0);
-        pause_us(i * i * 20);
-        Export_release(f->export);
-        assert_int_equal(files_in(f), 1);
-        assert_int_equal(descriptors(), before);
-        Exports_init(&f->session);
-    }
 }
 
 // --- Fixture -----------------------------------------------------------------

@@ -2,6 +2,7 @@
 // Tests tracer/session/session: start and finish leave nothing behind, and
 // viewers get answers through a real connection until the end.
 #define _GNU_SOURCE 1
+#include "formats/live_export.h"
 #include "formats/table.h"
 #include "tracer/session/session.h"
 
@@ -191,18 +192,6 @@ static uint32_t ask(struct Client *client, unsigned type, uint64_t number,
     return request.request;
 }
 
-// Opens the file and sends the descriptor along, as a viewer does.
-static uint32_t ask_export(struct Client *client, const char *path)
-{
-    struct Message request = {.type = MESSAGE_EXPORT, .text = (char *)path};
-
-    request.descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    assert_true(request.descriptor > 0);
-    assert_int_equal(Client_request(client, &request), 0);
-    close(request.descriptor);
-    return request.request;
-}
-
 static void expect_error(struct Client *client, uint32_t request, int error)
 {
     struct Message message = expect(client, MESSAGE_ERROR);
@@ -222,38 +211,168 @@ static void expect_done(struct Client *client, uint32_t request)
     Message_release(&message);
 }
 
-// A thread that holds the lock of the list of thread records delays the start
-// of the export.
-TEST_WITH(test_export_is_cancelled, set_up, tear_down)
+// The collector waits for a lock before it hands out the recording. The server
+// does not wait, and answers other requests.
+TEST_WITH(test_a_handout_keeps_nobody_waiting, set_up, tear_down)
 {
     struct Fixture *f = *state;
-    char path[PATH_MAX];
     struct Client *client;
-    uint32_t export;
+    struct Message message;
+    uint32_t handout;
 
     start_usual(f);
     client = join(f);
-    path_in(f, path, "viewer.json");
     for (uint64_t i = 0; i < 100; i++)
         call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
-    // The export waits for the lock. The server never waits for the lock, and
-    // answers.
     pthread_mutex_lock(&f->session->draining);
-    export = ask_export(client, path);
-    expect_error(client, ask_export(client, path), EBUSY);
-    expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL));
+    handout = ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
+    expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     pthread_mutex_unlock(&f->session->draining);
-    expect_error(client, export, ECANCELED);
-    expect_done(client, ask_export(client, path));
+    message = expect(client, MESSAGE_RECORDING);
+    assert_int_equal(message.request, handout);
+    assert_true(message.descriptor > 2);
+    Message_release(&message);
+    // Older viewers ask the process to write the file.
+    expect_error(client, ask(client, MESSAGE_EXPORT, 0, "x.json"), EOPNOTSUPP);
+    expect_error(client, ask(client, MESSAGE_CANCEL, 0, NULL), EOPNOTSUPP);
+    // A request that waits when the trace ends is answered, too.
+    pthread_mutex_lock(&f->session->draining);
+    for (int i = 0; i < HANDOUT_WISHES + 2; i++)
+        ask(client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
+    message = expect(client, MESSAGE_ERROR);
+    assert_int_equal(message.number, EBUSY);
+    Message_release(&message);
+    pthread_mutex_unlock(&f->session->draining);
+    Client_close(client);
+    halt(f);
+}
+
+// Receives a recording. Returns a descriptor that the caller closes.
+static int receive_recording(struct Client *client, double *steady_s)
+{
+    struct Message message;
+    int copy;
+
+    ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
+    message = expect(client, MESSAGE_RECORDING);
+    copy = dup(message.descriptor);
+    assert_true(copy > 2);
+    *steady_s = message.value;
+    Message_release(&message);
+    return copy;
+}
+
+static bool no_watch(void *context, double done, uint64_t bytes)
+{
+    (void)context, (void)done, (void)bytes;
+    return true;
+}
+
+// Makes a file as a viewer does, and returns the contents. The caller frees the
+// text.
+static char *convert(struct Fixture *f, int recording)
+{
+    char path[PATH_MAX], *text;
+    struct LiveExport export = {
+        .recording = recording, .name = "x.json", .progress = no_watch};
+
+    path_in(f, path, "x.json");
+    export.output = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (LiveExport_run(&export))
+        fail_msg("%s", export.why);
+    text = calloc(1, export.bytes + 1);
+    assert_int_equal(pread(export.output, text, export.bytes, 0), export.bytes);
+    close(export.output);
     unlink(path);
+    return text;
+}
+
+static void add_dark_ones(struct Fixture *f, int count)
+{
+    char name[200];
+
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    for (int i = 0; i < count; i++)
+        add_code(&f->engine, name, 0)->cold.dark_since = 1;
+}
+
+// A recording in memory has too little room for these names, but a viewer gets
+// all of them.
+TEST_WITH(test_a_handout_has_all_names, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Client *client;
+    double steady_s;
+    char *text;
+
+    start_usual(f);
+    client = join(f);
+    call(f->trace, add_code(&f->engine, "active", 0),
+         Clock_read(&f->engine.clock));
+    Collect_drain(f->session);
+    add_dark_ones(f, 20000);
+    text = convert(f, receive_recording(client, &steady_s));
+    assert_true(steady_s == 0);
+    assert_non_null(strstr(text, "active"));
+    assert_null(strstr(text, "<retired>"));
+    free(text);
+    Client_close(client);
+    halt(f);
+}
+
+// Stores the headers of the blocks of names in the file. Returns their number.
+static size_t name_blocks(int file, struct RecordingBlock *blocks, size_t most)
+{
+    size_t count = 0;
+    off_t at = RECORDING_PAGE;
+
+    while (count < most &&
+           pread(file, &blocks[count], sizeof *blocks, at) == sizeof *blocks) {
+        count += blocks[count].magic == RECORDING_BLOCK &&
+                 blocks[count].at == (uint64_t)at &&
+                 blocks[count].kind == RECORDING_NAMES;
+        at += RECORDING_UNIT;
+    }
+    return count;
+}
+
+// While a viewer copies the file, the blocks of names neither move nor change,
+// although more names come.
+TEST_WITH(test_names_stay_in_place, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+    struct RecordingBlock before[8], after[8];
+    struct Client *client;
+    size_t count, i;
+    double steady_s;
+    int file;
+
+    config.record = true;
+    start(f, &config);
+    client = join(f);
+    add_dark_ones(f, 20);
+    file = receive_recording(client, &steady_s);
+    assert_true(steady_s > 1);
+    count = name_blocks(file, before, 8);
+    assert_true(count > 0);
+    for (i = 0; i < 50; i++) {
+        call(f->trace, add_code(&f->engine, "a function that is new", 0),
+             Clock_read(&f->engine.clock));
+        Collect_drain(f->session);
+    }
+    assert_true(name_blocks(file, after, 8) > count);
+    for (i = 0; i < count; i++)
+        assert_memory_equal(&before[i], &after[i], sizeof *before);
+    close(file);
     Client_close(client);
     halt(f);
 }
 
 struct Hammer {
     struct Served served;
-    char directory[64];
     _Atomic unsigned rounds;
 };
 
@@ -263,27 +382,23 @@ static void *hammer(void *context)
     struct Hammer *hammer = context;
     struct Client *client;
     struct Message message, request = {0};
-    char why[256], path[PATH_MAX];
-    int got = 0, file;
+    char why[256];
+    int got = 0;
 
-    snprintf(path, sizeof path, "%s/%p.json", hammer->directory,
-             (void *)&request);
     if (Client_open(&client, &hammer->served, why, sizeof why))
         return NULL;
-    file = open(path, O_WRONLY | O_CREAT, 0600);
     while (got >= 0) {
-        static const unsigned types[] = {MESSAGE_EXPORT, MESSAGE_CANCEL,
-                                         MESSAGE_REARM, MESSAGE_EXPORT, 77};
+        static const unsigned types[] = {MESSAGE_HANDOUT, MESSAGE_CANCEL,
+                                         MESSAGE_REARM, MESSAGE_HANDOUT, 77};
+        unsigned round = hammer->rounds++;
 
-        request.type = types[hammer->rounds++ % 5];
-        request.text = request.type == MESSAGE_EXPORT ? path : NULL;
-        request.descriptor = request.type == MESSAGE_EXPORT ? file : 0;
+        request.type = types[round % 5];
+        request.number = request.type == MESSAGE_HANDOUT ? round % 2 : 0;
         if (Client_request(client, &request))
             break;
         while ((got = Client_wait(client, &message, 1)) > 0)
             Message_release(&message);
     }
-    close(file);
     Client_close(client);
     return NULL;
 }
@@ -300,8 +415,6 @@ TEST_WITH(test_finish_under_requests, set_up, tear_down)
         start_usual(f);
         snprintf(hammers.served.path, sizeof hammers.served.path, "%s",
                  Server_path(f->session->server));
-        snprintf(hammers.directory, sizeof hammers.directory, "%s",
-                 f->directory);
         for (uint64_t n = 0; n < 2000; n++)
             call(f->trace, code, Clock_read(&f->engine.clock));
         for (int n = 0; n < 3; n++)

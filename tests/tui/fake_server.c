@@ -2,11 +2,13 @@
 // Serves invented snapshots over the real server, for tests of the screen:
 // fake_server [--functions N] [--no-sampler] [--mute] [--notice]. The program
 // prints its socket's path and runs until SIGTERM (a proper end) or until stdin
-// is closed. SIGUSR1 completes an export. The program writes a line to stderr
-// for every request and every snapshot.
+// is closed. After SIGUSR1 the program hands out the recording that a viewer
+// has asked for. The program writes a line to stderr for every request and
+// every snapshot.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
+#include "tracer/timeline/recording.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,8 +21,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define EXPORT_BYTES 12900000
-
 struct Fake {
     struct Server *server;
     struct SampleWish wish;
@@ -28,26 +28,35 @@ struct Fake {
     struct Snapshot *newest; // only the server's thread uses this snapshot
     uint64_t exporting;      // id of the viewer that waits for its export, or 0
     uint32_t export_request;
-    uint64_t exported;  // number of bytes written so far
-    atomic_bool finish; // set by the main thread to complete the export
-    int export_file;
+    atomic_bool finish; // set by the main thread to hand out the recording
 };
 
-static void export(struct Fake *fake)
+// Returns a descriptor of a recording without events.
+static int make_recording(void)
 {
-    bool whole = atomic_exchange(&fake->finish, false);
-    struct Message answer = {.type = MESSAGE_REPLY,
+    struct RecordingHead head = {.hz = 1e9, .start_ticks = 1, .now_ticks = 2};
+    int error, fd;
+    struct Recording *recording = Recording_new_shared(&error);
+
+    if (!recording)
+        abort();
+    Recording_put_head(recording, &head);
+    Recording_flush(recording, true);
+    fd = Recording_share(recording);
+    Recording_put(recording);
+    return fd;
+}
+
+static void hand_out(struct Fake *fake)
+{
+    struct Message answer = {.type = MESSAGE_RECORDING,
                              .request = fake->export_request};
 
-    fake->exported += (EXPORT_BYTES - fake->exported) / 2;
-    answer.number = whole ? EXPORT_BYTES : fake->exported;
-    answer.value = (double)answer.number / EXPORT_BYTES;
-    if (whole && (ftruncate(fake->export_file, EXPORT_BYTES) ||
-                  close(fake->export_file)))
-        abort();
+    if (!atomic_exchange(&fake->finish, false))
+        return;
+    answer.descriptor = make_recording();
     Server_answer(fake->server, fake->exporting, &answer);
-    if (whole)
-        fake->exporting = 0;
+    fake->exporting = 0;
 }
 
 static void want(void *context, bool first)
@@ -60,7 +69,7 @@ static void want(void *context, bool first)
     fake->newest = Sample_new(fake->wish);
     fake->wish.tick++;
     if (fake->exporting)
-        export(fake);
+        hand_out(fake);
     fprintf(stderr, "snapshot %u\n", (unsigned)fake->wish.tick);
     Server_notify(fake->server);
 }
@@ -74,18 +83,6 @@ static void put(void *context, const struct Snapshot *snapshot)
 {
     (void)context;
     (void)snapshot;
-}
-
-static void start_export(struct Fake *fake, uint64_t ui,
-                         const struct Message *message, struct Message *answer)
-{
-    fake->export_file = dup(message->descriptor);
-    fake->exporting = ui;
-    fake->export_request = message->request;
-    fake->exported = 1000;
-    atomic_store(&fake->finish, false);
-    answer->value = .1;
-    answer->number = fake->exported;
 }
 
 static void request(void *context, uint64_t ui, const struct Message *message)
@@ -104,18 +101,11 @@ static void request(void *context, uint64_t ui, const struct Message *message)
         answer.type = MESSAGE_STACKS;
         answer.stacks = Sample_stacks(fake->wish);
     }
-    if (message->type == MESSAGE_EXPORT) {
-        start_export(fake, ui, message, &answer);
-    } else if (message->type == MESSAGE_CANCEL) {
-        struct Message stopped = {.type = MESSAGE_ERROR,
-                                  .request = fake->export_request,
-                                  .number = ECANCELED,
-                                  .text = "stopped as asked"};
-        if (fake->exporting) {
-            close(fake->export_file);
-            Server_answer(fake->server, ui, &stopped);
-        }
-        fake->exporting = 0;
+    if (message->type == MESSAGE_HANDOUT) {
+        fake->exporting = ui;
+        fake->export_request = message->request;
+        atomic_store(&fake->finish, false);
+        return;
     } else if (message->type == MESSAGE_BUDGET) {
         fprintf(stderr, "budget %g\n", message->value);
         answer.value = message->value;

@@ -3,6 +3,7 @@
 // sends without a pause, and one that answers late.
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
+#include "tracer/timeline/recording.h"
 #include "tui/model/feed.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -174,6 +176,242 @@ static int remove_directory(void **state)
     unlink(path);
     *strrchr(path, '/') = 0;
     return rmdir(path); // fails if another file is left in it
+}
+
+// Makes a recording without events. Returns a descriptor of the recording.
+static int make_recording(void)
+{
+    int error;
+    struct Recording *recording = Recording_new_shared(&error);
+    struct RecordingHead head = {.hz = 1e9, .start_ticks = 1, .now_ticks = 2};
+    assert_non_null(recording);
+    Recording_put_head(recording, &head);
+    assert_int_equal(Recording_flush(recording, true), 0);
+    int fd = Recording_share(recording);
+    Recording_put(recording);
+    assert_true(fd > 2);
+    return fd;
+}
+
+// Hands out a recording of so many bytes that stays as it is for some seconds
+// (0: for ever).
+static void hand_out_bytes(struct Traced *process, uint32_t number,
+                           uint64_t size, double seconds)
+{
+    struct Message message = {.type = MESSAGE_RECORDING,
+                              .request = number,
+                              .number = size,
+                              .value = seconds};
+    struct Bytes bytes;
+    int fd = make_recording();
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &message), 0);
+    assert_int_equal(Socket_send_file(process->fd, bytes.data, bytes.size, fd),
+                     bytes.size);
+    Bytes_release(&bytes);
+    close(fd);
+}
+
+static void hand_out(struct Traced *process, uint32_t number, double seconds)
+{
+    hand_out_bytes(process, number, sizeof(struct RecordingHead), seconds);
+}
+
+// Waits for the last answer to an export.
+static struct Answer end_of(struct Feed *feed)
+{
+    struct Answer answer = {0};
+    do
+        if (!Feed_next(feed, &answer))
+            Feed_wait(feed, 100);
+    while (!answer.done);
+    assert_int_equal(answer.request, MESSAGE_EXPORT);
+    assert_false(Feed_is_exporting(feed));
+    return answer;
+}
+
+// Receives the next request. If a descriptor comes along, sets *file.
+static struct Message receive_request(struct Traced *process, int *file)
+{
+    struct pollfd polled = {.fd = process->fd, .events = POLLIN};
+    struct Message message;
+    struct Bytes *heard = &process->heard;
+    long used;
+    while ((used = Message_decode(&message, heard->data, heard->size,
+                                  WIRE_MAX_REQUEST)) == 0) {
+        int came = 0;
+        assert_true(poll(&polled, 1, 60000) > 0);
+        uint8_t *room = Bytes_extend(heard, 65536);
+        long got = Socket_receive_file(process->fd, room, 65536, &came);
+        heard->size -= 65536 - (size_t)(got > 0 ? got : 0);
+        *file = came ? came : *file;
+        assert_true(got > 0);
+    }
+    assert_true(used > 0);
+    heard->size -= (size_t)used;
+    memmove(heard->data, heard->data + used, heard->size);
+    return message;
+}
+
+// Receives requests until one is of this type.
+static struct Message expect_request(struct Traced *process,
+                                     enum MessageType type, int *file)
+{
+    *file = 0;
+    struct Message message = receive_request(process, file);
+    while (message.type != type) {
+        Message_release(&message);
+        message = receive_request(process, file);
+    }
+    return message;
+}
+
+static size_t size_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) ? 0 : (size_t)status.st_size;
+}
+
+// The viewer writes the file, from a recording that never changes, or from a
+// copy. The end of the process does not matter any more.
+TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
+{
+    const char *path = *state;
+    for (int i = 0; i < 4; i++) {
+        struct Traced process;
+        struct Feed feed;
+        int file;
+        begin(&process, &feed);
+        assert_int_equal(Feed_export(&feed, path, i > 0), 0);
+        assert_int_equal(Feed_export(&feed, path, i > 0), -EBUSY);
+        struct Message asked = expect_request(&process, MESSAGE_HANDOUT, &file);
+        assert_int_equal(asked.number, HANDOUT_TIMELINE);
+        hand_out(&process, asked.request, i % 2 ? 1000 : 0);
+        // A process that answers twice does not disturb the viewer.
+        send_message(&process, (struct Message){.type = MESSAGE_REPLY,
+                                                .request = asked.request,
+                                                .value = 1});
+        if (i > 1) // the end may come before the viewer has begun
+            send_message(&process, (struct Message){.type = MESSAGE_END});
+        struct Answer answer = end_of(&feed);
+        if (answer.failed)
+            fail_msg("%s", answer.text);
+        assert_true(answer.bytes > 0);
+        assert_int_equal(answer.bytes, size_of(path));
+        assert_string_equal(answer.text, path);
+        finish(&process, &feed);
+    }
+}
+
+// After the time that the process has promised, a copy may be wrong.
+TEST_WITH(test_a_copy_that_is_late, make_directory, remove_directory)
+{
+    struct Traced process;
+    struct Feed feed;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, *state, false), 0);
+    hand_out(&process, export_number(&feed), 1e-9);
+    struct Answer answer = end_of(&feed);
+    assert_int_equal(answer.error, ETIMEDOUT);
+    assert_non_null(strstr(answer.text, "could not be copied in"));
+    finish(&process, &feed);
+}
+
+// If a trace ends, the program may truncate its recording.
+TEST_WITH(test_a_recording_that_is_truncated, make_directory, remove_directory)
+{
+    struct Traced process;
+    struct Feed feed;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, *state, false), 0);
+    hand_out_bytes(&process, export_number(&feed), 1 << 20, 1000);
+    struct Answer answer = end_of(&feed);
+    assert_int_equal(answer.error, ESHUTDOWN);
+    assert_non_null(strstr(answer.text, "the trace has ended"));
+    finish(&process, &feed);
+}
+
+TEST_WITH(test_a_recording_that_does_not_arrive, make_directory,
+          remove_directory)
+{
+    struct Traced process;
+    struct Feed feed;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, *state, false), 0);
+    send_message(&process, (struct Message){.type = MESSAGE_RECORDING,
+                                            .request = export_number(&feed)});
+    struct Answer answer = end_of(&feed);
+    assert_true(answer.failed);
+    assert_non_null(strstr(answer.text, "did not arrive"));
+    finish(&process, &feed);
+}
+
+// A user may cancel before the process answers, and while the viewer writes.
+TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
+{
+    struct Traced process;
+    struct Feed feed;
+    struct Answer answer;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, *state, false), 0);
+    uint32_t number = export_number(&feed);
+    assert_int_equal(Feed_cancel(&feed), 0);
+    answer = end_of(&feed);
+    assert_int_equal(answer.error, ECANCELED);
+    hand_out(&process, number, 0); // too late
+    assert_int_equal(Feed_export(&feed, *state, false), 0);
+    hand_out(&process, export_number(&feed), 0);
+    while (!feed.converter) {
+        assert_int_equal(Feed_next(&feed, &answer), 0);
+        Feed_wait(&feed, 100);
+    }
+    assert_int_equal(Feed_cancel(&feed), 0);
+    answer = end_of(&feed);
+    assert_true(!answer.failed || answer.error == ECANCELED);
+    // The viewer quits during an export.
+    assert_int_equal(Feed_export(&feed, *state, true), 0);
+    hand_out(&process, export_number(&feed), 0);
+    while (!feed.converter) {
+        assert_int_equal(Feed_next(&feed, &answer), 0);
+        Feed_wait(&feed, 100);
+    }
+    finish(&process, &feed);
+}
+
+// An older process does not know the request, and writes the file itself.
+TEST_WITH(test_an_older_process_writes_the_file, make_directory,
+          remove_directory)
+{
+    const char *path = *state;
+    char words[] = "request 26 is not known";
+    struct Traced process;
+    struct Feed feed;
+    int file;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    send_message(&process, (struct Message){.type = MESSAGE_ERROR,
+                                            .request = export_number(&feed),
+                                            .number = EOPNOTSUPP,
+                                            .text = words});
+    assert_int_equal(Feed_next(&feed, &(struct Answer){0}), 0);
+    assert_true(Feed_is_exporting(&feed));
+    struct Message asked = expect_request(&process, MESSAGE_EXPORT, &file);
+    assert_string_equal(asked.text, path);
+    assert_true(file > 2);
+    assert_int_equal(write(file, "whole", 5), 5);
+    close(file);
+    assert_int_equal(Feed_cancel(&feed), 0); // the process may be too far
+    struct Message cancel = expect_request(&process, MESSAGE_CANCEL, &file);
+    Message_release(&cancel);
+    send_message(&process, (struct Message){.type = MESSAGE_REPLY,
+                                            .request = asked.request,
+                                            .number = 5,
+                                            .value = 1});
+    Message_release(&asked);
+    struct Answer answer = end_of(&feed);
+    assert_false(answer.failed);
+    assert_int_equal(size_of(path), 5);
+    finish(&process, &feed);
 }
 
 // --- One who answers late, and only what he was asked last

@@ -187,6 +187,8 @@ static void turn(void *context, bool wanted)
 {
     struct Session *session = context;
 
+    if (session->handouts.serve)
+        session->handouts.serve(session);
     if (!wanted && is_between(session)) {
         if (has_run(session))
             Collect_drain(session);

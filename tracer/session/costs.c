@@ -35,8 +35,7 @@ static void read_costs(void *context, struct BudgetReading *reading)
     reading->found = sampler.ours_s;
     reading->samples = sampler.taken;
     reading->threads = sampler.handlers_s + sampler.cpu_s +
-                       worker_s(&session->collector.worker) +
-                       worker_s(&session->export.worker);
+                       worker_s(&session->collector.worker);
     reading->threads += (double)Counter_get(&session->forks_ns) / 1e9;
     reading->threads +=
         GARBAGE_S * (double)Garbage_collections(&session->engine->garbage);

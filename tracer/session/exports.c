@@ -9,7 +9,6 @@
 #include "tracer/session/collect.h"
 #include "tracer/session/profiles.h"
 #include "tracer/session/recorder.h"
-#include "tracer/session/requests.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,11 +20,14 @@ static uint64_t dark_since(const struct Code *code)
     return atomic_load_explicit(&code->cold.dark_since, memory_order_relaxed);
 }
 
+struct Timeline *Exports_timeline(const struct Session *session)
+{
+    return session->config.profile ? NULL : session->timeline;
+}
+
 static struct Timeline *timeline(void *context)
 {
-    const struct Session *session = context;
-
-    return session->config.profile ? NULL : session->timeline;
+    return Exports_timeline(context);
 }
 
 // Lists the functions that are dark now, and sets *listed to their number. The
@@ -165,10 +167,8 @@ static int convert(void *context, struct Conversion *conversion)
 
 void Exports_init(struct Session *session)
 {
-    const struct ExportSource source = {.context = session,
-                                        .timeline = timeline,
-                                        .convert = convert,
-                                        .answer = Session_answer};
+    const struct ExportSource source = {
+        .context = session, .timeline = timeline, .convert = convert};
 
     Export_init(&session->export, &source);
 }

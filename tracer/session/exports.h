@@ -7,6 +7,8 @@
 #include "tracer/session/session.h"
 
 void Exports_init(struct Session *session);
+// Returns the timeline from which a file can be made, or NULL.
+struct Timeline *Exports_timeline(const struct Session *session);
 // Brings the recording up to date, so that it has all events until now. Any
 // thread may call this.
 void Exports_cut(struct Session *session);

@@ -7,6 +7,7 @@
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 #include "tracer/session/exports.h"
+#include "tracer/session/handout.h"
 #include "tracer/session/listings.h"
 #include "tracer/session/profiles.h"
 #include "tracer/session/recorder.h"
@@ -147,6 +148,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     // thread reads this code.
     Registry_free_retired(engine->registry);
     Exports_init(session);
+    Handouts_init(&session->handouts);
     Collect_init(session);
     Costs_init(session);
     RearmQueue_init(&session->rearm);
@@ -187,10 +189,8 @@ static void stop_server(struct Session *session)
 
 void Session_finish(struct Session *session)
 {
-    // The export is closed before the server, because a background export sends
-    // its answer through the server.
-    Export_close(&session->export);
     Collector_stop(&session->collector);
+    Handouts_close(session);
     ListingWishes_close(&session->wishes);
     Clock_refine(&session->engine->clock);
     if (session->sampler) {
@@ -217,6 +217,7 @@ void Session_free(struct Session *session)
     if (!session)
         return;
     Export_release(&session->export);
+    Handouts_release(&session->handouts);
     Collect_release(session);
     Recorder_release(session);
     Publish_set(&session->publish, NULL);

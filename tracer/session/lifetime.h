@@ -10,16 +10,16 @@
 // `why`. After an error no thread is left running. The caller owns *session.
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
-// Ends the threads, including exports of viewers, and builds the final
-// snapshot. Before this call the hooks must be removed, and other threads must
-// have returned from functions of the session. Export_write still works after
-// Session_finish. The caller must not hold the GIL.
+// Ends the threads and builds the final snapshot. Before this call the hooks
+// must be removed, and other threads must have returned from functions of the
+// session. Export_write still works after Session_finish. The caller must not
+// hold the GIL.
 void Session_finish(struct Session *session);
 void Session_free(struct Session *session);
 // For a fork: Session_pause ends our threads, but keeps all data and all
 // viewers. Session_resume starts the threads again and returns 0 or -errno;
-// after an error it may be called again. Between the two calls no export runs
-// in the background and no thread waits for a snapshot.
+// after an error it may be called again. Between the two calls no thread waits
+// for a snapshot.
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
 // Releases the server and the sampler in a forked child, but joins no thread.

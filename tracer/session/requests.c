@@ -2,7 +2,6 @@
 // See requests.h.
 #include "tracer/session/requests.h"
 #include "ipc/base/now.h"
-#include "ipc/file_kind.h"
 #include "tracer/base/rcu.h"
 
 #include <errno.h>
@@ -104,25 +103,37 @@ static void accept_request(struct Session *session, uint64_t viewer,
     reply(session, viewer, message, 1);
 }
 
-static void start_export(struct Session *session, uint64_t viewer,
+// Queues a request for the collector. Returns 0, -EBUSY or -ESHUTDOWN.
+static int queue_handout(struct Session *session, uint64_t viewer,
                          const struct Message *message)
 {
-    int error = Export_start(&session->export, message->descriptor,
-                             message->text, viewer, message->request);
+    struct Handouts *handouts = &session->handouts;
+    int error = 0;
 
-    if (error == -ENODATA)
-        refuse(session, viewer, message, ENODATA,
-               "no timeline is kept: start tracing with perfetto=True");
-    else if (error == -EBUSY)
-        refuse(session, viewer, message, EBUSY,
-               "another export is running: wait for it or cancel it");
-    else if (error == -ESHUTDOWN)
+    pthread_mutex_lock(&handouts->mutex);
+    if (handouts->closed)
+        error = -ESHUTDOWN;
+    else if (handouts->count == HANDOUT_WISHES)
+        error = -EBUSY;
+    else
+        handouts->wishes[handouts->count++] = (struct HandoutWish){
+            viewer, message->request, (enum HandoutKind)message->number};
+    pthread_mutex_unlock(&handouts->mutex);
+    if (!error)
+        sem_post(session->collector.work.due);
+    return error;
+}
+
+static void hand_out(struct Session *session, uint64_t viewer,
+                     const struct Message *message)
+{
+    int error = queue_handout(session, viewer, message);
+
+    if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
-    else if (FileKind_of(message->text).content == FILE_PAGE)
-        refuse(session, viewer, message, EINVAL,
-               "`ocular convert` makes a flame graph, of an export to .folded");
     else if (error)
-        refuse(session, viewer, message, -error, strerror(-error));
+        refuse(session, viewer, message, -error,
+               "too many viewers ask for the recording: try again");
 }
 
 static bool is_alive(struct Session *session, uint64_t id)
@@ -217,12 +228,8 @@ static void request(void *context, uint64_t viewer,
     struct Session *session = context;
 
     switch ((int)message->type) {
-    case MESSAGE_EXPORT:
-        start_export(session, viewer, message);
-        return;
-    case MESSAGE_CANCEL:
-        Export_cancel(&session->export);
-        accept_request(session, viewer, message);
+    case MESSAGE_HANDOUT:
+        hand_out(session, viewer, message);
         return;
     case MESSAGE_DETAIL:
         detail(session, viewer, message);

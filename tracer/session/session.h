@@ -53,6 +53,23 @@ struct Config {
     void (*each_turn)(struct Session *session);
 };
 
+// A viewer's request for a recording (handout.h).
+struct HandoutWish {
+    uint64_t viewer;
+    uint32_t request;
+    enum HandoutKind kind;
+};
+
+#define HANDOUT_WISHES 8 // largest number of requests that wait
+
+struct Handouts {
+    void (*serve)(struct Session *session); // answers all requests; or NULL
+    pthread_mutex_t mutex;                  // guards all members below
+    bool closed;
+    unsigned count;
+    struct HandoutWish wishes[HANDOUT_WISHES]; // the oldest first
+};
+
 struct Session {
     struct Config config;
     struct Engine *engine;
@@ -106,6 +123,7 @@ struct Session {
     struct Counters counters; // `draining` guards this field
     struct Publish publish;
     struct Export export;
+    struct Handouts handouts;
     // Functions whose code objects no longer exist. `draining` guards this
     // field, `roll` and `rows`.
     struct Retired retired;

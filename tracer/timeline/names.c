@@ -96,6 +96,18 @@ size_t Names_bytes(struct Names *names)
     return bytes;
 }
 
+size_t Names_retired(struct Names *names, uint32_t *ids)
+{
+    size_t i, count = 0;
+
+    pthread_mutex_lock(&names->mutex);
+    for (i = 0; names->retired && i < NAMES_ROOM; i++)
+        if (names->retired->slots[i].name)
+            ids[count++] = names->retired->slots[i].id;
+    pthread_mutex_unlock(&names->mutex);
+    return count;
+}
+
 void NameQuery_init(struct NameQuery *query, struct Names *names,
                     struct Registry *registry)
 {

@@ -39,6 +39,9 @@ void Names_release(struct Names *names);
 // Moves the names from a retired code object to the ring.
 void Names_retire(struct Names *names, struct Code *code);
 size_t Names_bytes(struct Names *names);
+// Stores the ids of the retired code whose names are kept, at most NAMES_ROOM.
+// Returns the number of ids.
+size_t Names_retired(struct Names *names, uint32_t *ids);
 
 // A caller's copy of the found name. The struct is the context of
 // PerfettoTrace.name.

@@ -4,7 +4,7 @@
 // append needs. If a place was dropped, the next block of the same size gets
 // the place. The program may close our descriptor, so the descriptor is checked
 // before each use (ipc/base/opened.h).
-#define _GNU_SOURCE 1 // O_TMPFILE, SEEK_DATA
+#define _GNU_SOURCE 1 // O_TMPFILE, SEEK_DATA, memfd_create
 #include "tracer/timeline/recording.h"
 
 #include "ipc/base/bytes.h"
@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -34,6 +35,7 @@
 #define SPARE_MOST (UINT64_C(1) << 30)
 // bytes of memory that stay allocated between two flushes
 #define SPARE_BYTES (1u << 20)
+#define COPY_BYTES (64u << 10) // copied by one write; a multiple of a page
 struct Recording {
     _Atomic unsigned references;
     pthread_mutex_t mutex; // Guards `left`, the places and the memory.
@@ -105,6 +107,8 @@ static void ask_for_room(struct Recording *recording)
         return;
     room = (uint64_t)system.f_bavail * system.f_frsize;
     bytes = (uint64_t)system.f_blocks * system.f_frsize;
+    if (!bytes) // a memfd: only the limit of memory applies
+        room = INT64_MAX;
     if (spare > bytes / SPARE_PART)
         spare = bytes / SPARE_PART;
     pthread_mutex_lock(&recording->mutex);
@@ -184,9 +188,20 @@ struct Recording *Recording_new(const char *path, uint64_t plain, int *error)
     return recording;
 }
 
+struct Recording *Recording_new_shared(int *error)
+{
+    return make(
+        Opened_above(memfd_create("ocular", MFD_CLOEXEC | MFD_ALLOW_SEALING)),
+        error);
+}
+
 struct Recording *Recording_open(const char *path, int *error)
 {
-    int fd = Opened_open(path, O_RDONLY | O_NONBLOCK, 0);
+    return Recording_adopt(Opened_open(path, O_RDONLY | O_NONBLOCK, 0), error);
+}
+
+struct Recording *Recording_adopt(int fd, int *error)
+{
     struct Recording *recording;
     struct stat status;
 
@@ -507,6 +522,42 @@ int Recording_read(struct Recording *recording, uint64_t at, void *data,
         }
     }
     return 0;
+}
+
+int Recording_copy(struct Recording *recording, struct Recording *from)
+{
+    uint64_t at = 0, end = Recording_bytes(from);
+    uint8_t part[COPY_BYTES];
+    size_t i, size;
+    int error = 0;
+
+    do {
+        size = end - at < sizeof part ? (size_t)(end - at) : sizeof part;
+        // A page that cannot be read, or only in part, has no whole block.
+        memset(part, 0, size);
+        for (i = 0; i < size; i += RECORDING_PAGE)
+            Recording_read(from, at + i, part + i,
+                           MemoryPages_part(at + i, size - i));
+        error = write_file(recording, part, size, at);
+        at = Recording_seek(from, at + sizeof part) / RECORDING_PAGE *
+             RECORDING_PAGE;
+    } while (!error && at && at < end);
+    recording->end =
+        (end + RECORDING_PAGE - 1) / RECORDING_PAGE * RECORDING_PAGE;
+    return error;
+}
+
+int Recording_share(struct Recording *recording)
+{
+    char path[64];
+
+    if (has_memory(recording) || !is_ours(recording))
+        return -EBADF;
+    // Only a memfd has seals, and the other files are not changed by this call.
+    fcntl(recording->fd, F_ADD_SEALS,
+          F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", recording->fd);
+    return Opened_open(path, O_RDONLY, 0);
 }
 
 uint64_t Recording_seek(struct Recording *recording, uint64_t at)

@@ -38,6 +38,18 @@ void Recording_set_room(struct Recording *recording, size_t bytes);
 // Opens an existing recording to read it. *error is -EINVAL if `path` is no
 // regular file.
 struct Recording *Recording_open(const char *path, int *error);
+// Makes a recording of an open file to read it, and takes over the descriptor.
+// *error is -EINVAL if the descriptor is no regular file.
+struct Recording *Recording_adopt(int descriptor, int *error);
+// Makes a recording in a file in memory (memfd), which Recording_share can give
+// away.
+struct Recording *Recording_new_shared(int *error);
+// Copies all bytes of `from` to an empty recording. Returns 0 or -errno.
+int Recording_copy(struct Recording *recording, struct Recording *from);
+// Returns a new descriptor by which another process can read the file, or
+// -errno. -EBADF means that some bytes are not in a file. A file in memory does
+// not change any more.
+int Recording_share(struct Recording *recording);
 void Recording_get(struct Recording *recording);
 // Drops a reference. The file is closed with the last reference.
 void Recording_put(struct Recording *recording);

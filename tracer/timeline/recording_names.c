@@ -230,6 +230,13 @@ int RecordingNames_write(struct RecordingNames *names,
     return failed ? failed : error;
 }
 
+void RecordingNames_end(struct RecordingNames *names,
+                        struct Recording *recording)
+{
+    if (names->text.size)
+        names->restarts |= begin_block(names, recording);
+}
+
 void RecordingNames_give_back(struct RecordingNames *names,
                               struct RecordingWanted *wanted)
 {

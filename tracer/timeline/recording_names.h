@@ -60,6 +60,10 @@ int RecordingNames_write(struct RecordingNames *names,
                          struct Recording *recording,
                          const struct RecordingSource *source,
                          struct RecordingWanted *wanted);
+// Begins a new block, so that the block of the names that were written does not
+// move any more. The writer calls this function.
+void RecordingNames_end(struct RecordingNames *names,
+                        struct Recording *recording);
 void RecordingNames_give_back(struct RecordingNames *names,
                               struct RecordingWanted *wanted);
 

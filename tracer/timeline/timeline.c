@@ -3,11 +3,13 @@
 // full is only in the recording, and never changes again.
 #include "tracer/timeline/timeline.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/timeline/event_code.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #define NAMES_IN_FILE 256u // number of blocks of each half of the names
 #define NAMES_IN_MEMORY 16u
@@ -33,6 +35,7 @@ struct Timeline {
     struct RecordingNames names;        // names in the recording.
     struct RecordingSlot dark, threads; // lists of the newest cut.
     unsigned holds;                     // number of readers (Timeline_hold).
+    uint64_t lent_ns;     // CLOCK_MONOTONIC; end of Timeline_lend's hold, or 0.
     unsigned truncations; // truncations of the file at the last check.
     bool names_lost;      // true if all names must be written again.
     bool closed;          // true if the program has closed the file.
@@ -192,9 +195,11 @@ static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
 }
 
 // Returns true if `more` bytes would exceed the limit.
-static bool is_over(const struct Timeline *timeline, size_t more)
+static bool is_over(struct Timeline *timeline, size_t more)
 {
-    if (timeline->holds)
+    if (timeline->lent_ns && Now_ns(CLOCK_MONOTONIC) > timeline->lent_ns)
+        timeline->lent_ns = 0;
+    if (timeline->holds || timeline->lent_ns)
         return false;
     if (timeline->grows)
         return timeline->count * sizeof(struct Block) > timeline->limit;
@@ -546,6 +551,29 @@ void Timeline_hold(struct Timeline *timeline, bool holds)
     pthread_mutex_lock(&timeline->mutex);
     timeline->holds += holds ? 1 : -1u;
     pthread_mutex_unlock(&timeline->mutex);
+}
+
+static bool has_room_for_names(const struct Timeline *timeline)
+{
+    return timeline->names.blocks == NAMES_IN_FILE;
+}
+
+void Timeline_lend(struct Timeline *timeline, double seconds,
+                   const uint32_t *ids, size_t count)
+{
+    size_t i;
+
+    pthread_mutex_lock(&timeline->mutex);
+    timeline->lent_ns = Now_ns(CLOCK_MONOTONIC) + (uint64_t)(1e9 * seconds);
+    for (i = 0; has_room_for_names(timeline) && i < count; i++)
+        RecordingNames_see_id(&timeline->names, ids[i]);
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+void Timeline_end_names(struct Timeline *timeline)
+{
+    if (has_room_for_names(timeline))
+        RecordingNames_end(&timeline->names, timeline->recording);
 }
 
 bool Timeline_wants_names(struct Timeline *timeline)

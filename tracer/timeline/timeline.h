@@ -62,6 +62,14 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
 // While a reader holds the timeline, no block is forgotten because of the
 // limit, so the reader finds all blocks of the newest cut.
 void Timeline_hold(struct Timeline *timeline, bool holds);
+// Holds the timeline for some seconds, during which another process reads the
+// recording. If the recording is a file, wants the names of these functions in
+// the file, which some functions without new events may lack.
+void Timeline_lend(struct Timeline *timeline, double seconds,
+                   const uint32_t *ids, size_t count);
+// Begins a new block of names in a file, so that the names before do not move.
+// Only the thread that may call Timeline_save_run may call this function.
+void Timeline_end_names(struct Timeline *timeline);
 // Returns true if the recording has events of a function but not the function's
 // name.
 bool Timeline_wants_names(struct Timeline *timeline);

@@ -2,6 +2,7 @@
 // See feed.h.
 #include "tui/model/feed.h"
 #include "ipc/base/now.h"
+#include "ipc/file_kind.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,10 +71,12 @@ void Feed_record(struct Feed *feed, struct Capture *recording)
 
 void Feed_close(struct Feed *feed)
 {
-    if (feed->link.client && feed->export.there)
+    if (feed->link.client && feed->by_process && feed->export.there)
         // Without Feed_cancel the process continues to write to a file that has
         // no name.
         Feed_cancel(feed);
+    Converter_free(feed->converter);
+    feed->converter = NULL;
     ExportFile_drop(&feed->export);
     FeedLink_close(&feed->link);
     Snapshot_free(feed->newest);
@@ -85,7 +88,8 @@ void Feed_close(struct Feed *feed)
 
 int Feed_fd(struct Feed *feed)
 {
-    return FeedLink_fd(&feed->link);
+    return feed->converter ? Converter_fd(feed->converter)
+                           : FeedLink_fd(&feed->link);
 }
 
 bool Feed_is_past(const struct Feed *feed)
@@ -110,8 +114,9 @@ static void end(struct Feed *feed, const char *reason)
     snprintf(feed->reason, sizeof feed->reason, "%s", reason);
     feed->ended = true;
     FeedLink_hang_up(&feed->link);
-    ExportFile_drop(&feed->export);
-    feed->pending = (struct Pending){0};
+    if (!feed->converter)
+        ExportFile_drop(&feed->export);
+    Pending_end(&feed->pending, feed->converter);
     FeedListing_end(&feed->listing);
 }
 
@@ -135,6 +140,20 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
         snprintf(answer->text, sizeof answer->text, "%.1000s", file->path);
 }
 
+// Asks an older process to write the file itself. Returns 0 or -errno.
+static int let_process_export(struct Feed *feed, struct PendingRequest *pending)
+{
+    struct Message message = {.type = MESSAGE_EXPORT,
+                              .text = feed->export.path,
+                              .descriptor = feed->export.fd};
+    int error = FeedLink_request(&feed->link, &message);
+    if (error)
+        return error;
+    pending->number = message.request;
+    feed->by_process = true;
+    return 0;
+}
+
 // Returns true if the message answers a request of the user.
 static bool take_answer(struct Feed *feed, const struct Message *message,
                         struct Answer *answer)
@@ -144,6 +163,10 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
     if (!pending)
         return false;
     bool failed = message->type == MESSAGE_ERROR;
+    if (pending->type == MESSAGE_EXPORT && failed && !feed->by_process &&
+        !feed->converter && message->number == EOPNOTSUPP &&
+        !let_process_export(feed, pending))
+        return false;
     *answer = (struct Answer){.request = pending->type,
                               .about = pending->about,
                               .failed = failed,
@@ -162,6 +185,54 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
         *pending = (struct PendingRequest){0};
     return answer->failed || (answer->request != MESSAGE_RATE &&
                               answer->request != MESSAGE_CANCEL);
+}
+
+// Starts to write the file of an export. Returns true if *answer says why this
+// is not possible.
+static bool take_recording(struct Feed *feed, const struct Message *message,
+                           struct Answer *answer)
+{
+    struct PendingRequest *pending =
+        Pending_find(&feed->pending, message->request);
+    if (!pending || pending->type != MESSAGE_EXPORT || feed->converter)
+        return false;
+    struct ConverterWish wish = {message, feed->asked_s, &feed->export,
+                                 message->request, FeedLink_fd(&feed->link)};
+    int error = message->descriptor ? Converter_start(&feed->converter, &wish)
+                                    : -EACCES;
+    if (!error)
+        return false;
+    struct Message failed = {
+        .type = MESSAGE_ERROR,
+        .request = message->request,
+        .number = (uint64_t)-error,
+        .text = message->descriptor
+                    ? strerror(-error)
+                    : "the recording of the process did not arrive, perhaps "
+                      "because a security policy forbids it; a recording of "
+                      "the whole run needs only `ocular convert`"};
+    return take_answer(feed, &failed, answer);
+}
+
+// Takes a message about the file that the viewer writes, or will write. Returns
+// true if *answer is to be shown.
+static bool take_converted(struct Feed *feed, struct Answer *answer)
+{
+    struct Message message = {.type = MESSAGE_ERROR,
+                              .request = feed->asked,
+                              .number = ECANCELED,
+                              .text = "export cancelled"};
+    if (!feed->converter && feed->cancelled && feed->export.there)
+        return take_answer(feed, &message, answer);
+    if (!feed->converter || !Converter_next(feed->converter, &message))
+        return false;
+    bool shown = take_answer(feed, &message, answer);
+    Message_release(&message);
+    if (!feed->export.there) {
+        Converter_free(feed->converter);
+        feed->converter = NULL;
+    }
+    return shown;
 }
 
 // Keeps the newest stacks, no matter whether the view or the recorder has
@@ -193,6 +264,13 @@ static const char *why_ended(const struct Feed *feed, int error)
                             : "The process has ended";
 }
 
+// Returns true if the process answers an export although the viewer already
+// writes the file.
+static bool is_late(const struct Feed *feed, const struct Message *message)
+{
+    return feed->converter && message->request == feed->asked;
+}
+
 static bool take(struct Feed *feed, struct Message *message,
                  struct Answer *answer)
 {
@@ -213,12 +291,14 @@ static bool take(struct Feed *feed, struct Message *message,
             return false;
         }
         return !FeedListing_take(&feed->listing, message) &&
-               take_answer(feed, message, answer);
+               !is_late(feed, message) && take_answer(feed, message, answer);
     case MESSAGE_LISTING:
         FeedListing_take(&feed->listing, message);
         return false;
     case MESSAGE_REPLY:
-        return take_answer(feed, message, answer);
+        return !is_late(feed, message) && take_answer(feed, message, answer);
+    case MESSAGE_RECORDING:
+        return take_recording(feed, message, answer);
     case MESSAGE_STACKS:
         take_stacks(feed, message);
         return false;
@@ -296,7 +376,7 @@ static int take_all(struct Feed *feed, struct Answer *answer)
 int Feed_next(struct Feed *feed, struct Answer *answer)
 {
     feed->more = false;
-    if (take_all(feed, answer))
+    if (take_converted(feed, answer) || take_all(feed, answer))
         return 1;
     feed->taken = 0;
     FeedListing_ask_recorded(&feed->listing, &feed->link, Feed_now());
@@ -410,27 +490,42 @@ int Feed_budget(struct Feed *feed, double share)
 int Feed_export(struct Feed *feed, const char *path, bool overwrite)
 {
     struct ExportFile *file = &feed->export;
-    struct Message message = {.type = MESSAGE_EXPORT};
+    struct Message message = {.type = MESSAGE_HANDOUT};
     int error;
     if (!feed->link.client)
         return request(feed, &message); // request() returns the reason
     if (file->there)
         return -EBUSY;
+    if (FileKind_of(path).content == FILE_RECORDING)
+        return -EOPNOTSUPP;
     error = ExportFile_open(file, feed->pid, path, overwrite);
     if (error)
         return error;
-    message.text = file->path;
-    message.descriptor = file->fd;
-    error = request(feed, &message);
-    if (error)
+    message.number =
+        FileKind_is_profile(path) ? HANDOUT_STACKS : HANDOUT_TIMELINE;
+    feed->asked_s = Feed_now();
+    feed->cancelled = feed->by_process = false;
+    error = FeedLink_request(&feed->link, &message);
+    if (error) {
         ExportFile_drop(file);
-    return error;
+        return error;
+    }
+    feed->asked = message.request;
+    message.type = MESSAGE_EXPORT; // for the user the request is an export
+    message.number = 0;
+    Pending_add(&feed->pending, &message);
+    return 0;
 }
 
 int Feed_cancel(struct Feed *feed)
 {
     struct Message message = {.type = MESSAGE_CANCEL};
-    return request(feed, &message);
+    if (feed->by_process)
+        return request(feed, &message);
+    feed->cancelled = true;
+    if (feed->converter)
+        Converter_cancel(feed->converter);
+    return 0;
 }
 
 // --- One function's code

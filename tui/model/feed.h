@@ -8,6 +8,7 @@
 #define OCULAR_TUI_MODEL_FEED_H
 
 #include "tui/model/capture.h"
+#include "tui/model/converter.h"
 #include "tui/model/export_file.h"
 #include "tui/model/feed_link.h"
 #include "tui/model/feed_listing.h"
@@ -50,6 +51,12 @@ struct Feed {
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // file of the running export
+    // Writes the file; NULL until the process has handed out its recording.
+    struct Converter *converter;
+    double asked_s;  // Feed_now() when the recording was asked for
+    uint32_t asked;  // number of this request
+    bool cancelled;  // the export is cancelled
+    bool by_process; // an older process writes the file
 };
 
 double Feed_now(void); // monotonic time in seconds
@@ -120,9 +127,10 @@ int Feed_refresh(struct Feed *feed); // requests a snapshot now
 int Feed_rearm(struct Feed *feed, uint64_t function);
 // sets the budget, as a share of the CPU time
 int Feed_budget(struct Feed *feed, double share);
-// Starts an export. Returns -EBUSY if an export is running, or an error of
-// ExportFile_open. The last answer comes when the file has got its final name
-// or has been removed.
+// Starts an export. Returns -EBUSY if an export is running, -EOPNOTSUPP for the
+// name of a recording, or an error of ExportFile_open. The last answer comes
+// when the file has got its final name or has been removed. An export continues
+// after the end of the feed if the process has handed out its recording.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
 // Requests stacks, unless a request for stacks is pending. Feed_take_stacks

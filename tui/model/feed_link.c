@@ -70,6 +70,13 @@ void Pending_add(struct Pending *pending, const struct Message *request)
                                      .about = request->number};
 }
 
+void Pending_end(struct Pending *pending, bool exports)
+{
+    for (int i = 0; i < PENDING_MOST; i++)
+        if (!exports || pending->items[i].type != MESSAGE_EXPORT)
+            pending->items[i] = (struct PendingRequest){0};
+}
+
 struct PendingRequest *Pending_find(struct Pending *pending, uint32_t number)
 {
     for (int i = 0; number && i < PENDING_MOST; i++)

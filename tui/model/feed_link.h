@@ -49,6 +49,8 @@ struct Pending { // a zeroed struct has no requests
 // old request, which will not be answered any more. An export is never
 // replaced.
 void Pending_add(struct Pending *pending, const struct Message *request);
+// Forgets the requests, except the export if `exports` is true.
+void Pending_end(struct Pending *pending, bool exports);
 // Returns the request with this number, or NULL. The caller zeroes the entry
 // when the request is answered.
 struct PendingRequest *Pending_find(struct Pending *pending, uint32_t number);

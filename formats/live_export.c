@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// See live_export.h.
+#include "formats/live_export.h"
+#include "formats/conversion.h"
+#include "ipc/base/opened.h"
+
+#include <stdio.h>
+
+int LiveExport_run(struct LiveExport *export)
+{
+    struct Opened opened;
+    struct Conversion conversion = {
+        .output = {.path = export->name,
+                   .descriptor = export->output,
+                   .opened = &opened},
+        .progress = export->progress,
+        .context = export->context,
+    };
+    int error;
+
+    Opened_note(&opened, export->output);
+    conversion.recording = Recording_adopt(export->recording, &error);
+    if (!error)
+        error = Conversion_run(&conversion);
+    if (conversion.recording)
+        Recording_put(conversion.recording);
+    export->bytes = conversion.bytes;
+    snprintf(export->why, sizeof export->why, "%.*s",
+             (int)sizeof export->why - 1,
+             conversion.unreadable ? conversion.why : "");
+    return error;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// See passed_file.h.
+#include "ipc/passed_file.h"
+
+#include "ipc/socket.h"
+
+#include <unistd.h>
+
+long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
+                        size_t size)
+{
+    int fd;
+    long got = Socket_receive_file(socket, data, size, &fd);
+
+    if (passed->given)
+        PassedFile_close(passed);
+    if (fd && passed->fd)
+        close(fd); // only one descriptor waits for its message
+    else if (fd)
+        passed->fd = fd;
+    return got;
+}
+
+void PassedFile_give(struct PassedFile *passed, struct Message *message)
+{
+    if (message->type != MESSAGE_RECORDING || passed->given)
+        return;
+    message->descriptor = passed->fd;
+    passed->given = true;
+}
+
+void PassedFile_close(struct PassedFile *passed)
+{
+    if (passed->fd)
+        close(passed->fd);
+    *passed = (struct PassedFile){0};
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""The process hands its recording to a viewer, and the viewer makes the file: the process
+has no thread for exports, and its costs do not depend on the file."""
+
+import os
+import struct
+import time
+from pathlib import Path
+
+import pytest
+from e2e import client, trace
+from e2e.client import Client
+from e2e.program import TOP, Running, start, top
+
+SERVED = """
+import ocular, sys
+def work():
+    pass
+ocular.serve()
+print("ready", flush=True)
+while not ocular.is_tracing():
+    work()
+for _ in range(1000):
+    work()
+print("worked", flush=True)
+sys.stdin.read()
+print("{}")
+"""
+
+
+def check_copy(file):
+    """Nobody can change a recording that was handed out, or only the process."""
+    assert os.pread(file, 8, 0) == b"ocular\r\n"
+    with pytest.raises(OSError):
+        os.pwrite(file, b"x", 0)
+    with pytest.raises(OSError):
+        os.ftruncate(file, 0)
+
+
+def test_a_recording_in_memory(tmp_path, sockets):
+    """The viewer gets a copy that never changes."""
+    with Running(tmp_path, SERVED) as program:
+        with Client(sockets / f"{program.pid}.sock") as viewer:
+            assert program.process.stdout.readline() == "worked\n"
+            for kind in client.TIMELINE, client.SAMPLED:
+                size, seconds, file = viewer.hand_out(kind)
+                assert seconds == 0
+                assert size >= os.fstat(file).st_size > 4096
+                check_copy(file)
+                with pytest.raises(PermissionError):
+                    os.truncate(f"/proc/self/fd/{file}", 0)
+                os.close(file)
+            viewer.export(tmp_path / "x.json")
+            assert trace.read(tmp_path / "x.json").names()["work"] > 0
+            viewer.export(tmp_path / "x.folded")
+        program.end()
+
+
+RECORDS = """
+import ocular, sys
+def work():
+    pass
+ocular.start_tracing(serve=True, quiet=True, deinstrument_threshold=0, output="t.json")
+print("ready", flush=True)
+for _ in range(int(sys.stdin.readline())):
+    work()
+print("worked", flush=True)
+sys.stdin.read()
+ocular.stop_tracing()
+print("{}")
+"""
+
+
+def cpu_s(pid):
+    """Returns the CPU time of all threads of a process."""
+    used = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        used += int((task / "schedstat").read_text().split()[0])
+    return used / 1e9
+
+
+def names(pid):
+    return sorted((t / "comm").read_text() for t in Path(f"/proc/{pid}/task").iterdir())
+
+
+def test_the_viewer_pays(tmp_path, sockets):
+    """The program sleeps while the viewer makes a large file. No thread begins in the
+    program, which uses only a small part of the viewer's CPU time."""
+    with Running(tmp_path, RECORDS) as program:
+        program.process.stdin.write("60000\n")
+        program.process.stdin.flush()
+        assert program.process.stdout.readline() == "worked\n"
+        pid = program.pid
+        top("-p", pid, "--once")  # what the process does for any viewer is done
+        threads, before = names(pid), cpu_s(pid)
+        keys = "e<Ctrl-U>x.json<Enter>"
+        viewer = start([TOP, "-p", pid, "--once", "--size", "150x20", "--keys", keys])
+        while viewer.poll() is None:
+            assert names(pid) == threads
+            time.sleep(0.001)
+        said, _ = viewer.communicate()
+        paid = cpu_s(pid) - before
+        assert "Timeline written" in said
+        assert (tmp_path / "x.json").stat().st_size > 5e6
+        # The file alone costs this time.
+        began = time.process_time()
+        with Client(sockets / f"{pid}.sock") as own:
+            own.export(tmp_path / "y.json")
+        assert paid < (time.process_time() - began) / 2
+        assert trace.read(tmp_path / "y.json").names()["work"] == 60_000
+        assert trace.read(tmp_path / "x.json").names()["work"] == 60_000
+        program.end()
+
+
+def test_a_recording_in_a_file(tmp_path, sockets):
+    """The viewer gets the file itself, which can only be read by this descriptor, and which
+    keeps its contents for some seconds although the timeline is full."""
+    limit = '"t.json", timeline_limit=1 << 20, timeline_spill=False'
+    source = RECORDS.replace('"t.json"', limit)
+    source = source.replace("range(int(sys.stdin.readline()))", "iter(int, 1)")
+    with Running(tmp_path, source) as program:
+        with Client(sockets / f"{program.pid}.sock") as viewer:
+            viewer.wait_for(lambda now: now["events"] > 500_000)  # the timeline is full
+            size, seconds, file = viewer.hand_out()
+            first = os.pread(file, size, 0)
+            assert seconds == 10
+            assert os.fstat(file).st_ino == next(tmp_path.glob("t.*.ocular")).stat().st_ino
+            check_copy(file)
+            viewer.wait_for(lambda now: True)
+            now = viewer.snapshot()["events"]
+            viewer.wait_for(lambda later: later["events"] > now + 500_000)
+            later = os.pread(file, size, 0)
+            # Blocks are only added, and the head changes.
+            blocks = [
+                at
+                for at in range(4096, size - 256, 256)
+                if first[at : at + 8] == b"Olrblock"
+                and struct.unpack_from("<Q", first, at + 16)[0] == at
+                and struct.unpack_from("<I", first, at + 56)[0] == 0
+            ]
+            assert len(blocks) > 5
+            os.close(file)
+            kept = [at for at in blocks if later[at : at + 8] == b"Olrblock"]
+            assert kept == blocks
+        program.process.kill()

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Hands recordings to viewers, who make files of them at their own expense and
+// with their users' rights (docs/protocol.md, HANDOUT). If the recording is a
+// file, the viewer gets a descriptor of this file. Otherwise the viewer gets a
+// copy in memory. The server's thread queues the requests (requests.c), and the
+// collector calls `serve` in each turn.
+#ifndef OCULAR_TRACER_SESSION_HANDOUT_H
+#define OCULAR_TRACER_SESSION_HANDOUT_H
+
+#include "tracer/session/session.h"
+
+void Handouts_init(struct Handouts *handouts);
+// Refuses the requests that wait, and all later requests. Must be called when
+// the collector has stopped.
+void Handouts_close(struct Session *session);
+void Handouts_release(struct Handouts *handouts);
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// See converter.h. The process changes its recording after some seconds, so the
+// thread copies the recording first. The copy is a file without a name beside
+// the output, because the output usually needs more space than the copy.
+#define _GNU_SOURCE 1 // copy_file_range, memfd_create
+#include "tui/model/converter.h"
+
+#include "formats/live_export.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+#include "tui/model/as_user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COPY_BYTES ((size_t)8 << 20) // copied between two checks
+#define TELL_S 0.1                   // seconds between two reports of progress
+
+struct Converter {
+    int recording;   // the descriptor that the process has sent; then the copy
+    int copy;        // the file for the copy; -1: none
+    uint64_t size;   // of the recording, as the process says
+    double steady_s; // 0: the recording never changes
+    double asked_s;
+    const struct ExportFile *file;
+    uint32_t request;
+    int wake, both; // eventfd, and an epoll of `wake` and the connection
+    pthread_t thread;
+    bool started;
+    _Atomic bool cancelled, ended;
+    _Atomic double done;
+    _Atomic uint64_t bytes;
+    double told_s; // time of the last report of progress; its thread only
+    // The thread writes the next fields before `ended` is true.
+    int error;
+    char why[200];
+};
+
+static void wake(const struct Converter *converter)
+{
+    const uint64_t one = 1;
+    ssize_t wrote = write(converter->wake, &one, sizeof one);
+    (void)wrote; // write() fails only if the eventfd is readable already
+}
+
+// --- The thread
+
+static bool go_on(void *context, double done, uint64_t bytes)
+{
+    struct Converter *converter = context;
+    double now = Now_s(CLOCK_MONOTONIC);
+    atomic_store(&converter->done, done);
+    atomic_store(&converter->bytes, bytes);
+    if (now - converter->told_s >= TELL_S) {
+        converter->told_s = now;
+        wake(converter);
+    }
+    return !atomic_load(&converter->cancelled);
+}
+
+// Copies some bytes. Returns the number of bytes, 0 at the end, or -errno.
+static ssize_t copy_some(int from, int to, off_t *at)
+{
+    off_t to_at = *at;
+    ssize_t copied = copy_file_range(from, at, to, &to_at, COPY_BYTES, 0);
+    if (copied >= 0 || errno == EINTR)
+        return copied < 0 ? 1 : copied;
+    if (lseek(to, *at, SEEK_SET) < 0)
+        return -errno;
+    copied = sendfile(to, from, at, COPY_BYTES); // e.g. to another file system
+    return copied < 0 ? -errno : copied;
+}
+
+// Replaces the recording by a copy. Returns 0 or -errno.
+static int copy_recording(struct Converter *converter)
+{
+    off_t at = 0;
+    ssize_t copied = 1;
+    int to = converter->copy;
+    while (copied > 0 && go_on(converter, 0, 0))
+        copied = copy_some(converter->recording, to, &at);
+    close(converter->recording);
+    converter->recording = to;
+    converter->copy = -1;
+    if (copied < 0)
+        return (int)copied;
+    if (!atomic_load(&converter->cancelled) && (uint64_t)at < converter->size) {
+        snprintf(converter->why, sizeof converter->why,
+                 "the program has removed its recording, because the trace has "
+                 "ended");
+        return -ESHUTDOWN;
+    }
+    if (Now_s(CLOCK_MONOTONIC) - converter->asked_s < converter->steady_s)
+        return 0;
+    snprintf(converter->why, sizeof converter->why,
+             "the recording could not be copied in %g s: choose a faster disk, "
+             "or export when the machine has less to do",
+             converter->steady_s);
+    return -ETIMEDOUT;
+}
+
+static void *convert(void *context)
+{
+    struct Converter *converter = context;
+    struct LiveExport export = {.name = converter->file->path,
+                                .output = converter->file->fd,
+                                .progress = go_on,
+                                .context = converter};
+    int error = converter->steady_s > 0 ? copy_recording(converter) : 0;
+    if (!error && atomic_load(&converter->cancelled))
+        error = -ECANCELED;
+    if (!error) {
+        export.recording = converter->recording;
+        converter->recording = -1;
+        error = LiveExport_run(&export);
+        snprintf(converter->why, sizeof converter->why, "%s", export.why);
+    }
+    converter->error = error;
+    atomic_store(&converter->bytes, export.bytes);
+    atomic_store(&converter->ended, true);
+    wake(converter);
+    return NULL;
+}
+
+// --- The viewer's side
+
+// Some file systems have no files without a name.
+static int open_copy(const struct ExportFile *file)
+{
+    struct AsUser as;
+    int fd = -1;
+    if (AsUser_begin(&as, &file->user) == 0) {
+        fd = openat(file->directory, ".",
+                    O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+        AsUser_end(&as);
+    }
+    return fd < 0 ? memfd_create("ocular", MFD_CLOEXEC) : fd;
+}
+
+static int watch(struct Converter *converter, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    return epoll_ctl(converter->both, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int start(struct Converter *converter, const struct ConverterWish *wish)
+{
+    converter->recording =
+        fcntl(wish->recording->descriptor, F_DUPFD_CLOEXEC, 3);
+    converter->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    converter->both = epoll_create1(EPOLL_CLOEXEC);
+    if (converter->recording < 0 || converter->wake < 0 || converter->both < 0)
+        return -errno;
+    if (converter->steady_s > 0)
+        converter->copy = open_copy(converter->file);
+    if (converter->steady_s > 0 && converter->copy < 0)
+        return -errno;
+    int error = watch(converter, converter->wake);
+    if (!error)
+        error = watch(converter, wish->beside);
+    if (!error)
+        error = -pthread_create(&converter->thread, NULL, convert, converter);
+    converter->started = !error;
+    return error;
+}
+
+int Converter_start(struct Converter **out, const struct ConverterWish *wish)
+{
+    struct Converter *converter = calloc(1, sizeof *converter);
+    *out = NULL;
+    if (!converter)
+        return -ENOMEM;
+    converter->size = wish->recording->number;
+    converter->steady_s = wish->recording->value;
+    converter->asked_s = wish->asked_s;
+    converter->file = wish->file;
+    converter->request = wish->request;
+    converter->copy = -1;
+    int error = start(converter, wish);
+    if (error)
+        Converter_free(converter);
+    else
+        *out = converter;
+    return error;
+}
+
+int Converter_fd(const struct Converter *converter)
+{
+    return converter->both;
+}
+
+static void give_end(const struct Converter *converter, struct Message *message)
+{
+    char text[PATH_MAX + 256];
+    int error = converter->error;
+    message->value = 1;
+    if (!error)
+        return;
+    snprintf(text, sizeof text, "%s: %s", converter->file->path,
+             error == -ECANCELED ? "export cancelled"
+             : *converter->why   ? converter->why
+                                 : strerror(-error));
+    message->type = MESSAGE_ERROR;
+    message->number = (uint64_t)-error;
+    message->text = Heap_text(text);
+}
+
+int Converter_next(struct Converter *converter, struct Message *message)
+{
+    uint64_t count;
+    bool ended = atomic_load(&converter->ended);
+    ssize_t got = read(converter->wake, &count, sizeof count);
+    if (!ended && got != sizeof count)
+        return 0;
+    *message = (struct Message){.type = MESSAGE_REPLY,
+                                .request = converter->request,
+                                .value = atomic_load(&converter->done),
+                                .number = atomic_load(&converter->bytes)};
+    if (ended)
+        give_end(converter, message);
+    else if (!(message->value < 1))
+        message->value = 0.999; // only the last message has 1
+    return 1;
+}
+
+void Converter_cancel(struct Converter *converter)
+{
+    atomic_store(&converter->cancelled, true);
+}
+
+void Converter_free(struct Converter *converter)
+{
+    if (!converter)
+        return;
+    Converter_cancel(converter);
+    if (converter->started)
+        pthread_join(converter->thread, NULL);
+    if (converter->recording >= 0)
+        close(converter->recording);
+    if (converter->copy >= 0)
+        close(converter->copy);
+    if (converter->wake >= 0)
+        close(converter->wake);
+    if (converter->both >= 0)
+        close(converter->both);
+    free(converter);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A Converter makes the file of an export in a thread of the viewer, from the
+// recording that the process has handed out. The Converter sends the feed the
+// same messages that an older process sends while it writes the file itself:
+// REPLYs with the progress, and at the end a REPLY with the value 1, or an
+// ERROR. The feed owns the Converter. Only the viewer's thread calls these
+// functions, and only Converter_free waits.
+#ifndef OCULAR_TUI_MODEL_CONVERTER_H
+#define OCULAR_TUI_MODEL_CONVERTER_H
+
+#include "ipc/wire.h"
+#include "tui/model/export_file.h"
+
+struct Converter;
+
+struct ConverterWish {
+    // The RECORDING of the process. The Converter copies the descriptor.
+    const struct Message *recording;
+    // Feed_now() at the time at which the recording was asked for.
+    double asked_s;
+    const struct ExportFile *file; // of the export; lives longer
+    uint32_t request;              // number of the messages
+    int beside; // descriptor of the connection, for Converter_fd
+};
+
+// Starts the thread. Returns 0 or -errno.
+int Converter_start(struct Converter **converter,
+                    const struct ConverterWish *wish);
+// Returns a descriptor, which is readable if a message is due or if `beside` is
+// readable.
+int Converter_fd(const struct Converter *converter);
+// Returns 1 and fills in *message, which the caller releases, or returns 0. The
+// last message has come when its value is 1 or its type is ERROR.
+int Converter_next(struct Converter *converter, struct Message *message);
+void Converter_cancel(struct Converter *converter);
+// Cancels the conversion if it runs, and waits for the thread. `converter` may
+// be NULL.
+void Converter_free(struct Converter *converter);
+
+#endif
