@@ -164,6 +164,16 @@ static bool calls_c(const struct Attribution *attribution,
     return false;
 }
 
+// Returns true if the collector is innermost. The collector is C code.
+static bool is_garbage(const struct Attribution *attribution,
+                       const struct SampledStack *stack)
+{
+    uintptr_t code = atomic_load_explicit(&attribution->registry->garbage,
+                                          memory_order_relaxed);
+
+    return code && stack->frames[0].code == code;
+}
+
 void Attribution_add_garbage(const struct Attribution *attribution,
                              struct SampledStack *stack, unsigned above)
 {
@@ -188,7 +198,8 @@ void Attribution_judge(const struct Attribution *attribution,
     place = find_place(attribution, stack);
     stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
-        place.flags & OPCODE_CALL && calls_c(attribution, stack, &place);
+        is_garbage(attribution, stack) ||
+        (place.flags & OPCODE_CALL && calls_c(attribution, stack, &place));
     Rcu_read_unlock();
 }
 
