@@ -44,6 +44,14 @@ def fails():
     raise ValueError
 for _ in range({warm}):
     work(1000)
+# The program must not ask the kernel for memory later. Both allocators keep what is freed
+# here.
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+for option in (-1, -3):  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+    libc.mallopt(option, 1 << 25)
+libc.free(libc.malloc(1 << 24))
+kept = [bytes(400) for _ in range(20_000)][::500]
 soon = sys.getswitchinterval()
 sys.setswitchinterval(1000)
 sleep(0.01)
