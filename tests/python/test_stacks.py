@@ -711,7 +711,7 @@ def test_stop_anywhere(place, threshold, mode):
     # A second trace from the top level shows that nothing is left of the first trace.
     _, final = traced(probe, include_only=[__file__])
     assert row(final, "probe")["calls"] == 1 and row(final, "leaf")["calls"] == 10
-    assert {f["name"].rpartition(".")[2] for f in final["functions"] if f["calls"]} == {
+    assert {f["name"].rpartition(".")[2] for f in functions(final) if f["calls"]} == {
         "probe",
         "leaf",
     } | ({"<listcomp>"} if row(final, "<listcomp>") else set())
