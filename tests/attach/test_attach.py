@@ -244,7 +244,9 @@ sys.meta_path.insert(0, Slow)
         for what in "--attach-only", "--detach":
             sides = [start([TOP, what, "--pid", program.pid]) for _ in range(3)]
             said = [side.communicate(timeout=SLOW) for side in sides]
-            assert [side.returncode for side in sides] == [0] * 3, said
+            # On a busy machine a side may begin after another has ended the service.
+            late = [what == "--detach" and "does not serve" in err for _, err in said]
+            assert [side.returncode for side in sides] == late and not all(late), said
         program.is_again(before)
         assert program.end()[1] == ""
 
