@@ -7,6 +7,7 @@ import functools
 import subprocess
 
 import pytest
+from attach.programs import Program, files, folders
 from e2e.fixtures import own_place, sockets  # noqa: F401
 
 PTRACE_SEIZE = 0x4206
@@ -29,3 +30,10 @@ def may_debug():
 def debugging(request):
     if request.path.name != "test_enable.py" and not may_debug():
         pytest.skip("the kernel lets nobody debug another process here")
+
+
+@pytest.fixture(autouse=True)
+def no_files_left():
+    Program.pids, Program.older = set(), folders()
+    yield
+    assert not files()

@@ -67,7 +67,10 @@ spin()
 class Program(Running):
     """Runs a program without Ocular in its environment."""
 
-    pids = set()  # the numbers of all processes that were started
+    # Other tests attach at the same time. The kernel uses the number of an ended process
+    # again, so these sets belong to one test.
+    pids = set()  # the numbers of the processes that the test has started
+    older = set()  # the folders that were there before the test
 
     def __init__(self, directory, source, interpreter=PYTHON, arguments=(), **env):
         env = {"PYTHONPATH": "", "OCULAR_SERVE": "", **env}
@@ -136,11 +139,12 @@ class Program(Running):
         return wait_until(shown, what=str(names))
 
 
+def folders():
+    """Returns the names of the folders in /tmp that attaching to any program has made."""
+    return {path.name for path in Path("/tmp").glob("ocular-attach-*")}
+
+
 def files():
-    """If attaching to these tests' programs has left folders in /tmp, returns their
-    names."""
-    return {
-        path.name
-        for path in Path("/tmp").glob("ocular-attach-*")
-        if int(path.name.split("-")[2]) in Program.pids
-    }
+    """If attaching to this test's programs has left folders, returns their names."""
+    names = folders() - Program.older
+    return {name for name in names if int(name.split("-")[2]) in Program.pids}

@@ -8,9 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from attach import killed
-from attach.programs import Program, files
+from attach.programs import Program
 from e2e.program import TOP, wait_until
 
 SOURCE = """
@@ -65,13 +64,6 @@ OTHERWISE = [219, 271]
 REFUSED = [
     ("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None),
 ]
-
-
-@pytest.fixture(autouse=True)
-def no_files_left():
-    before = files()
-    yield
-    assert files() <= before
 
 
 class Sleeper(Program):
