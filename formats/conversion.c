@@ -6,6 +6,7 @@
 #include "formats/perfetto.h"
 #include "formats/profile_file.h"
 #include "formats/recording_reader.h"
+#include "formats/run_facts.h"
 #include "formats/trace_writer.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -94,9 +95,11 @@ static void count_calls(struct Profile *profile,
 }
 
 static int write_profile(const struct RecordingReader *reader,
-                         const struct FlameTable *table, const char *path,
-                         struct Bytes *out)
+                         const struct FlameTable *table,
+                         const struct Conversion *conversion, struct Bytes *out)
 {
+    const char *path = conversion->output.path;
+    struct Snapshot *facts = conversion->facts;
     const struct PerfettoTrace *trace = &reader->trace;
     uint64_t end_ticks = table == reader->stacks ? reader->head.now_ticks
                                                  : trace->view->last_ticks;
@@ -111,6 +114,10 @@ static int write_profile(const struct RecordingReader *reader,
             (uint64_t)(1e9 * (double)(end_ticks - trace->start_ticks) /
                        trace->hz);
     profile.command = trace->command;
+    if (facts) {
+        facts->uptime_s = (double)profile.duration_ns / 1e9;
+        facts->sampler_samples = table->samples;
+    }
     if (table == reader->stacks)
         count_calls(&profile, reader);
     else
@@ -143,8 +150,8 @@ static int store(const struct FormatsFile *file, const struct Bytes *bytes,
 }
 
 // Makes the profile of the samples of a timeline.
-static int write_samples(const struct RecordingReader *reader, const char *path,
-                         struct Bytes *out)
+static int write_samples(const struct RecordingReader *reader,
+                         const struct Conversion *conversion, struct Bytes *out)
 {
     const struct ShareTime now = {.ns = 1, .full_ns = 1};
     struct FlameTable *table;
@@ -154,15 +161,16 @@ static int write_samples(const struct RecordingReader *reader, const char *path,
     Flame_init(&flame);
     add_samples(&flame, reader->trace.view);
     table = Flame_read(&flame, &now, FLAME_NODES);
-    error = table && Flame_list(table) ? write_profile(reader, table, path, out)
-                                       : -ENOMEM;
+    error = table && Flame_list(table)
+                ? write_profile(reader, table, conversion, out)
+                : -ENOMEM;
     FlameTable_free(table);
     Flame_release(&flame);
     return error;
 }
 
 static int convert_stacks(const struct RecordingReader *reader,
-                          const struct FormatsFile *file,
+                          const struct Conversion *conversion,
                           struct PerfettoResult *result)
 {
     struct Bytes bytes;
@@ -170,10 +178,10 @@ static int convert_stacks(const struct RecordingReader *reader,
 
     Bytes_init(&bytes);
     error = reader->stacks
-                ? write_profile(reader, reader->stacks, file->path, &bytes)
-                : write_samples(reader, file->path, &bytes);
+                ? write_profile(reader, reader->stacks, conversion, &bytes)
+                : write_samples(reader, conversion, &bytes);
     if (!error)
-        error = store(file, &bytes, &result->bytes);
+        error = store(&conversion->output, &bytes, &result->bytes);
     Bytes_release(&bytes);
     return error;
 }
@@ -313,7 +321,7 @@ static int write_output(struct Conversion *conversion,
         return -EEXIST;
     if (!FileKind_is_profile(output->path))
         return Perfetto_write(first, output->path, result);
-    return first->next ? -EINVAL : convert_stacks(readers, output, result);
+    return first->next ? -EINVAL : convert_stacks(readers, conversion, result);
 }
 
 int Conversion_run(struct Conversion *conversion)
@@ -330,6 +338,8 @@ int Conversion_run(struct Conversion *conversion)
     for (i = 0; i < count && !error; i++)
         for (j = 0; j < readers[i].view.chunk_count; j++)
             conversion->events += readers[i].view.chunks[j]->event_count;
+    if (!error && conversion->facts)
+        RunFacts_fill(conversion->facts, &readers[0]);
     if (!error)
         error = write_output(conversion, readers, &result);
     conversion->bytes = result.bytes;

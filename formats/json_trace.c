@@ -310,12 +310,12 @@ static struct json_object *value_of(const struct TraceFact *fact)
 static struct json_object *facts_of(const struct TraceWriter *writer)
 {
     struct json_object *object = json_object_new_object();
-    struct TraceFact facts[TRACE_FACTS];
-    int i;
+    struct TraceFacts facts;
+    size_t i;
 
-    TraceWriter_facts(writer, facts);
-    for (i = 0; i < TRACE_FACTS; i++)
-        JsonTree_add(&object, facts[i].key, value_of(&facts[i]));
+    TraceWriter_facts(writer, &facts);
+    for (i = 0; i < facts.count; i++)
+        JsonTree_add(&object, facts.list[i].key, value_of(&facts.list[i]));
     return object;
 }
 

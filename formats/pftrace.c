@@ -298,9 +298,9 @@ static int write_head(struct TraceWriter *writer)
 {
     const struct PerfettoTrace *trace = writer->trace;
     struct Pftrace *pf = (struct Pftrace *)writer;
-    struct TraceFact facts[TRACE_FACTS];
-    size_t from[3];
-    int error, i;
+    struct TraceFacts facts;
+    size_t from[3], i;
+    int error;
 
     Pftrace_end_sequence(pf); // each process has its own ids of functions
     error = open_track(pf, 0, TRACK_PROCESS, from);
@@ -310,10 +310,10 @@ static int write_head(struct TraceWriter *writer)
         error = close_track(pf, from);
     if (error)
         return error;
-    TraceWriter_facts(writer, facts);
+    TraceWriter_facts(writer, &facts);
     begin_instant(pf, trace->view->first_ticks, "about this trace", from);
-    for (i = 0; i < TRACE_FACTS; i++)
-        add_fact(&pf->packet, &facts[i]);
+    for (i = 0; i < facts.count; i++)
+        add_fact(&pf->packet, &facts.list[i]);
     return end_instant(pf, from);
 }
 

@@ -30,11 +30,11 @@ static int read_head(struct RecordingReader *reader, char *why, size_t why_size)
         snprintf(why, why_size, "this is no recording of Ocular's");
         return -EINVAL;
     }
-    if (head->version != RECORDING_VERSION) {
+    if (head->version < RECORDING_OLDEST || head->version > RECORDING_VERSION) {
         snprintf(why, why_size,
                  "this is a recording of version %" PRIu32
-                 ", and this Ocular reads version %u",
-                 head->version, RECORDING_VERSION);
+                 ", and this Ocular reads versions %u to %u",
+                 head->version, RECORDING_OLDEST, RECORDING_VERSION);
         return -EINVAL;
     }
     if (head->check != RecordingHead_check(head) ||
@@ -105,9 +105,11 @@ static bool is_tree(const struct FlameTable *table)
     return table->row_count > 0;
 }
 
-// Reads a block that has a snapshot or stacks.
-static int read_message(struct RecordingReader *reader)
+// Reads a block that has a snapshot, settings or stacks.
+static int read_message(struct RecordingReader *reader, uint32_t kind)
 {
+    struct Snapshot **snapshot =
+        kind == RECORDING_SETTINGS ? &reader->settings : &reader->final;
     struct Message message;
     long used = Message_decode(&message, reader->data.data, reader->data.size,
                                WIRE_MAX_FRAME);
@@ -116,8 +118,8 @@ static int read_message(struct RecordingReader *reader)
     if (used <= 0)
         return used == -ENOMEM ? -ENOMEM : -EINVAL;
     if (message.type == MESSAGE_SNAPSHOT) {
-        Snapshot_free(reader->final);
-        reader->final = message.snapshot;
+        Snapshot_free(*snapshot);
+        *snapshot = message.snapshot;
         message.snapshot = NULL;
     } else if (message.type == MESSAGE_STACKS && is_tree(message.stacks)) {
         FlameTable_free(reader->stacks);
@@ -265,8 +267,9 @@ static int read_block(struct RecordingReader *reader,
     else if (block->kind == RECORDING_OPCODES)
         read_opcodes(reader);
     else if (block->kind == RECORDING_SNAPSHOT ||
-             block->kind == RECORDING_STACKS)
-        error = read_message(reader);
+             block->kind == RECORDING_STACKS ||
+             block->kind == RECORDING_SETTINGS)
+        error = read_message(reader, block->kind);
     else if (block->kind == RECORDING_CALLS)
         read_list(reader, &reader->calls, sizeof(struct RecordingCalls));
     else if (block->kind == RECORDING_DARK)
@@ -537,7 +540,11 @@ static void list_dark(struct RecordingReader *reader)
 static void describe(struct RecordingReader *reader)
 {
     const struct RecordingHead *head = &reader->head;
+    struct Snapshot *settings = reader->settings;
 
+    if (settings &&
+        !(settings->overhead_budget > 0 && settings->overhead_budget <= 1))
+        settings->overhead_budget = NAN; // there is none, or it is forged
     reader->trace = (struct PerfettoTrace){
         .view = &reader->view,
         .pid = (pid_t)head->pid,
@@ -545,6 +552,7 @@ static void describe(struct RecordingReader *reader)
         .python = head->python,
         .mode = head->mode,
         .threshold = head->threshold,
+        .settings = settings,
         .start_ticks = head->start_ticks,
         .start_unix_ns = head->start_unix_ns,
         .start_boot_ns = head->start_boot_ns,
@@ -657,6 +665,7 @@ void RecordingReader_close(struct RecordingReader *reader)
 {
     Heap_free(reader->trace.dark);
     Snapshot_free(reader->final);
+    Snapshot_free(reader->settings);
     FlameTable_free(reader->stacks);
     Bytes_release(&reader->calls);
     Heap_free(reader->opcodes);

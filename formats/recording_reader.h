@@ -41,6 +41,8 @@ struct RecordingReader {
     // The final snapshot, which a stopped trace has written; NULL: there is
     // none.
     struct Snapshot *final;
+    // Has Ocular's version and the settings; NULL: the recording lacks them.
+    struct Snapshot *settings;
     // The sampled stacks of the whole run; NULL: there are none.
     struct FlameTable *stacks;
     struct Bytes calls; // struct RecordingCalls each, in the stacks' order

@@ -4,8 +4,8 @@
 // the final snapshot. Shares are always computed from the stretch's samples.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
+#include "formats/run_facts.h"
 #include "ipc/base/heap.h"
-#include "ipc/version.h"
 #include "tracer/timeline/timeline.h"
 
 #include <inttypes.h>
@@ -415,19 +415,11 @@ static void fill_pairs(struct Maker *maker)
 static void fill_head(struct Maker *maker)
 {
     const struct StretchSums *sums = maker->sums;
-    const struct PerfettoTrace *trace = &sums->reader->trace;
     struct Snapshot *out = maker->out;
     double s = maker->length_ns / 1e9;
 
-    out->schema = SNAPSHOT_SCHEMA;
-    out->version = text_of(maker, OCULAR_VERSION);
-    out->pid = (uint64_t)trace->pid;
-    out->command = text_of(maker, trace->command);
-    out->python = text_of(maker, trace->python);
-    out->mode = text_of(maker, trace->mode);
-    out->threshold = trace->threshold;
+    RunFacts_fill(out, sums->reader);
     out->uptime_s = sums->to_s;
-    out->tsc_hz = trace->hz;
     out->events = sums->events;
     out->lost = sums->lost;
     if (sums->overheads)

@@ -4,6 +4,7 @@
 // writing thread.
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
+#include "ipc/snapshot.h"
 #include "ipc/version.h"
 #include "tracer/base/harmless.h"
 
@@ -163,15 +164,48 @@ static struct TraceFact when(const struct TraceWriter *writer, const char *key,
     return (struct TraceFact){key, FACT_NS, NULL, ns, (double)(ns / 1000.0L)};
 }
 
+// Writes the rules with commas between them. Leaves out the rules that do not
+// fit.
+static void join(char out[TRACE_RULES], const struct FilterRule *rules,
+                 size_t count)
+{
+    size_t i, used = 0;
+
+    *out = '\0';
+    for (i = 0; i < count && used < TRACE_RULES; i++)
+        if (rules[i].text)
+            used += (size_t)snprintf(out + used, TRACE_RULES - used, "%s%s",
+                                     used ? ", " : "", rules[i].text);
+}
+
+// Adds the settings that the recording has and the trace used.
+static void add_settings(struct TraceFacts *facts,
+                         const struct Snapshot *settings)
+{
+    join(facts->exclude, settings->filter_exclude,
+         settings->filter_exclude_count);
+    join(facts->include_only, settings->filter_include_only,
+         settings->filter_include_only_count);
+    if (settings->overhead_budget > 0)
+        facts->list[facts->count++] = (struct TraceFact){
+            "overhead_budget", FACT_REAL, NULL, 0, settings->overhead_budget};
+    if (*facts->exclude)
+        facts->list[facts->count++] = say("exclude", facts->exclude);
+    if (*facts->include_only)
+        facts->list[facts->count++] = say("include_only", facts->include_only);
+}
+
 void TraceWriter_facts(const struct TraceWriter *writer,
-                       struct TraceFact facts[TRACE_FACTS])
+                       struct TraceFacts *facts)
 {
     const struct PerfettoTrace *trace = writer->trace;
     const struct TimelineView *view = trace->view;
     bool whole = view->whole_ticks <= view->first_ticks;
-    const struct TraceFact all[TRACE_FACTS] = {
+    const struct Snapshot *settings = trace->settings;
+    const struct TraceFact all[] = {
         say("tool", "ocular"),
-        say("version", OCULAR_VERSION),
+        say("version",
+            settings && settings->version ? settings->version : OCULAR_VERSION),
         say("python", trace->python),
         say("command", trace->command),
         say("mode", trace->mode),
@@ -187,5 +221,8 @@ void TraceWriter_facts(const struct TraceWriter *writer,
              whole ? view->first_ticks : view->whole_ticks),
     };
 
-    memcpy(facts, all, sizeof all);
+    memcpy(facts->list, all, sizeof all);
+    facts->count = sizeof all / sizeof *all;
+    if (settings)
+        add_settings(facts, settings);
 }

@@ -20,7 +20,8 @@
 #define TRACE_STEP 96
 #define TRACE_LOOK_EVERY 256    // events between two readings of the clock
 #define TRACE_LOOK_NS 50000000u // shortest time between two reports of progress
-#define TRACE_FACTS 14
+#define TRACE_FACTS 17          // the largest number of facts about a run
+#define TRACE_RULES 4096        // bytes of the rules of a filter, with the NUL
 
 struct TraceWriter {
     const struct PerfettoTrace *trace; // the trace that is written now
@@ -115,6 +116,13 @@ struct TraceFact {
     double real;     // or the microseconds
 };
 
+struct TraceFacts {
+    struct TraceFact list[TRACE_FACTS];
+    size_t count;
+    // The rules of the filter, with commas.
+    char exclude[TRACE_RULES], include_only[TRACE_RULES];
+};
+
 // Holds a function's name and place as valid UTF-8.
 struct TraceName {
     char name[TRACE_NAME];
@@ -132,7 +140,7 @@ const char *Trace_end_word(enum CallEnd how);
 void TraceWriter_init(struct TraceWriter *writer,
                       const struct PerfettoTrace *trace);
 void TraceWriter_facts(const struct TraceWriter *writer,
-                       struct TraceFact facts[TRACE_FACTS]);
+                       struct TraceFacts *facts);
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
 // Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.

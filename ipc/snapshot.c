@@ -111,6 +111,10 @@ static const struct Field GARBAGE_FIELDS[] = {
 static const struct Record GARBAGE_RECORD =
     RECORD(GarbageRow, "garbage", GARBAGE_FIELDS);
 
+static const struct Field RULE_FIELDS[] = {TEXT(FilterRule, text)};
+const struct Record FILTER_RULE_RECORD =
+    RECORD(FilterRule, "rule", RULE_FIELDS);
+
 static const struct Field SNAPSHOT_FIELDS[] = {
     U64(Snapshot, schema),
     TEXT(Snapshot, version),
@@ -159,6 +163,10 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_F64(Snapshot, overhead, cores_allowed),
     GROUP_F64(Snapshot, gc, share),
     GROUP_LIST(Snapshot, gc, generations, gc_generation_count, GARBAGE_RECORD),
+    GROUP_LIST(Snapshot, filter, exclude, filter_exclude_count,
+               FILTER_RULE_RECORD),
+    GROUP_LIST(Snapshot, filter, include_only, filter_include_only_count,
+               FILTER_RULE_RECORD),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

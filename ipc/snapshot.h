@@ -136,6 +136,11 @@ struct GarbageRow {
     double longest_s;     // the longest pause
 };
 
+// A rule of the filter that decides which code is traced.
+struct FilterRule {
+    const char *text;
+};
+
 struct RowSet;
 
 struct Snapshot {
@@ -203,6 +208,12 @@ struct Snapshot {
     double gc_share;
     const struct GarbageRow *gc_generations; // the youngest comes first
     size_t gc_generation_count;
+    // Code that matches one of these rules is not traced.
+    const struct FilterRule *filter_exclude;
+    size_t filter_exclude_count;
+    // If there are any, only code that matches one of these rules is traced.
+    const struct FilterRule *filter_include_only;
+    size_t filter_include_only_count;
     // Not in the table of the schema. A traced process has the functions in
     // `shared` instead of `functions`, in rows that several snapshots share
     // (row_set.h).
@@ -216,6 +227,7 @@ struct Snapshot {
 // snapshot.c, since the order of rows is the order on the wire.
 
 extern const struct Record SNAPSHOT_RECORD; // the schema of a whole snapshot
+extern const struct Record FILTER_RULE_RECORD;
 
 const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
 

@@ -2,13 +2,15 @@
 // See recordings.h.
 #include "python/module/recordings.h"
 #include "ipc/base/heap.h"
+#include "python/module/convert.h"
 #include "tracer/timeline/formats.h"
 
 #include <errno.h>
 
 PyDoc_STRVAR(convert_doc,
              "convert(recordings: tuple of bytes, output: bytes) -> (bytes, "
-             "events, what was wrong with the recordings).\n\n"
+             "events, what was wrong with the recordings, facts about the "
+             "first recording as in snapshot()).\n\n"
              "ValueError: a recording cannot be read. OSError: the output "
              "cannot be written, or is there.");
 
@@ -40,7 +42,7 @@ static PyObject *convert(PyObject *module, PyObject *args)
     struct Conversion conversion = {0};
     const struct Formats *formats;
     const char **names;
-    PyObject *recordings, *why;
+    PyObject *recordings, *why, *facts;
     int error;
 
     (void)module;
@@ -50,6 +52,11 @@ static PyObject *convert(PyObject *module, PyObject *args)
     names = names_of(recordings);
     if (!names)
         return NULL;
+    conversion.facts = Snapshot_new();
+    if (!conversion.facts) {
+        Heap_free(names);
+        return PyErr_NoMemory();
+    }
     conversion.paths = names;
     conversion.path_count = (size_t)PyTuple_GET_SIZE(recordings);
     Py_BEGIN_ALLOW_THREADS;
@@ -59,21 +66,19 @@ static PyObject *convert(PyObject *module, PyObject *args)
     Heap_free(names);
     // The text has the names of files.
     why = PyUnicode_DecodeFSDefault(conversion.why);
-    if (!why)
-        return NULL;
-    if (error && conversion.unreadable)
+    facts = Convert_snapshot(conversion.facts);
+    Snapshot_free(conversion.facts);
+    if (why && facts && !error)
+        return Py_BuildValue("KKNN", (unsigned long long)conversion.bytes,
+                             (unsigned long long)conversion.events, why, facts);
+    errno = -error;
+    if (why && facts && conversion.unreadable)
         PyErr_SetObject(PyExc_ValueError, why);
-    if (error)
-        Py_DECREF(why);
-    if (error && conversion.unreadable)
-        return NULL;
-    if (error) {
-        errno = -error;
-        return PyErr_SetFromErrnoWithFilename(PyExc_OSError,
-                                              conversion.output.path);
-    }
-    return Py_BuildValue("KKN", (unsigned long long)conversion.bytes,
-                         (unsigned long long)conversion.events, why);
+    else if (why && facts)
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, conversion.output.path);
+    Py_XDECREF(why);
+    Py_XDECREF(facts);
+    return NULL;
 }
 
 PyMethodDef Recordings_methods[] = {

@@ -45,13 +45,15 @@ static int fill_filter(PyObject *list, struct Filter *filter,
     return 0;
 }
 
-static int start_session(struct State *state, const struct Config *config)
+static int start_session(struct State *state, const struct Config *wanted)
 {
+    struct Config config = *wanted;
     struct Session *session;
     char why[1024];
-    int error =
-        Session_start(&session, &state->engine, config, why, sizeof why);
+    int error;
 
+    config.filter = &state->filter;
+    error = Session_start(&session, &state->engine, &config, why, sizeof why);
     if (error) {
         PyErr_SetString(
             error == -ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError, why);

@@ -60,27 +60,28 @@ def _unit(path, flame):
 def _of_recordings(paths, output):
     """Makes the file from recordings and returns a message about it."""
     if not _settings.page_ending(output):
-        return _recording_file.convert(paths, output)
-    path = paths[0]
+        return _recording_file.convert(paths, output)[0]
     stacks = f"{output}.{os.getpid()}{_settings.STACKS}"
     try:
-        _recording_file.convert(paths, stacks)
-        return _of_stacks(stacks, output, "us", path)
+        _, about = _recording_file.convert(paths, stacks)
+        facts = _flame_file.facts_of(about, os.path.basename(paths[0]))
+        return _of_stacks(stacks, output, facts)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(stacks)
 
 
-def _of_stacks(path, output, unit, source):
-    """Makes a flame graph from folded stacks and returns a message about it. `source` is
-    the file from which the stacks come."""
+def _of_stacks(path, output, facts=None, unit=None):
+    """Makes a flame graph from folded stacks and returns a message about it. `facts` are
+    those of the recording from which the stacks come."""
     flame = _read(path)
     if not flame.total:
         raise _Refused("it has no stacks")
-    title = "stdin" if source == "-" else os.path.basename(source)
-    facts = _flame_page.Facts(
-        title, [f"Ocular {_ocular.__version__}"], unit or _unit(path, flame)
-    )
+    if facts is None:
+        title = "stdin" if path == "-" else os.path.basename(path)
+        facts = _flame_page.Facts(
+            title, [f"Ocular {_ocular.__version__}"], unit or _unit(path, flame)
+        )
     size = _flame_file.write(output, _flame_file.text_of(flame, facts, output))
     figures = _flame_page.Figures(flame.total, facts.unit)
     return f"{output}: {size / 1e3:.0f} kB, {figures.amount(flame.total)}"
@@ -163,7 +164,7 @@ def main(arguments, verb="convert"):
         if records:
             print(_of_recordings(options.files, output))
         else:
-            print(_of_stacks(file, output, options.unit, file))
+            print(_of_stacks(file, output, unit=options.unit))
     except _Refused as error:
         print(f"ocular {verb}: {file}: {error}", file=sys.stderr)
         return 2

@@ -53,19 +53,34 @@ def _write(temporary, path, content, replaces):
         os.rename(temporary, path)  # this file system has no hard links
 
 
-def _facts(snapshot):
-    """Returns the facts about a trace, from its snapshot."""
+def _settings_of(snapshot):
+    """Yields a sentence for each setting of a trace that is not always the same."""
+    if snapshot["mode"] != "adaptive":
+        yield f"mode {snapshot['mode']}"
+    yield f"threshold {snapshot['threshold']}"
+    if snapshot["overhead"]["budget"]:
+        yield f"budget {100 * snapshot['overhead']['budget']:g} %"
+    for key, word in ("exclude", "excluded"), ("include_only", "only"):
+        rules = ", ".join(rule["text"] or "" for rule in snapshot["filter"][key])
+        if rules:
+            yield f"{word}: {rules}"
+
+
+def facts_of(snapshot, file=None):
+    """Returns the facts about a trace, from its snapshot. The title of the graph is the
+    name of the recording `file`, or the command if there is no file."""
     samples = (snapshot["sampler"] or {}).get("samples") or 0
-    budget = snapshot["overhead"]["budget"]
     sentences = [
-        f"in {snapshot['uptime_s']:.1f} s",
+        file and snapshot["command"],
+        f"in {snapshot['uptime_s'] or 0:.1f} s",
         f"{samples} samples",
         snapshot["python"],
-        f"Ocular {snapshot['version']}",
+        snapshot["version"] and f"Ocular {snapshot['version']}",
+        *_settings_of(snapshot),
     ]
-    if budget:
-        sentences.append(f"budget {100 * budget:g} %")
-    return _flame_page.Facts(snapshot["command"], sentences, "us", samples)
+    return _flame_page.Facts(
+        file or snapshot["command"], filter(None, sentences), "us", samples
+    )
 
 
 def _read(path):
@@ -81,7 +96,7 @@ def make_page(ending, say, path, snapshot):
     stem += number  # adds a forked child's process id
     page = stem + ending
     try:
-        text = text_of(_read(path), _facts(snapshot), page)
+        text = text_of(_read(path), facts_of(snapshot), page)
         for number in range(1, TRIES):
             try:
                 write(page, text)
@@ -105,7 +120,7 @@ def export(path):
     stacks = f"{path}.{os.getpid()}.{_thread.get_ident()}{_settings.STACKS}"
     try:
         _ocular.export(os.fsencode(stacks))
-        text = text_of(_read(stacks), _facts(_ocular.snapshot()), path)
+        text = text_of(_read(stacks), facts_of(_ocular.snapshot()), path)
         return write(path, text, replaces=True)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, path) from None

@@ -62,11 +62,12 @@ def is_one(path):
 
 
 def convert(paths, output):
-    """Makes the file `output` of one recording or more, and returns a message about it.
-    Raises ValueError if a recording cannot be read."""
-    size, events, wrong = _ocular.convert(
+    """Makes the file `output` of one recording or more. Returns a message about it, and
+    facts about the first recording, as in a snapshot. Raises ValueError if a recording
+    cannot be read."""
+    size, events, wrong, facts = _ocular.convert(
         tuple(map(os.fsencode, paths)), os.fsencode(output)
     )
     for line in wrong.splitlines():
         print(f"ocular convert: {line}", file=sys.stderr)
-    return f"{output}: {size / 1e6:.1f} MB, of {events} events"
+    return f"{output}: {size / 1e6:.1f} MB, of {events} events", facts

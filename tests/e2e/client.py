@@ -256,7 +256,7 @@ class Client:
         _, _, file = self.hand_out(SAMPLED if stacks else TIMELINE)
         Path(path).unlink(missing_ok=True)
         try:
-            _, _, wrong = _ocular.convert(
+            _, _, wrong, _ = _ocular.convert(
                 (f"/proc/self/fd/{file}".encode(),), os.fsencode(path)
             )
         finally:

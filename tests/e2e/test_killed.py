@@ -59,7 +59,7 @@ def convert(recording, *arguments):
 def make(recording, output):
     """Converts the recording, and checks that the conversion reports no error. Returns the
     file's size and the number of events."""
-    size, events, wrong = _ocular.convert((os.fsencode(recording),), os.fsencode(output))
+    size, events, wrong, _ = _ocular.convert((os.fsencode(recording),), os.fsencode(output))
     assert size == output.stat().st_size and wrong == ""
     return size, events
 

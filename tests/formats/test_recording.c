@@ -464,6 +464,34 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 
 static const struct RecordingSource source = {NULL, name_of, &opcodes};
 
+// Makes the data of a block of settings, with this budget and one rule.
+static void encode_settings(struct Bytes *bytes, double budget,
+                            const char *rule)
+{
+    const struct FilterRule rules[] = {{rule}, {"b"}};
+    struct Snapshot *snapshot = Snapshot_new();
+    const struct Message message = {.type = MESSAGE_SNAPSHOT,
+                                    .snapshot = snapshot};
+
+    snapshot->version = "0.0.9";
+    snapshot->overhead_budget = budget;
+    snapshot->filter_exclude = rules;
+    snapshot->filter_exclude_count = 2;
+    Bytes_init(bytes);
+    assert_int_equal(Message_encode(bytes, &message), 0);
+    Snapshot_free(snapshot);
+}
+
+static void set_settings(struct Timeline *timeline, double budget,
+                         const char *rule)
+{
+    struct Bytes bytes;
+
+    encode_settings(&bytes, budget, rule);
+    assert_int_equal(Timeline_set_settings(timeline, &bytes), 0);
+    Bytes_release(&bytes);
+}
+
 // Records `calls` calls of each of two threads, with `limit` bytes of memory.
 // Saves the events from time to time, and never stops the trace.
 static void record(size_t limit, bool spills, unsigned calls)
@@ -474,6 +502,7 @@ static void record(size_t limit, bool spills, unsigned calls)
     uint64_t ticks = 1000;
     unsigned i, n;
 
+    set_settings(timeline, .01, "a");
     tracks[0] = Timeline_begin(timeline, 0, 4711, "MainThread");
     tracks[1] = Timeline_begin(timeline, 1, 4712, "Thread-1");
     for (i = 0; i < calls; i++) {
@@ -647,6 +676,179 @@ TEST(the_dark_functions_of_a_cut_and_of_later_events)
 {
     assert_int_equal(dark_at_the_end(false), 1);
     assert_int_equal(dark_at_the_end(true), 3);
+}
+
+// --- Settings ----------------------------------------------------------------
+
+static char *contents(size_t *size);
+static void store(const char *data, size_t size);
+
+// Converts the recording to JSON. The caller frees the text.
+static char *as_json(void)
+{
+    const char *const paths[] = {path};
+    struct Conversion conversion = {
+        .paths = paths, .path_count = 1, .output = {.path = other}};
+    char *text;
+    size_t size;
+
+    assert_int_equal(Conversion_run(&conversion), 0);
+    assert_int_equal(rename(other, path), 0);
+    text = contents(&size);
+    text[size] = '\0';
+    unlink(path);
+    return text;
+}
+
+// Makes a recording whose settings have changed once.
+static void record_settings(double budget, const char *rule)
+{
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+
+    set_settings(timeline, .5, "before");
+    Timeline_save_run(timeline, &head, &source);
+    set_settings(timeline, budget, rule);
+    Timeline_save_run(timeline, &head, &source);
+    Recording_flush(Timeline_recording(timeline), true);
+    Timeline_free(timeline);
+}
+
+static void check_settings(const char *rule)
+{
+    struct RecordingReader reader;
+    char why[256];
+
+    assert_int_equal(found(&reader, why), 0);
+    assert_string_equal(why, "");
+    assert_non_null(reader.settings);
+    assert_string_equal(reader.settings->filter_exclude[0].text, rule);
+    RecordingReader_close(&reader);
+}
+
+TEST(the_settings_of_the_trace)
+{
+    char *text;
+
+    record_settings(.02, "numpy");
+    check_settings("numpy");
+    text = as_json();
+    assert_non_null(strstr(text, "\"version\":\"0.0.9\""));
+    assert_non_null(strstr(text, "\"overhead_budget\":0.02"));
+    assert_non_null(strstr(text, "\"exclude\":\"numpy, b\""));
+    assert_null(strstr(text, "\"include_only\""));
+    free(text);
+}
+
+TEST(a_recording_without_settings)
+{
+    struct RecordingHead own = head;
+    struct Recording *recording = make();
+    struct RecordingReader reader;
+    char why[256], *text;
+    unsigned version;
+
+    Recording_put_head(recording, &own);
+    Recording_put(recording);
+    for (version = 2; version <= RECORDING_VERSION + 1; version++) {
+        own.version = version;
+        store((const char *)&own, sizeof own);
+        if (version < 3 || version > RECORDING_VERSION) {
+            assert_int_equal(found(&reader, why), -EINVAL);
+            assert_non_null(strstr(why, "reads versions 3 to 4"));
+            continue;
+        }
+        assert_int_equal(found(&reader, why), 0);
+        assert_null(reader.settings);
+        RecordingReader_close(&reader);
+    }
+    own.version = 3;
+    store((const char *)&own, sizeof own);
+    text = as_json();
+    assert_non_null(strstr(text, "\"version\":\"" OCULAR_VERSION "\""));
+    assert_null(strstr(text, "\"overhead_budget\""));
+    free(text);
+}
+
+// The file can be converted, whatever the settings are.
+TEST(forged_settings)
+{
+    static const double budgets[] = {-1, 0, 7, 1e300, INFINITY};
+    char rule[9000], *text;
+    size_t i;
+
+    for (i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+        record_settings(budgets[i], "\x1b[2J\"\xff");
+        text = as_json();
+        assert_null(strstr(text, "overhead_budget"));
+        assert_null(strchr(text, '\x1b'));
+        free(text);
+    }
+    memset(rule, 'x', sizeof rule - 1);
+    rule[sizeof rule - 1] = '\0';
+    record_settings(.1, rule);
+    text = as_json();
+    assert_non_null(strstr(text, "\"exclude\":\"xxx"));
+    free(text);
+}
+
+// Makes a recording whose block of settings has this data. Returns the number
+// of damaged blocks.
+static uint64_t damage(const struct Bytes *bytes)
+{
+    struct Recording *recording = make();
+    struct RecordingHead own = head;
+    struct RecordingBlock block = {.kind = RECORDING_SETTINGS};
+    struct RecordingSlot slot = {0};
+    struct RecordingReader reader;
+    uint64_t damaged;
+    char why[256];
+
+    Recording_put_head(recording, &own);
+    assert_int_equal(Recording_append(recording, &slot, &block, bytes->data,
+                                      bytes->size / 8 * 8),
+                     0);
+    Recording_flush(recording, true);
+    Recording_put(recording);
+    assert_int_equal(found(&reader, why), 0);
+    damaged = reader.damaged;
+    assert_int_equal(*why != '\0', damaged > 0);
+    RecordingReader_close(&reader);
+    unlink(path);
+    return damaged;
+}
+
+TEST(settings_that_cannot_be_read)
+{
+    struct Bytes bytes;
+    size_t size;
+
+    encode_settings(&bytes, .1, "a");
+    while (bytes.size % 8)
+        Bytes_put_u8(&bytes, 0);
+    assert_int_equal(damage(&bytes), 0);
+    for (size = bytes.size - 16; size >= 16; size -= 16) {
+        bytes.size = size;
+        assert_int_equal(damage(&bytes), 1);
+    }
+    Bytes_release(&bytes);
+}
+
+TEST(settings_after_a_truncation)
+{
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+
+    set_settings(timeline, .1, "a");
+    Timeline_save_run(timeline, &head, &source);
+    Recording_flush(Timeline_recording(timeline), true);
+    check_settings("a");
+    assert_int_equal(truncate(path, 0), 0);
+    Timeline_save_run(timeline, &head, &source);
+    Recording_flush(Timeline_recording(timeline), true); // this one notices
+    Timeline_save_run(timeline, &head, &source);
+    Recording_flush(Timeline_recording(timeline), true);
+    check_settings("a");
+    Timeline_free(timeline);
+    unlink(path);
 }
 
 // --- What is not whole -------------------------------------------------------

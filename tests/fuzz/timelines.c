@@ -20,10 +20,10 @@ static void put(int fd, const void *data, size_t size, uint64_t at)
         abort();
 }
 
-static void put_head(int fd)
+static void put_head(int fd, unsigned older)
 {
     struct RecordingHead head = {.magic = RECORDING_MAGIC,
-                                 .version = RECORDING_VERSION,
+                                 .version = RECORDING_VERSION - older,
                                  .hz = 1e9,
                                  .start_ticks = 1000};
 
@@ -39,7 +39,7 @@ static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
     struct RecordingBlock block = {
         .magic = RECORDING_BLOCK,
         .at = at,
-        .kind = data[0] % 7,
+        .kind = data[0] % 9,
         .thread = data[1] % 4 == 3 ? TIMELINE_OWN : data[1] % 4,
         .sequence = data[2] % 8,
         .open_count = data[3] % 8,
@@ -71,7 +71,7 @@ static void fill(int fd, const uint8_t *data, size_t size)
         put(fd, data + 1, left, 0);
         return;
     }
-    put_head(fd);
+    put_head(fd, data[0] >> 1 & 1);
     while (left > 6) {
         left = put_block(fd, data + size - left, left, at);
         at += 2 * RECORDING_PAGE;
@@ -127,7 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct Conversion conversion = {
         .paths = paths,
         .path_count = 1,
-        .output = {.path = "/tmp/ocular-fuzz.folded"}};
+        .output = {.path = "/tmp/ocular-fuzz.folded"},
+        .facts = Snapshot_new()};
 
     if (fd < 0)
         abort();
@@ -142,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         show(path);
         Conversion_run(&conversion);
         unlink("/tmp/ocular-fuzz.folded");
+        Snapshot_renew(conversion.facts);
         conversion.path_count = 2;
         conversion.output.path = "/tmp/ocular-fuzz.json";
         Conversion_run(&conversion);
@@ -149,6 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (!*why) {
         abort();
     }
+    Snapshot_free(conversion.facts);
     close(fd);
     return 0;
 }

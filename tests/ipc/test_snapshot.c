@@ -72,7 +72,8 @@ TEST(test_names_and_groups_are_the_contract)
         "states{armed,partial,dark},"
         "sampler{window_s,window_samples,signal,lost,in_hooks,untimed},"
         "overhead{cores,cores_allowed},"
-        "gc{share,generations[collections,total_s,longest_s]}");
+        "gc{share,generations[collections,total_s,longest_s]},"
+        "filter{exclude[text],include_only[text]}");
 }
 
 static size_t member_size(const struct Field *field)

@@ -212,7 +212,7 @@ def test_what_takes_too_long_stays_a_recording(tmp_path):
         f"long (output_seconds); what was recorded is there: ocular convert {recording}\n"
     ) in err
     assert not (tmp_path / "t.json.gz").exists()
-    _, events, wrong = _ocular.convert(
+    _, events, wrong, _ = _ocular.convert(
         (os.fsencode(recording),), os.fsencode(tmp_path / "t.pftrace")
     )
     assert events > 300 * 2000 * 2 and wrong == ""

@@ -3,11 +3,11 @@
 // adds the data about the whole process.
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"
-#include "ipc/version.h"
 #include "tracer/session/function_row.h"
 #include "tracer/session/garbage_rows.h"
 #include "tracer/session/ranking.h"
 #include "tracer/session/session.h"
+#include "tracer/session/settings.h"
 #include "tracer/session/threads.h"
 
 #include <stdlib.h>
@@ -157,18 +157,16 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     }
     at.started = session->account.wall;
     snapshot->schema = 1;
-    snapshot->version = OCULAR_VERSION;
     snapshot->pid = (uint64_t)getpid();
     snapshot->command = Snapshot_text(snapshot, engine->command);
     snapshot->python = Snapshot_text(snapshot, engine->python);
-    snapshot->mode = Snapshot_text(snapshot, session->config.mode);
-    snapshot->threshold = session->config.threshold;
     // A clock is used, because the CPU's counter may restart after suspension.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;
     snapshot->events = snapshot->memory_bytes = 0;
-    whole = Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
+    whole = Settings_fill(snapshot, session) &&
+            Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
             fill_retired(snapshot, &at);
     if (session->sampler)
         fill_sampler(snapshot, &at);

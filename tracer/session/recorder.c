@@ -2,6 +2,7 @@
 // See recorder.h.
 #include "tracer/session/recorder.h"
 #include "ipc/base/now.h"
+#include "tracer/session/settings.h"
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
@@ -93,13 +94,16 @@ int Recorder_start(struct Session *session)
         return -ENOMEM;
     Recorder_describe(session, &session->head);
     Recording_put_head(recording, &session->head);
-    Recording_flush(recording, true);
     if (grows && limit < LIST_LEAST)
         limit = LIST_LEAST;
     session->timeline = Timeline_new(recording, limit, grows);
-    if (!session->timeline)
+    if (!session->timeline) {
         Recording_put(recording);
-    return session->timeline ? 0 : -ENOMEM;
+        return -ENOMEM;
+    }
+    Settings_record(session);
+    Recording_flush(recording, true);
+    return 0;
 }
 
 unsigned Recorder_pause_ms(struct Session *session)
@@ -125,6 +129,7 @@ void Recorder_turn(struct Session *session)
         return;
     session->head.hz = Clock_hz(&engine->clock);
     session->head.now_ticks = Clock_read(&engine->clock);
+    Settings_record(session);
     NameQuery_init(&query, &engine->names, engine->registry);
     Timeline_save_run(session->timeline, &session->head, &source);
     NameQuery_release(&query);

@@ -23,6 +23,7 @@
 
 #include <limits.h>
 
+struct Filter;
 struct Session;
 
 struct Config {
@@ -48,6 +49,9 @@ struct Config {
     // Server that outlives the session, or NULL.
     struct PersistentServer *persistent;
     double budget; // share of CPU time at the start, or NaN
+    // The rules by which code is traced, which live longer than the session, or
+    // NULL.
+    const struct Filter *filter;
     // The collector's thread calls this function each time that the thread
     // wakes up. NULL if there is no function.
     void (*each_turn)(struct Session *session);
@@ -83,6 +87,10 @@ struct Session {
     struct Recording *recording;
     // head of the recording; only the collector's thread uses it
     struct RecordingHead head;
+    // True if the timeline has the settings, with this budget. `draining`
+    // guards both fields.
+    bool settings_recorded;
+    double recorded_budget;
     // 0, or the -errno for which the file beside the output is missing.
     int recording_error;
     // true if the file is kept when the session is freed

@@ -8,6 +8,7 @@
 
 #include "ipc/base/bytes.h"
 #include "ipc/file_kind.h"
+#include "ipc/snapshot.h"
 #include "ipc/version.h"
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
@@ -36,6 +37,9 @@ struct Conversion {
     // size of the file. Returns false to cancel. May be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
+    // A new snapshot, which gets the facts about the first recording; NULL: not
+    // wanted. For a profile it also gets the length and the number of samples.
+    struct Snapshot *facts;
     uint64_t bytes;  // of the file
     uint64_t events; // number of events of the timeline
     bool unreadable; // true if a recording could not be read
@@ -53,7 +57,7 @@ struct Formats {
 // replaced the library while the program ran.
 struct FormatsHost {
     const char *version;
-    size_t sizes[3];
+    size_t sizes[4];
     void *(*alloc)(size_t size);
     void *(*zeroed)(size_t count, size_t size);
     void *(*resize)(void *memory, size_t size);
@@ -63,7 +67,7 @@ struct FormatsHost {
 #define FORMATS_SIZES                                                          \
     {                                                                          \
         sizeof(struct Conversion), sizeof(struct RecordingHead),               \
-            sizeof(struct RecordingBlock)                                      \
+            sizeof(struct RecordingBlock), sizeof(struct Snapshot)             \
     }
 #define FORMATS_LIBRARY "libocular_formats.so"
 

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDING_VERSION 3u
+#define RECORDING_VERSION 4u
+#define RECORDING_OLDEST 3u // version without settings, which is read as well
 #define RECORDING_PAGE UINT64_C(4096) // the size of the head
 #define RECORDING_UNIT UINT64_C(256) // blocks begin at multiples of this number
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
@@ -47,7 +48,8 @@ enum RecordingKind {
     RECORDING_THREADS,  // array of struct RecordingThread, sorted by number
     // The sampled stacks of the whole run, encoded as for the socket.
     RECORDING_STACKS,
-    RECORDING_CALLS // array of struct RecordingCalls, of the stacks' functions
+    RECORDING_CALLS, // array of struct RecordingCalls, of the stacks' functions
+    RECORDING_SETTINGS // snapshot that has only settings, encoded likewise
 };
 
 struct RecordingBlock {

@@ -34,7 +34,10 @@ struct Timeline {
         *newest; // of all threads, in the order of their beginning
     struct RecordingNames names;        // names in the recording.
     struct RecordingSlot dark, threads; // lists of the newest cut.
-    unsigned holds;                     // number of readers (Timeline_hold).
+    struct Bytes settings;              // data of the block of settings.
+    struct RecordingSlot settings_slot;
+    bool settings_due;    // true if the settings must be written.
+    unsigned holds;       // number of readers (Timeline_hold).
     uint64_t lent_ns;     // CLOCK_MONOTONIC; end of Timeline_lend's hold, or 0.
     unsigned truncations; // truncations of the file at the last check.
     bool names_lost;      // true if all names must be written again.
@@ -82,6 +85,7 @@ void Timeline_free(struct Timeline *timeline)
     }
     Recording_put(timeline->recording);
     RecordingNames_release(&timeline->names);
+    Bytes_release(&timeline->settings);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
 }
@@ -483,18 +487,46 @@ void Timeline_save(struct Timeline *timeline, struct Track *track)
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Saves a list, and then drops the list of the last cut.
-static void save_list(struct Timeline *timeline, enum RecordingKind kind,
-                      struct RecordingSlot *before, const void *list,
+// Saves a block, and then drops the block before. Returns false if the block
+// could not be saved.
+static bool save_anew(struct Timeline *timeline, enum RecordingKind kind,
+                      struct RecordingSlot *before, const void *data,
                       size_t size)
 {
     struct RecordingBlock header = {.kind = kind};
     struct RecordingSlot slot = {0};
 
-    if (Recording_append(timeline->recording, &slot, &header, list, size))
-        return;
+    if (Recording_append(timeline->recording, &slot, &header, data, size))
+        return false;
     Recording_drop(timeline->recording, before);
     *before = slot;
+    return true;
+}
+
+static void save_settings(struct Timeline *timeline)
+{
+    timeline->settings_due =
+        timeline->settings_due && timeline->settings.size &&
+        !save_anew(timeline, RECORDING_SETTINGS, &timeline->settings_slot,
+                   timeline->settings.data, timeline->settings.size);
+}
+
+int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings)
+{
+    struct Bytes before;
+
+    while (settings->size % 8 && !settings->error)
+        Bytes_put_u8(settings, 0);
+    if (settings->error)
+        return settings->error;
+    pthread_mutex_lock(&timeline->mutex);
+    before = timeline->settings;
+    timeline->settings = *settings;
+    timeline->settings_due = true;
+    save_settings(timeline);
+    pthread_mutex_unlock(&timeline->mutex);
+    *settings = before; // the caller frees these bytes
+    return 0;
 }
 
 static void save_threads(struct Timeline *timeline)
@@ -516,7 +548,7 @@ static void save_threads(struct Timeline *timeline)
         Bytes_put(&list, &thread, sizeof thread);
     }
     if (!list.error)
-        save_list(timeline, RECORDING_THREADS, &timeline->threads, list.data,
+        save_anew(timeline, RECORDING_THREADS, &timeline->threads, list.data,
                   list.size);
     Bytes_release(&list);
 }
@@ -540,7 +572,7 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
     }
     for (i = 0; i < count; i++)
         RecordingNames_see_id(&timeline->names, dark[i].id);
-    save_list(timeline, RECORDING_DARK, &timeline->dark, dark,
+    save_anew(timeline, RECORDING_DARK, &timeline->dark, dark,
               count * sizeof *dark);
     save_threads(timeline);
     pthread_mutex_unlock(&timeline->mutex);
@@ -586,14 +618,17 @@ bool Timeline_wants_names(struct Timeline *timeline)
     return wants;
 }
 
-// Makes all names wanted again if the written names are lost. The thread that
-// writes the names calls this function and holds the mutex.
+// If the written names are lost, makes all names wanted again, and the settings
+// due. The thread that writes the names calls this function and holds the
+// mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);
 
-    if (timeline->names_lost || truncations != timeline->truncations)
+    if (timeline->names_lost || truncations != timeline->truncations) {
         RecordingNames_restart(&timeline->names);
+        timeline->settings_due = true;
+    }
     timeline->names_lost = false;
     timeline->truncations = truncations;
 }
@@ -611,6 +646,7 @@ void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
     head->lost = timeline->lost;
     head->whole_ticks = timeline->whole_ticks;
     Recording_put_head(timeline->recording, head);
+    save_settings(timeline);
     wanted = RecordingNames_take(&timeline->names);
     pthread_mutex_unlock(&timeline->mutex);
     // The mutex is not held, because finding a name takes other locks.

@@ -54,6 +54,10 @@ void Timeline_save(struct Timeline *timeline, struct Track *track);
 // counts of the head. Only one thread at a time may call this function.
 void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
                        const struct RecordingSource *source);
+// Saves the settings of the trace, which are the data of a block. The timeline
+// keeps the data, and saves it again if the file loses it. `settings` then has
+// the data before, which the caller frees. Returns 0 or -ENOMEM.
+int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings);
 // Saves all events that were added, marks the gaps that are not marked yet, and
 // lists the functions that are dark. Later events go to new blocks. Only one
 // thread at a time may call this function and then Timeline_save_run.

@@ -9,6 +9,8 @@
 #include "tracer/timeline/recording_format.h"
 #include "tracer/timeline/view.h"
 
+struct Snapshot;
+
 // The name of a function. The texts are valid until the next call of
 // PerfettoTrace.name.
 struct PerfettoName {
@@ -28,6 +30,8 @@ struct PerfettoTrace {
     const char *python; // version
     const char *mode;
     uint64_t threshold;
+    // Has Ocular's version, the budget and the filter; NULL: unknown.
+    const struct Snapshot *settings;
     uint64_t start_ticks; // time 0 of the file; no event is earlier
     uint64_t start_unix_ns;
     uint64_t start_boot_ns; // CLOCK_BOOTTIME at start_ticks; only for the

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Tests that a recording has the settings of its trace. The viewer and all outputs show the
+settings."""
+
+import json
+import os
+import signal
+import struct
+
+import ocular
+import pytest
+from e2e import client, pftrace
+from e2e.client import Client
+from e2e.program import PYTHON, Running, run, top, wait_until, write
+
+pytestmark = pytest.mark.timeout(300)
+
+WORK = """
+import sys
+def work(n): return sum(map(abs, range(n)))
+def other(n): return sum(map(hash, range(n)))
+for _ in range(200):
+    work(3000)
+    other(3000)
+"""
+SETTINGS = ["--threshold", "70", "--budget", "0.02", "--exclude", "numpy"]
+SETTINGS += ["--exclude", "torch", "--include-only", "program"]
+
+
+def traced(folder, output, *settings):
+    program = write(folder, WORK)
+    options = ["--quiet", "--output", output, *settings]
+    done = run([PYTHON, "-m", "ocular", *options, program], cwd=folder)
+    assert done.status == 0 and not done.err, done.err
+    return folder / output
+
+
+def convert(recording, output):
+    command = [PYTHON, "-m", "ocular", "convert", recording, "-o", output]
+    done = run(command, cwd=recording.parent)
+    assert done.status == 0 and not done.err, done.err
+    return recording.parent / output
+
+
+def texts(rules):
+    return [rule["text"] for rule in rules]
+
+
+def check_facts(facts):
+    assert facts["threshold"] == 70 and facts["mode"] == "adaptive"
+    assert facts["overhead_budget"] == 0.02
+    assert facts["exclude"] == "numpy, torch" and facts["include_only"] == "program"
+    assert facts["version"] == ocular.__version__
+    assert facts["python"].startswith("CPython 3.")
+
+
+def test_of_timelines(tmp_path):
+    """A converted timeline has the same facts as the timeline of a trace."""
+    direct = json.loads(traced(tmp_path, "direct.json", *SETTINGS).read_text())
+    check_facts(direct["otherData"])
+    recording = traced(tmp_path, "run.ocular", *SETTINGS)
+    read = json.loads(convert(recording, "run.json").read_text())
+    check_facts(read["otherData"])
+    data = convert(recording, "run.pftrace").read_bytes()
+    check_facts(pftrace.document(data)["otherData"])
+
+
+def test_of_pages(tmp_path):
+    recording = traced(tmp_path, "run.ocular", *SETTINGS)
+    for page in traced(tmp_path, "direct.html", *SETTINGS), convert(recording, "run.html"):
+        text = page.read_text()
+        for fact in (
+            "threshold 70",
+            "budget 2 %",
+            "excluded: numpy, torch",
+            "only: program",
+            f"Ocular {ocular.__version__}",
+            "CPython 3.",
+            " samples",
+        ):
+            assert f"<li>{fact}" in text or fact in text.split("<li>", 3)[3], fact
+    assert "<title>run.ocular" in text and "program.py" in text.split("<table")[0]
+
+
+def test_in_the_viewer(tmp_path):
+    recording = str(traced(tmp_path, "run.ocular", *SETTINGS))
+    shown = json.loads(top(recording, "--once", "--json").out)
+    assert shown["version"] == ocular.__version__ and shown["threshold"] == 70
+    assert shown["overhead"]["budget"] == 0.02
+    assert texts(shown["filter"]["exclude"]) == ["numpy", "torch"]
+    assert texts(shown["filter"]["include_only"]) == ["program"]
+
+
+def test_of_a_killed_run(tmp_path, sockets):
+    """The recording has the budget that a viewer has set, and not the first budget."""
+    body = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.01)"
+    options = ["--serve", "--quiet", "--output", "t.json", "--exclude", "json"]
+    command = [PYTHON, "-m", "ocular", *options]
+    with Running(tmp_path, body, command) as program:
+        [recording] = tmp_path.glob("*.ocular")
+
+        def budget():
+            shown = json.loads(top(str(recording), "--once", "--json").out)
+            assert texts(shown["filter"]["exclude"]) == ["json"]
+            return shown["overhead"]["budget"]
+
+        assert budget() == 0.01
+        with Client(sockets / f"{program.pid}.sock") as viewer:
+            viewer.ask(client.BUDGET, struct.pack("<d", 0.05))
+        wait_until(lambda: budget() == 0.05)
+        os.kill(program.pid, signal.SIGKILL)
+        program.process.wait()
+        assert budget() == 0.05
