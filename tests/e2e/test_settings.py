@@ -89,6 +89,11 @@ def test_in_the_viewer(tmp_path):
     assert shown["overhead"]["budget"] == 0.02
     assert texts(shown["filter"]["exclude"]) == ["numpy", "torch"]
     assert texts(shown["filter"]["include_only"]) == ["program"]
+    line = top(recording, "--once", "--size", "240x40").out.splitlines()[0]
+    assert "excluded numpy, torch" in line and "only program" in line
+    page = top(recording, "--once", "--size", "80x40", "--keys", "?").out
+    for words in "adaptive, threshold 70", "2% of its", "numpy, torch", "program":
+        assert words in page.split("Views")[0], words
 
 
 def test_of_a_killed_run(tmp_path, sockets):

@@ -211,6 +211,33 @@ TEST_WITH(test_the_pauses_of_the_garbage_collector, set_up, tear_down)
     assert_false(says(f, "gc "));
 }
 
+// --- The filter
+
+TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)
+{
+    static const struct FilterRule exclude[] = {{"numpy"}, {"torch"}};
+    static const struct FilterRule only[] = {{"srv"}};
+    struct Fixture *f = *state;
+    int width;
+
+    for (width = 60; width < 200; width++) {
+        struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+
+        snapshot->filter_exclude = exclude;
+        snapshot->filter_exclude_count = 2;
+        snapshot->filter_include_only = only;
+        snapshot->filter_include_only_count = 1;
+        draw(f, snapshot, width);
+        assert_true(says(f, "ocular-top"));
+        // The threshold is dropped no earlier than the rules.
+        if (says(f, "excluded "))
+            assert_true(says(f, "threshold "));
+    }
+    assert_true(says(f, "excluded numpy, torch   only srv"));
+    draw(f, Sample_new((struct SampleWish){0}), 200);
+    assert_false(says(f, "excluded ") || says(f, "only "));
+}
+
 // --- Without a sampler
 
 TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)

@@ -292,6 +292,9 @@ def check(top, heading, name):
 @pytest.mark.timeout(600)
 def test_every_key_of_the_help(program, top):
     table = read_help(top)
+    settings = {names[0]: about for names, about in table.pop("This trace")}
+    assert settings["versions"].strip().startswith("CPython 3.")
+    assert settings["mode"].strip() == "adaptive, threshold 500"
     top.resize(150, 70)  # only the help needed the height; large frames take long to read
     top.wait(lambda text: "q Quit" in text.splitlines()[69])
     assert set(table) == set(EFFECTS)

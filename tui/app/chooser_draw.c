@@ -262,7 +262,7 @@ void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
         return;
     }
     if (chooser->help) {
-        ViewHelp_draw_page(canvas, VIEWS, &chooser->help_top, CAN_REACH);
+        ViewHelp_draw_page(canvas, VIEWS, &chooser->help_top, CAN_REACH, NULL);
         draw_bottom(chooser, canvas);
         return;
     }

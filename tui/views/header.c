@@ -118,6 +118,20 @@ static void add_stretch(struct Strip *strip, const struct Status *status)
         Strip_add(strip, STYLE_FAINT, ", which the recording begins with");
 }
 
+// Adds the rules of a filter, of which a narrow terminal shows the first.
+static void add_rules(struct Strip *strip, const char *label,
+                      const struct FilterRule *rules, size_t count)
+{
+    if (!count)
+        return;
+    Strip_item(strip, 6);
+    Strip_add(strip, STYLE_FAINT, "%s ", label);
+    for (size_t i = 0; i < count; i++)
+        Strip_add(strip, STYLE_PLAIN, "%s%.100s", i ? ", " : "",
+                  rules[i].text ? rules[i].text : "");
+    Strip_flex(strip, 24);
+}
+
 static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
                         const struct Status *status)
 {
@@ -144,6 +158,10 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
     if (snapshot->threshold != NULL_U64)
         Strip_label(strip, 6, "threshold", "%s",
                     Number_grouped(number, snapshot->threshold));
+    add_rules(strip, "excluded", snapshot->filter_exclude,
+              snapshot->filter_exclude_count);
+    add_rules(strip, "only", snapshot->filter_include_only,
+              snapshot->filter_include_only_count);
     if (status->past)
         add_stretch(strip, status);
     else if (isfinite(snapshot->uptime_s))

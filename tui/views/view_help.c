@@ -84,6 +84,57 @@ static void draw_text(const struct HelpText *help, struct Canvas *canvas,
     }
 }
 
+// --- The settings of the trace
+
+#define SETTING_SIZE 400
+
+// struct Settings has the texts to which the help's lines point.
+struct Settings {
+    char versions[SETTING_SIZE];
+    char hooks[SETTING_SIZE];
+    char budget[SETTING_SIZE];
+    char exclude[SETTING_SIZE];
+    char include_only[SETTING_SIZE];
+};
+
+static void join(char out[SETTING_SIZE], const struct FilterRule *rules,
+                 size_t count)
+{
+    size_t used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < count && used < SETTING_SIZE; i++)
+        used +=
+            (size_t)snprintf(out + used, SETTING_SIZE - used, "%s%.100s",
+                             i ? ", " : "", rules[i].text ? rules[i].text : "");
+}
+
+static void add_settings(struct HelpText *help, struct Settings *settings,
+                         const struct Snapshot *snapshot)
+{
+    double budget = snapshot->overhead_budget;
+    snprintf(settings->versions, SETTING_SIZE, "%.100s, Ocular %.40s",
+             snapshot->python ? snapshot->python : "?",
+             snapshot->version ? snapshot->version : "?");
+    snprintf(settings->hooks, SETTING_SIZE, "%.40s, threshold %llu",
+             snapshot->mode ? snapshot->mode : "?",
+             (unsigned long long)snapshot->threshold);
+    snprintf(settings->budget, SETTING_SIZE, "%.4g%% of its CPU time",
+             100 * budget);
+    join(settings->exclude, snapshot->filter_exclude,
+         snapshot->filter_exclude_count);
+    join(settings->include_only, snapshot->filter_include_only,
+         snapshot->filter_include_only_count);
+    add_heading(help, "This trace");
+    add_text(help, STYLE_STRONG, "versions", settings->versions);
+    add_text(help, STYLE_STRONG, "mode", settings->hooks);
+    if (budget > 0)
+        add_text(help, STYLE_STRONG, "budget", settings->budget);
+    if (*settings->exclude)
+        add_text(help, STYLE_STRONG, "excluded", settings->exclude);
+    if (*settings->include_only)
+        add_text(help, STYLE_STRONG, "only", settings->include_only);
+}
+
 // --- The page, from the tables that drive keys and columns
 
 static void add_binding(struct HelpText *help, const struct Binding *binding)
@@ -201,8 +252,10 @@ static int clamp(int top, int count, int lines)
 }
 
 void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
-                        int *top, unsigned reach)
+                        int *top, unsigned reach,
+                        const struct Snapshot *snapshot)
 {
+    struct Settings settings;
     struct HelpText keys = {.count = 0}, legend = {.count = 0};
     int width = canvas->width, lines = canvas->height - 4;
     bool both = width >= SIDE_BY_SIDE;
@@ -212,6 +265,8 @@ void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
     legend.term = LEGEND_WIDTH;
     keys.room = left.width - keys.term - 3;
     legend.room = width - width / 2 - 1 - legend.term - 3;
+    if (snapshot)
+        add_settings(&keys, &settings, snapshot);
     add_views(&keys, views, reach);
     add_keys(&keys, reach);
     add_legend(right);
@@ -251,7 +306,7 @@ static void draw(struct Ui *ui, const struct Status *status)
 {
     (void)status;
     ViewHelp_draw_page(&ui->canvas, ui->views, &ui->help_top,
-                       Navigation_reach(ui));
+                       Navigation_reach(ui), ui->model.snapshot);
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)

@@ -4,14 +4,17 @@
 #ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 
+#include "ipc/snapshot.h"
 #include "tui/screen/canvas.h"
 #include "tui/views/view.h"
 
 // Draws the help from line *top on, and limits *top to a valid line. Leaves out
 // a key if it needs an ability of CAN_REACH that `reach` does not have
-// (Navigation_reach). `views` has VIEW_COUNT elements.
+// (Navigation_reach). `views` has VIEW_COUNT elements. The help begins with the
+// settings of the trace that the snapshot is of; NULL: no trace is shown.
 void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
-                        int *top, unsigned reach);
+                        int *top, unsigned reach,
+                        const struct Snapshot *snapshot);
 
 extern const struct View HELP_VIEW;
 
