@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Tests that a recording has the settings of its trace. The viewer and all outputs show the
-settings."""
+settings, and a comparison of two runs says that their settings differ."""
 
 import json
 import os
 import signal
 import struct
+from pathlib import Path
 
 import ocular
 import pytest
 from e2e import client, pftrace
 from e2e.client import Client
-from e2e.program import PYTHON, Running, run, top, wait_until, write
+from e2e.program import PYTHON, TOP, Running, run, top, wait_until, write
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -116,3 +117,24 @@ def test_of_a_killed_run(tmp_path, sockets):
         os.kill(program.pid, signal.SIGKILL)
         program.process.wait()
         assert budget() == 0.05
+
+
+def diff(folder, *arguments):
+    path = f"{Path(TOP).parent}:{os.environ['PATH']}"
+    command = [PYTHON, "-m", "ocular", "diff", *arguments]
+    return run(command, cwd=folder, env={"PATH": path})
+
+
+def test_two_runs(tmp_path):
+    traced(tmp_path, "a.ocular", "--threshold", "0")
+    traced(tmp_path, "b.ocular", "--exclude", "other")
+    note = "They were traced with different settings, so counts and times may differ for "
+    note += "this reason: threshold 0 and 500, exclude other only in the second."
+    assert note in diff(tmp_path, "a.ocular", "b.ocular").out.splitlines()
+    assert "different settings" not in diff(tmp_path, "a.ocular", "a.ocular").out
+    read = json.loads(diff(tmp_path, "a.ocular", "b.ocular", "--json").out)
+    assert note in texts(read["notes"])
+    assert [each["threshold"] for each in read["runs"]] == [0, 500]
+    assert [texts(each["exclude"]) for each in read["runs"]] == [[], ["other"]]
+    pair = [str(tmp_path / "a.ocular"), str(tmp_path / "b.ocular")]
+    assert "different settings" in top(*pair, "--once", "--size", "200x20").out

@@ -33,11 +33,25 @@ struct Wish {
     double hz;
     double seconds;
     const char *folder;
+    // Settings of the trace; only a run with a version has them.
+    const char *version, *mode;
+    uint64_t threshold;
+    double budget;
+    const char *exclude[3], *include_only[3];
 };
 
 static double cost_of(unsigned i, const struct Wish *wish)
 {
     return (1.0 / (i + 3)) * (i == 3 ? wish->slower : 1);
+}
+
+static const struct FilterRule *
+rules_of(struct Snapshot *s, const char *const *texts, size_t *count)
+{
+    struct FilterRule *rules = Snapshot_alloc(s, 3 * sizeof *rules);
+    for (*count = 0; *count < 3 && texts[*count]; ++*count)
+        rules[*count].text = texts[*count];
+    return rules;
 }
 
 static struct Snapshot *run(const struct Wish *wish)
@@ -81,6 +95,13 @@ static struct Snapshot *run(const struct Wish *wish)
     s->command = "app.py";
     s->python = "CPython 3.13.0";
     s->tsc_hz = wish->hz;
+    s->version = wish->version;
+    s->mode = wish->mode;
+    s->threshold = wish->threshold;
+    s->overhead_budget = wish->budget;
+    s->filter_exclude = rules_of(s, wish->exclude, &s->filter_exclude_count);
+    s->filter_include_only =
+        rules_of(s, wish->include_only, &s->filter_include_only_count);
     return s;
 }
 
@@ -105,6 +126,51 @@ function(const struct Comparison *comparison, const char *name)
             return &comparison->functions[i];
     fail_msg("no %s", name);
     return NULL;
+}
+
+static void check_settings(const struct Wish *a, const struct Wish *b,
+                           const char *words)
+{
+    static const char start[] =
+        "They were traced with different settings, so "
+        "counts and times may differ for this reason: ";
+    struct Comparison comparison;
+    compare(&comparison, a, b);
+    const char *text = comparison.notes[0].text;
+    assert_int_equal(strncmp(text, start, sizeof start - 1) == 0,
+                     *words != '\0');
+    if (*words)
+        assert_string_equal(text + sizeof start - 1, words);
+    Comparison_release(&comparison);
+}
+
+TEST(settings_that_differ)
+{
+    struct Wish one = PLAIN, two;
+    one.version = "0.1.0";
+    one.mode = "adaptive";
+    one.threshold = 500;
+    one.budget = NAN;
+    one.exclude[0] = "numpy";
+    one.exclude[1] = "torch";
+    two = one;
+    two.exclude[0] = "torch"; // the order of rules has no meaning
+    two.exclude[1] = "numpy";
+    check_settings(&one, &two, "");
+    two.threshold = 0;
+    check_settings(&one, &two, "threshold 500 and 0.");
+    two.budget = .015;
+    two.exclude[2] = "app";
+    two.include_only[0] = "srv";
+    check_settings(&one, &two,
+                   "threshold 500 and 0, budget none and 1.5%, exclude app "
+                   "only in the second, include only srv only in the second.");
+    // The settings of an older recording are unknown, but for two.
+    two.version = NULL;
+    two.mode = "precise";
+    check_settings(&one, &two,
+                   "mode adaptive and precise, threshold 500 and "
+                   "0.");
 }
 
 // Between equal runs, one difference in twenty may exceed two standard errors

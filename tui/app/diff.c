@@ -113,11 +113,13 @@ static void write_slower(struct Bytes *out, const struct Comparison *comparison,
 static int write_text(struct Bytes *out, const struct Comparison *comparison,
                       const struct Options *options)
 {
-    char line[160];
+    char line[160], clean[1200];
     write_run(out, options->before, &comparison->runs[0]);
     write_run(out, options->replay, &comparison->runs[1]);
-    for (size_t i = 0; i < comparison->note_count; i++)
-        write_line(out, comparison->notes[i].text);
+    for (size_t i = 0; i < comparison->note_count; i++) {
+        Text_clean(clean, sizeof clean, comparison->notes[i].text);
+        write_line(out, clean);
+    }
     write_line(out, "");
     int error = write_table(out, comparison, options);
     snprintf(line, sizeof line,

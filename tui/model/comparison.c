@@ -2,10 +2,13 @@
 // See comparison.h.
 #include "tui/model/comparison.h"
 
+#include "ipc/base/bytes.h"
 #include "ipc/rows.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +29,7 @@
 // Two runs are from the same machine if the ratio of their clock rates is at
 // most CLOCKS.
 #define CLOCKS 1.01
+#define NOTES_MOST 4 // largest number of notes
 
 // --- Records -----------------------------------------------------------------
 
@@ -51,9 +55,17 @@ static const struct Record FUNCTION_RECORD =
     RECORD(ComparedFunction, "function", FUNCTION_FIELDS);
 
 static const struct Field RUN_FIELDS[] = {
-    TEXT(ComparedRun, command), TEXT(ComparedRun, python),
-    F64(ComparedRun, seconds), U64(ComparedRun, samples),
-    F64(ComparedRun, tsc_hz)};
+    TEXT(ComparedRun, command),
+    TEXT(ComparedRun, python),
+    F64(ComparedRun, seconds),
+    U64(ComparedRun, samples),
+    F64(ComparedRun, tsc_hz),
+    TEXT(ComparedRun, version),
+    TEXT(ComparedRun, mode),
+    U64(ComparedRun, threshold),
+    F64(ComparedRun, overhead_budget),
+    LIST(ComparedRun, exclude, exclude_count, FILTER_RULE_RECORD),
+    LIST(ComparedRun, include_only, include_only_count, FILTER_RULE_RECORD)};
 static const struct Record RUN_RECORD = RECORD(ComparedRun, "run", RUN_FIELDS);
 
 static const struct Field NOTE_FIELDS[] = {TEXT(ComparisonNote, text)};
@@ -444,6 +456,98 @@ static void note(struct Comparison *out, struct ComparisonNote *notes,
     out->note_count += notes[out->note_count].text != NULL;
 }
 
+static void add(struct Bytes *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// Adds a part of a list, and a comma before the part unless it is the first.
+static void add(struct Bytes *text, const char *format, ...)
+{
+    char part[256];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(part, sizeof part, format, arguments);
+    va_end(arguments);
+    if (text->size)
+        Bytes_put(text, ", ", 2);
+    Bytes_put(text, part,
+              size < (int)sizeof part ? (size_t)size : sizeof part - 1);
+}
+
+static bool has_rule(const struct FilterRule *rules, size_t count,
+                     const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rules[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+// Adds the rules that run `number` has and the other run does not have.
+static void add_rules(struct Bytes *text, const struct ComparedRun *runs,
+                      int number)
+{
+    const struct ComparedRun *run = &runs[number], *other = &runs[1 - number];
+    const char *where = number ? "second" : "first";
+    for (size_t i = 0; i < run->exclude_count; i++)
+        if (!has_rule(other->exclude, other->exclude_count,
+                      run->exclude[i].text))
+            add(text, "exclude %.100s only in the %s", run->exclude[i].text,
+                where);
+    for (size_t i = 0; i < run->include_only_count; i++)
+        if (!has_rule(other->include_only, other->include_only_count,
+                      run->include_only[i].text))
+            add(text, "include only %.100s only in the %s",
+                run->include_only[i].text, where);
+}
+
+static const char *percent(char out[32], double share)
+{
+    if (share > 0)
+        snprintf(out, 32, "%.4g%%", 100 * share);
+    else
+        snprintf(out, 32, "none");
+    return out;
+}
+
+// Lists the settings that differ. An older recording has no version of Ocular,
+// and its budget and filter are unknown.
+static void list_settings(struct Bytes *text, const struct ComparedRun *runs)
+{
+    const struct ComparedRun *a = &runs[0], *b = &runs[1];
+    char one[32], two[32];
+    if (a->mode && b->mode && strcmp(a->mode, b->mode) != 0)
+        add(text, "mode %.20s and %.20s", a->mode, b->mode);
+    if (a->threshold != b->threshold)
+        add(text, "threshold %llu and %llu", (unsigned long long)a->threshold,
+            (unsigned long long)b->threshold);
+    if (!a->version || !b->version)
+        return;
+    if (strcmp(percent(one, a->overhead_budget),
+               percent(two, b->overhead_budget)) != 0)
+        add(text, "budget %s and %s", one, two);
+    add_rules(text, runs, 0);
+    add_rules(text, runs, 1);
+    if (strcmp(a->version, b->version) != 0)
+        add(text, "Ocular %.40s and %.40s", a->version, b->version);
+}
+
+static void note_settings(struct Comparison *out, struct ComparisonNote *notes)
+{
+    char text[400];
+    struct Bytes settings;
+    Bytes_init(&settings);
+    list_settings(&settings, out->runs);
+    if (settings.size && !settings.error) {
+        snprintf(text, sizeof text,
+                 "They were traced with different settings, so counts and "
+                 "times may differ for this reason: %.*s.",
+                 settings.size < 240 ? (int)settings.size : 240,
+                 (const char *)settings.data);
+        note(out, notes, text);
+    }
+    Bytes_release(&settings);
+}
+
 static bool differ(double a, double b, double most)
 {
     return a > 0 && b > 0 && (a > most * b || b > most * a);
@@ -458,6 +562,7 @@ static bool write_notes(struct Comparison *out, struct ComparisonNote *notes)
     bool lengths = differ(a->seconds, b->seconds, ALIKE);
     bool pythons = a->python && b->python && strcmp(a->python, b->python) != 0;
     char text[256];
+    note_settings(out, notes);
     if (pythons) {
         snprintf(text, sizeof text, "They are runs of %.40s and %.40s.",
                  a->python, b->python);
@@ -497,14 +602,40 @@ static void note_pace(struct Comparison *out, struct ComparisonNote *notes)
 
 // --- The whole ---------------------------------------------------------------
 
+static const struct FilterRule *
+copy_rules(struct Comparison *out, const struct FilterRule *from, size_t *count)
+{
+    struct FilterRule *rules =
+        Arena_alloc(&out->arena, (*count + 1) * sizeof *rules);
+    size_t kept = 0;
+    for (size_t i = 0; rules && i < *count; i++) {
+        rules[kept].text = Arena_text(&out->arena, from[i].text);
+        kept += rules[kept].text != NULL; // a forged recording may lack it
+    }
+    *count = kept;
+    return rules;
+}
+
 static struct ComparedRun run_of(struct Comparison *out, const struct Run *run)
 {
     const struct Snapshot *s = run->snapshot;
-    return (struct ComparedRun){.command = Arena_text(&out->arena, s->command),
-                                .python = Arena_text(&out->arena, s->python),
-                                .seconds = seconds_of(run),
-                                .samples = s->sampler_samples,
-                                .tsc_hz = s->tsc_hz};
+    struct ComparedRun compared = {
+        .command = Arena_text(&out->arena, s->command),
+        .python = Arena_text(&out->arena, s->python),
+        .seconds = seconds_of(run),
+        .samples = s->sampler_samples,
+        .tsc_hz = s->tsc_hz,
+        .version = Arena_text(&out->arena, s->version),
+        .mode = Arena_text(&out->arena, s->mode),
+        .threshold = s->threshold,
+        .overhead_budget = s->overhead_budget,
+        .exclude_count = s->filter_exclude_count,
+        .include_only_count = s->filter_include_only_count};
+    compared.exclude =
+        copy_rules(out, s->filter_exclude, &compared.exclude_count);
+    compared.include_only =
+        copy_rules(out, s->filter_include_only, &compared.include_only_count);
+    return compared;
 }
 
 static void judge(struct Comparison *out, struct ComparisonNote *notes,
@@ -533,7 +664,8 @@ static int fill(struct Comparison *out, const struct Run *a,
     struct Pair *pairs = calloc(most, sizeof *pairs);
     double *room = calloc(most, sizeof *room);
     struct ComparedRun *runs = Arena_alloc(&out->arena, 2 * sizeof *runs);
-    struct ComparisonNote *notes = Arena_alloc(&out->arena, 4 * sizeof *notes);
+    struct ComparisonNote *notes =
+        Arena_alloc(&out->arena, NOTES_MOST * sizeof *notes);
     struct ComparedFunction *functions =
         Arena_alloc(&out->arena, most * sizeof *functions);
     int error = pairs && room && runs && notes && functions ? 0 : -ENOMEM;

@@ -18,6 +18,16 @@ struct ComparedRun {
     double seconds; // length of the stretch that is compared
     uint64_t samples;
     double tsc_hz; // ticks per second of the time-stamp counter
+    // The settings of the trace. If the version is null, only mode and
+    // threshold are known.
+    const char *version; // of Ocular
+    const char *mode;
+    uint64_t threshold;
+    double overhead_budget; // share of CPU time; null: none
+    const struct FilterRule *exclude;
+    size_t exclude_count;
+    const struct FilterRule *include_only;
+    size_t include_only_count;
 };
 
 // A number in both runs; null: unknown.
