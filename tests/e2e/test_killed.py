@@ -4,16 +4,19 @@ recording is left, and `ocular convert` makes the file that the program would ha
 written."""
 
 import errno
+import gzip
 import json
 import os
+import pstats
 import random
 import re
+import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from e2e import trace, trace_processor
+from e2e import speedscope, trace, trace_processor
 from e2e.program import PYTHON, SLOW, run, start, write
 from ocular import _ocular
 
@@ -201,6 +204,23 @@ def test_the_next_run_says_so(tmp_path):
     trace.read(tmp_path / f"t.{process.pid}.json")
 
 
+def test_a_traced_program_runs_another_traced_program(tmp_path):
+    """Both programs have the same process id. The first recording stays, and the second
+    program writes its output beside it."""
+    other = write(tmp_path, WORK + "work(30)\nprint(os.getpid())", "other.py")
+    command = f"[sys.executable, '-m', 'ocular', '--output', 't.json', {str(other)!r}]"
+    body = f"work(2000)\ntime.sleep(0.3)\nos.execv(sys.executable, {command})"
+    process = traced(tmp_path, body, "--threshold", "0")
+    out, err = process.communicate(timeout=SLOW)
+    assert process.returncode == 0 and int(out) == process.pid
+    name = f"t.{process.pid}.ocular"
+    assert f"ocular: found {name} of a killed run: ocular convert {name}" in err
+    (recording,) = recordings(tmp_path)
+    assert recording.name == name
+    assert trace.read(tmp_path / "t.json").names()["leaf"] == 30
+    assert converted(recording, tmp_path / "x.json").names()["leaf"] == 2000
+
+
 def test_two_programs_in_one_folder(tmp_path):
     body = "work(int(sys.argv[1]))\nready()\ntime.sleep(600)"
     both = [traced(tmp_path, body, arguments=[n]) for n in (50, 60)]
@@ -255,6 +275,44 @@ def test_whatever_was_to_be_written(tmp_path, name):
     assert any("work (program.py" in stack for stack in us)
 
 
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """Returns the recording of a killed program that was busy for a second."""
+    folder = tmp_path_factory.mktemp("busy")
+    body = "end = time.process_time() + 1\nwhile time.process_time() < end: work()\n"
+    process = traced(folder, body + "time.sleep(0.3)\nos.kill(os.getpid(), 9)")
+    process.communicate(timeout=SLOW)
+    (recording,) = recordings(folder)
+    return recording
+
+
+@pytest.mark.parametrize("ending", ["html", "svg", "html.gz", "svg.gz"])
+def test_flame_graphs_of_a_killed_run(tmp_path, busy, ending):
+    output = tmp_path / f"x.{ending}"
+    done = convert(busy, "-o", output)
+    assert (done.status, done.err) == (0, "")
+    data = output.read_bytes()
+    text = (gzip.decompress(data) if ending.endswith(".gz") else data).decode()
+    assert "leaf" in text and "program.py" in text and busy.name in text
+
+
+def test_other_tools_read_a_killed_run(tmp_path, busy):
+    """The tools that tests/python/test_profiles.py uses read the converted files."""
+    make(busy, tmp_path / "x.pstats")
+    found = pstats.Stats(str(tmp_path / "x.pstats")).stats
+    own = {name: row[2] for (_, _, name), row in found.items()}
+    assert 0.3 < sum(own.values()) < 2 and own["leaf"] > 0
+    make(busy, tmp_path / "x.speedscope.json")
+    if not speedscope.missing():
+        profile = speedscope.read(tmp_path / "x.speedscope.json")
+        assert any(name == "leaf" for name, *_ in profile["frames"])
+    make(busy, tmp_path / "x.pb.gz")
+    if shutil.which("go"):
+        command = ["go", "tool", "pprof", "-top", tmp_path / "x.pb.gz"]
+        done = run(command, timeout=5 * SLOW)  # the first call compiles pprof
+        assert done.status == 0 and "leaf" in done.out, done.err
+
+
 def test_refusals(tmp_path):
     (tmp_path / "x.ocular").write_text("{}")
     done = convert(tmp_path / "x.ocular")
@@ -302,6 +360,23 @@ def test_a_full_disk(tmp_path):
     assert (process.returncode, out) == (0, "on\n")
     assert f"could not be written to {disk}/t.json: No space left" in err
     assert err.count("\n") == 2
+
+
+def test_a_read_only_folder(tmp_path):
+    """The program runs, and a warning says why it is not traced."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user cannot mount a read-only disk")
+    try:
+        process = traced(tmp_path, "work()\nprint('on')", output=disk / "t.json")
+        out, err = process.communicate(timeout=SLOW)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert (process.returncode, out) == (0, "on\n")
+    why = f"output: no right to write in {disk}; choose another output="
+    assert err == f"ocular: warning: tracing is off: {why}\n"
 
 
 def test_the_folder_vanishes(tmp_path):
