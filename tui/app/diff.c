@@ -124,7 +124,7 @@ static int write_text(struct Bytes *out, const struct Comparison *comparison,
     int error = write_table(out, comparison, options);
     snprintf(line, sizeof line,
              "%llu of %zu functions are told apart, by two standard errors; = "
-             "is noise.",
+             "±5 is noise with this standard error.",
              (unsigned long long)comparison->apart, comparison->function_count);
     write_line(out, line);
     if (isfinite(options->fail_above))

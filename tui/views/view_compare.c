@@ -69,7 +69,7 @@ static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
 };
 
 // Writes a change as "+12.9 ±0.6" if `points` is true, and as "+12.9% ±0.6"
-// otherwise. Writes "=" if the change is noise.
+// otherwise. Writes "= ±0.6" if the change is noise.
 static void put_change(struct ListCell *cell, const struct Measured *measured,
                        bool points)
 {
@@ -83,7 +83,8 @@ static void put_change(struct ListCell *cell, const struct Measured *measured,
         return;
     }
     if (!measured->apart) {
-        ListCell_put(cell, STYLE_FAINT, "=");
+        snprintf(text, sizeof text, "= ±%.*f", digits, rough);
+        ListCell_put(cell, STYLE_FAINT, isfinite(rough) ? text : "=");
         return;
     }
     if (size >= 1000)
