@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -381,6 +382,63 @@ TEST(neighbours_become_one_place)
     Recording_drop(recording, &large);
     assert_int_equal(chunks(recording), 3 + 1);
     setrlimit(RLIMIT_FSIZE, &before);
+    let_go(recording);
+}
+
+#define SMALL 96u // bytes of data in the smallest place
+
+// The recording that is being flushed, and a block in the same page as the
+// bytes of SMALL that are written next.
+static struct Recording *flushing;
+static struct RecordingSlot *beside;
+
+// While the file refuses bytes, uses a place in the file again.
+static void use_again(void)
+{
+    struct Recording *recording = flushing;
+    struct rlimit before, limit;
+
+    flushing = NULL;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4096;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Recording_drop(recording, beside);
+    assert_int_equal(put(recording, beside, SMALL), 0);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+    if (flushing && size == SMALL)
+        use_again();
+    return syscall(SYS_pwrite64, fd, data, size, at);
+}
+
+// A page moves to memory while a flush writes to the same page of the file.
+TEST(a_page_that_moves_during_a_flush)
+{
+    struct Recording *recording = make();
+    struct RecordingSlot slots[2] = {0};
+
+    Recording_set_room(recording, 5 << 16);
+    memset(piece, 1, sizeof piece);
+    assert_int_equal(put(recording, &slots[0], SMALL), 0);
+    assert_int_equal(put(recording, &slots[1], SMALL), 0);
+    assert_int_equal(slots[1].at - slots[0].at, RECORDING_UNIT);
+    flushed(recording);
+    memset(piece, 2, sizeof piece);
+    Recording_drop(recording, &slots[1]);
+    assert_int_equal(put(recording, &slots[1], SMALL), 0);
+    flushing = recording;
+    beside = &slots[0];
+    Recording_flush(recording, true);
+    assert_null(flushing);
+    assert_true(Recording_holds(recording, &slots[0]));
+    assert_int_equal(
+        Recording_read(recording, RecordingSlot_data(&slots[1]), back, SMALL),
+        0);
+    assert_memory_equal(back, piece, SMALL);
     let_go(recording);
 }
 

@@ -447,6 +447,20 @@ static bool has_memory(struct Recording *recording)
     return has;
 }
 
+// Writes bytes that the file has taken to the pages that another thread has
+// moved to memory meanwhile.
+static void write_moved(struct Recording *recording, const uint8_t *data,
+                        size_t size, uint64_t at)
+{
+    size_t part;
+
+    for (; size && has_memory(recording);
+         data += part, at += part, size -= part) {
+        part = MemoryPages_part(at, size);
+        write_memory(recording, data, part, at, 0);
+    }
+}
+
 // Writes bytes at once, or page by page if some pages are in memory. Returns 0,
 // or -errno if the file has refused some of the bytes.
 static int write_all(struct Recording *recording, const uint8_t *data,
@@ -461,8 +475,10 @@ static int write_all(struct Recording *recording, const uint8_t *data,
         if (by_page && write_memory(recording, data, part, at, 0))
             continue;
         error = write_file(recording, data, part, at);
-        if (!error)
+        if (!error) {
+            write_moved(recording, data, part, at);
             continue;
+        }
         failed = error;
         if (by_page)
             write_memory(recording, data, part, at, error);
