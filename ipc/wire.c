@@ -49,7 +49,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_STACKS:
         return HAS_STACKS;
     case MESSAGE_REPLY:
-    case MESSAGE_RECORDING: // without a text
+    case MESSAGE_RECORDING:
         return HAS_NUMBER | HAS_VALUE | HAS_TEXT;
     case MESSAGE_ERROR:
         return HAS_NUMBER | HAS_TEXT;

@@ -72,7 +72,7 @@ struct Message {
     double value;
     // Freed by Heap_free(). HELLO: version of Ocular. EXPORT, REPLY: name of
     // the file. ERROR: what went wrong and what to do. NOTICE: why there is no
-    // snapshot yet.
+    // snapshot yet. RECORDING: what it lacks.
     char *text;
     struct Snapshot *snapshot; // SNAPSHOT, CHANGES; owned
     // CHANGES; owned. The snapshot of CHANGES has only the functions that have

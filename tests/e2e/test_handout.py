@@ -168,6 +168,6 @@ def test_a_recording_in_a_file(tmp_path, sockets):
                 if time.monotonic() - asked < seconds:
                     break  # on a busy machine, the time may not be enough
             cut, after = chunks_of_the_cut(first), chunks(later)
-            assert seconds == 10 and len(cut) > 5
+            assert seconds >= 10 and len(cut) > 5
             assert all(after.get(at) == [*chunk] for at, chunk in cut.items())
         program.process.kill()

@@ -1062,6 +1062,30 @@ TEST(flipped_bits)
     unlink(path);
 }
 
+// Each reader of a file lets the names stay in place. This must not cost older
+// names.
+TEST(names_stay_although_there_are_many_readers)
+{
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+    const struct RecordingWatch nobody = {0};
+    struct RecordingReader reader;
+    char why[256];
+    uint32_t id;
+
+    for (id = 14; id < 14 + 600; id++) {
+        Timeline_want_names(timeline, &id, 1);
+        Timeline_save_run(timeline, &head, &source);
+        Timeline_end_names(timeline);
+        Recording_flush(Timeline_recording(timeline), true);
+    }
+    Timeline_free(timeline);
+    assert_int_equal(
+        RecordingReader_open(&reader, path, nobody, why, sizeof why), 0);
+    assert_int_equal(reader.names.size / sizeof(struct ReadName), 600);
+    RecordingReader_close(&reader);
+    unlink(path);
+}
+
 // Makes a recording with one chunk of `size` zeros, which are three bytes an
 // event and take no blocks of the disk.
 static void forge(size_t size)

@@ -7,6 +7,7 @@
 #include "tracer/session/session.h"
 
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
@@ -17,8 +18,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -322,8 +326,10 @@ TEST_WITH(test_a_handout_has_all_names, set_up, tear_down)
     halt(f);
 }
 
-// Stores the headers of the blocks of names in the file. Returns their number.
-static size_t name_blocks(int file, struct RecordingBlock *blocks, size_t most)
+// Stores the headers of the blocks of this kind in the file. Returns their
+// number.
+static size_t blocks_of(int file, enum RecordingKind kind,
+                        struct RecordingBlock *blocks, size_t most)
 {
     size_t count = 0;
     off_t at = RECORDING_PAGE;
@@ -331,8 +337,7 @@ static size_t name_blocks(int file, struct RecordingBlock *blocks, size_t most)
     while (count < most &&
            pread(file, &blocks[count], sizeof *blocks, at) == sizeof *blocks) {
         count += blocks[count].magic == RECORDING_BLOCK &&
-                 blocks[count].at == (uint64_t)at &&
-                 blocks[count].kind == RECORDING_NAMES;
+                 blocks[count].at == (uint64_t)at && blocks[count].kind == kind;
         at += RECORDING_UNIT;
     }
     return count;
@@ -356,17 +361,126 @@ TEST_WITH(test_names_stay_in_place, set_up, tear_down)
     add_dark_ones(f, 20);
     file = receive_recording(client, &steady_s);
     assert_true(steady_s > 1);
-    count = name_blocks(file, before, 8);
+    count = blocks_of(file, RECORDING_NAMES, before, 8);
     assert_true(count > 0);
     for (i = 0; i < 50; i++) {
         call(f->trace, add_code(&f->engine, "a function that is new", 0),
              Clock_read(&f->engine.clock));
         Collect_drain(f->session);
     }
-    assert_true(name_blocks(file, after, 8) > count);
+    assert_true(blocks_of(file, RECORDING_NAMES, after, 8) > count);
     for (i = 0; i < count; i++)
         assert_memory_equal(&before[i], &after[i], sizeof *before);
     close(file);
+    Client_close(client);
+    halt(f);
+}
+
+// Asks for the timeline, and returns the answer without its descriptor. The
+// caller releases the message.
+static struct Message ask_timeline(struct Client *client)
+{
+    ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
+    return expect(client, MESSAGE_RECORDING);
+}
+
+// Two viewers copy the file at the same time. The second viewer does not
+// lengthen this time, and the lists of the first viewer stay in place.
+TEST_WITH(test_two_viewers_get_one_cut, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+    struct RecordingBlock before[2], after[2];
+    struct Client *first, *second;
+    struct Message message;
+    uint64_t began, lent;
+    double steady_s;
+    int file;
+
+    config.record = true;
+    start(f, &config);
+    first = join(f);
+    second = join(f);
+    call(f->trace, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
+    do {
+        began = Now_ns(CLOCK_MONOTONIC);
+        file = receive_recording(first, &steady_s);
+        lent = Timeline_lent(f->session->timeline);
+        assert_int_equal(blocks_of(file, RECORDING_THREADS, before, 2), 1);
+        pause_ms(1100);
+        message = ask_timeline(second);
+        assert_int_equal(blocks_of(file, RECORDING_THREADS, after, 2), 1);
+        close(file);
+    } while (Now_ns(CLOCK_MONOTONIC) - began > 7000000000);
+    assert_int_equal(Timeline_lent(f->session->timeline), lent);
+    assert_memory_equal(before, after, sizeof *before);
+    assert_true(steady_s >= 10 && message.value > 3 && message.value < 9);
+    assert_non_null(strstr(message.text, "it ends 1 s ago"));
+    Message_release(&message);
+    // There is too little time for another viewer, so this viewer waits for a
+    // new cut.
+    lent = Timeline_lend(f->session->timeline, 500000000);
+    message = ask_timeline(second);
+    assert_true(Now_ns(CLOCK_MONOTONIC) >= lent);
+    assert_true(message.value > 10);
+    assert_null(message.text);
+    Message_release(&message);
+    Client_close(first);
+    Client_close(second);
+    halt(f);
+}
+
+static unsigned waiting(struct Handouts *handouts)
+{
+    unsigned count;
+
+    pthread_mutex_lock(&handouts->mutex);
+    count = handouts->count;
+    pthread_mutex_unlock(&handouts->mutex);
+    return count;
+}
+
+// The collector answers one request in each turn, so it can be stopped between
+// two requests. It pauses after an answer as long as the costs require.
+TEST_WITH(test_handouts_have_a_price, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Handouts *handouts;
+    struct Client *client;
+    struct Message message;
+    uint64_t now, cost, pause;
+
+    start_usual(f);
+    handouts = &f->session->handouts;
+    client = join(f);
+    expect_error(client, ask(client, MESSAGE_HANDOUT, 2, NULL), EINVAL);
+    expect_error(client, ask(client, MESSAGE_HANDOUT, UINT64_MAX, NULL),
+                 EINVAL);
+    Collector_stop(&f->session->collector); // this thread takes its place
+    for (int i = 0; i < 3; i++)
+        ask(client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
+    while (waiting(handouts) < 3)
+        pause_ms(1);
+    now = Now_ns(CLOCK_MONOTONIC);
+    cost = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    assert_int_equal(handouts->serve(f->session), 0);
+    cost = Now_ns(CLOCK_THREAD_CPUTIME_ID) - cost;
+    assert_int_equal(waiting(handouts), 2);
+    assert_true(handouts->paid_ns > now + 50 * cost);
+    handouts->paid_ns = Now_ns(CLOCK_MONOTONIC) + 1010000000000;
+    pause = handouts->serve(f->session);
+    assert_true(pause > 500000 && pause <= 1000001);
+    assert_int_equal(waiting(handouts), 2);
+    handouts->paid_ns = 0;
+    assert_int_equal(handouts->serve(f->session), 0);
+    handouts->paid_ns = 0;
+    assert_int_equal(handouts->serve(f->session), UINT_MAX);
+    assert_int_equal(waiting(handouts), 0);
+    assert_int_equal(Collector_start(&f->session->collector), 0);
+    for (int i = 0; i < 3; i++) {
+        message = expect(client, MESSAGE_RECORDING);
+        Message_release(&message);
+    }
     Client_close(client);
     halt(f);
 }
@@ -469,6 +583,92 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     message = expect(client, MESSAGE_SNAPSHOT);
     Message_release(&message);
     assert_int_equal(Session_refresh(f->session), 0);
+    Client_close(client);
+    halt(f);
+}
+
+// If not NULL, a thread that writes to a file in memory waits.
+static struct Session *_Atomic stopped;
+static atomic_bool copying, drains;
+
+static void wait_for_the_test(struct Session *session)
+{
+    // A copy may take long, and must not hold the lock meanwhile.
+    if (pthread_mutex_trylock(&session->draining))
+        drains = true;
+    else
+        pthread_mutex_unlock(&session->draining);
+    copying = true;
+    while (stopped)
+        pause_ms(1);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+    struct Session *session = stopped;
+    struct stat status;
+
+    if (session && fstat(fd, &status) == 0 && !status.st_nlink)
+        wait_for_the_test(session);
+    return syscall(SYS_pwrite64, fd, data, size, at);
+}
+
+// Returns the number of files in memory that this process has open.
+static int files_in_memory(void)
+{
+    char link[64], target[64];
+    int count = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        ssize_t size;
+
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        size = readlink(link, target, sizeof target - 1);
+        target[size > 0 ? size : 0] = '\0';
+        count += strstr(target, "memfd:ocular") != NULL;
+    }
+    return count;
+}
+
+// A child that is forked while a copy is made closes the copy. Otherwise the
+// copy's memory would be in use as long as the child lives.
+TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Client *client;
+    struct Message message;
+    int status, held;
+    pid_t child;
+
+    if (FORKS_ALONE)
+        skip();
+    start_usual(f);
+    client = join(f);
+    copying = drains = false;
+    stopped = f->session;
+    ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
+    while (!copying)
+        pause_ms(1);
+    Rcu_before_fork();
+    Heap_before_fork();
+    child = fork();
+    if (child == 0) {
+        Heap_after_fork();
+        Rcu_after_fork_child();
+        ThreadTraces_keep_only(&f->engine.traces, NULL);
+        Session_abandon(f->session);
+        _exit(files_in_memory());
+    }
+    Heap_after_fork();
+    Rcu_after_fork_parent();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    held = files_in_memory();
+    stopped = NULL; // the thread goes on, also after a failure
+    assert_int_equal(held, 1);
+    assert_int_equal(status, 0);
+    assert_false(drains);
+    message = expect(client, MESSAGE_RECORDING);
+    Message_release(&message);
     Client_close(client);
     halt(f);
 }

@@ -4,6 +4,7 @@
 #include "formats/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
+#include "ipc/base/now.h"
 #include "tests/formats/frozen.h"
 #include "tests/sanitizers.h"
 
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -310,6 +312,38 @@ static void drain(struct Timeline *timeline, struct Track *track,
 }
 
 // After a gap, the next event shows which calls have not ended.
+// Many readers in a row do not make the timeline larger than one reader does.
+TEST(a_reader_begins_within_the_limit)
+{
+    const size_t limit = 1 << 20;
+    struct Timeline *timeline = Frozen_timeline(limit);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 1};
+    struct Track *track = begin(timeline, 0);
+    uint64_t until;
+    unsigned i;
+
+    assert_int_equal(Timeline_lent(timeline), 0);
+    until = Timeline_lend(timeline, 3600000000000);
+    assert_true(until > Now_ns(CLOCK_MONOTONIC));
+    assert_int_equal(Timeline_lent(timeline), until);
+    for (i = 0; i < 50; i++) {
+        Program_run(&program, 20000);
+        assert_int_equal(Timeline_drain(timeline, track, program.ring), 20000);
+    }
+    assert_true(Timeline_bytes(timeline) > 2 * limit);
+    Timeline_hold(timeline, true); // during Timeline_lend's time
+    assert_true(Timeline_bytes(timeline) > 2 * limit);
+    Timeline_hold(timeline, false);
+    Timeline_lend(timeline, 0);
+    assert_int_equal(Timeline_lent(timeline), 0);
+    assert_true(Timeline_bytes(timeline) > 2 * limit);
+    Timeline_hold(timeline, true);
+    assert_true(Timeline_bytes(timeline) <= limit + (64 << 10));
+    Timeline_hold(timeline, false);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
 TEST(the_level_is_authoritative)
 {
     struct Timeline *timeline = Frozen_timeline(0);

@@ -188,7 +188,7 @@ static void turn(void *context, bool wanted)
     struct Session *session = context;
 
     if (session->handouts.serve)
-        session->handouts.serve(session);
+        session->handouts.pause_ms = session->handouts.serve(session);
     if (!wanted && is_between(session)) {
         if (has_run(session))
             Collect_drain(session);
@@ -217,6 +217,8 @@ static unsigned pause_ms(void *context, unsigned most)
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))
         most = pause;
+    if (session->handouts.serve && session->handouts.pause_ms < most)
+        most = session->handouts.pause_ms;
     return ListingWishes_pause_ms(&session->wishes, most);
 }
 

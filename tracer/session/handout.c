@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See handout.h. While a viewer copies the file, no block is forgotten because
-// of the limit, and no name moves. If the viewer is too slow, it finds out by
-// itself.
+// See handout.h. While viewers copy the file, no block is forgotten because of
+// the limit, no list of the cut is replaced by another viewer's cut, and no
+// name moves. If a viewer is too slow, it finds out by itself.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/exports.h"
 #include "tracer/session/profiles.h"
@@ -11,11 +12,21 @@
 #include "tracer/timeline/names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 // A viewer copies 1 GB in this time.
-#define STEADY_S 10.0
+#define STEADY_NS UINT64_C(10000000000)
+// A viewer gets the file of an earlier viewer only if this time is left.
+#define LEAST_NS UINT64_C(3000000000)
+// An answer is paid after this number of times its CPU time. So viewers cost at
+// most a hundredth of a core.
+#define PRICE 100
+// A request waits only if the answers before are paid later than this. So a
+// user who exports two files does not wait.
+#define CREDIT_NS UINT64_C(10000000000)
 // A copy in memory may be larger than the timeline's limit, because of names.
 #define COPY_SPARE (UINT64_C(128) << 20)
 // Number of blocks of 64 KiB, enough for all names.
@@ -24,8 +35,9 @@
 struct Handout {
     int descriptor; // for reading only
     uint64_t bytes; // of the recording
-    // Seconds for which the file keeps what it has now; 0: for ever.
-    double steady_s;
+    // CLOCK_MONOTONIC until which the file keeps what it has now; 0: for ever.
+    uint64_t until_ns;
+    double age_s; // seconds since the newest event in it
 };
 
 // --- Names ------------------------------------------------------------------
@@ -73,15 +85,30 @@ static void add_names(struct Session *session, struct Recording *copy,
 
 // --- What is handed out -----------------------------------------------------
 
-static int share(struct Recording *recording, double steady_s,
-                 struct Handout *handout)
+static int share(struct Recording *recording, struct Handout *handout)
 {
     int error = Recording_flush(recording, true);
     int descriptor = error ? error : Recording_share(recording);
 
-    *handout =
-        (struct Handout){descriptor, Recording_bytes(recording), steady_s};
+    *handout = (struct Handout){.descriptor = descriptor,
+                                .bytes = Recording_bytes(recording)};
     return descriptor < 0 ? descriptor : 0;
+}
+
+// Begins a recording in memory for one viewer. A child that is forked meanwhile
+// closes it (Session_abandon).
+static struct Recording *begin_copy(struct Session *session, int *error)
+{
+    struct Recording *copy = Recording_new_shared(error);
+
+    atomic_store(&session->handouts.copy, copy);
+    return copy;
+}
+
+static void end_copy(struct Session *session, struct Recording *copy)
+{
+    atomic_store(&session->handouts.copy, NULL);
+    Recording_put(copy);
 }
 
 static int share_copy(struct Session *session, const uint32_t *ids,
@@ -92,42 +119,59 @@ static int share_copy(struct Session *session, const uint32_t *ids,
 
     if (Recording_bytes(from) > session->config.timeline_limit + COPY_SPARE)
         return -EFBIG;
-    copy = Recording_new_shared(&error);
+    copy = begin_copy(session, &error);
     if (!copy)
         return error;
-    pthread_mutex_lock(&session->draining); // so that no name moves
+    // Names may move meanwhile, but add_names writes them all.
     error = Recording_copy(copy, from);
-    pthread_mutex_unlock(&session->draining);
     if (!error) {
         add_names(session, copy, ids, count);
-        error = share(copy, 0, handout);
+        error = share(copy, handout);
     }
-    Recording_put(copy);
+    end_copy(session, copy);
+    return error;
+}
+
+// Shares the file that an earlier viewer may still be copying. A new cut would
+// drop the lists of the earlier cut.
+static int share_lent(struct Timeline *timeline, uint64_t until_ns,
+                      struct Handout *handout)
+{
+    uint64_t left = until_ns - Now_ns(CLOCK_MONOTONIC);
+    int error = share(Timeline_recording(timeline), handout);
+
+    handout->until_ns = until_ns;
+    handout->age_s = (double)STEADY_NS / 1e9 - (double)left / 1e9;
     return error;
 }
 
 static int give_timeline(struct Session *session, struct Handout *handout)
 {
     struct Timeline *timeline = Exports_timeline(session);
+    uint64_t lent_ns = timeline ? Timeline_lent(timeline) : 0;
     uint32_t *ids;
     size_t count;
     int error;
 
     if (!timeline)
         return -ENODATA;
+    if (lent_ns && !share_lent(timeline, lent_ns, handout))
+        return 0;
     ids = list_functions(session, &count);
     if (!ids)
         return -ENOMEM;
-    Timeline_lend(timeline, STEADY_S, ids, count);
+    Timeline_hold(timeline, true);
+    Timeline_want_names(timeline, ids, count);
     Exports_cut(session);
     pthread_mutex_lock(&session->draining);
     Timeline_end_names(timeline);
     pthread_mutex_unlock(&session->draining);
-    error = share(Timeline_recording(timeline), STEADY_S, handout);
-    if (error) {
+    error = share(Timeline_recording(timeline), handout);
+    if (error)
         error = share_copy(session, ids, count, handout);
-        Timeline_lend(timeline, 0, NULL, 0);
-    }
+    else
+        handout->until_ns = Timeline_lend(timeline, STEADY_NS);
+    Timeline_hold(timeline, false);
     Heap_free(ids);
     return error;
 }
@@ -135,14 +179,14 @@ static int give_timeline(struct Session *session, struct Handout *handout)
 static int give_stacks(struct Session *session, struct Handout *handout)
 {
     int error;
-    struct Recording *recording = Recording_new_shared(&error);
+    struct Recording *recording = begin_copy(session, &error);
 
     if (!recording)
         return error;
     error = Profiles_record(session, recording);
     if (!error)
-        error = share(recording, 0, handout);
-    Recording_put(recording);
+        error = share(recording, handout);
+    end_copy(session, recording);
     return error;
 }
 
@@ -173,63 +217,115 @@ static void refuse(struct Session *session, const struct HandoutWish *wish,
     Session_answer(session, wish->viewer, &answer);
 }
 
-static void serve(struct Session *session, const struct HandoutWish *wish)
+static void give(struct Session *session, const struct HandoutWish *wish)
 {
     struct Message answer = {.type = MESSAGE_RECORDING,
                              .request = wish->request};
     struct Handout handout = {0};
     int error = wish->kind == HANDOUT_STACKS ? give_stacks(session, &handout)
                                              : give_timeline(session, &handout);
+    char text[100];
 
     if (error) {
         refuse(session, wish, error);
         return;
     }
+    if (handout.age_s >= 1) {
+        snprintf(text, sizeof text,
+                 "it ends %.0f s ago, because an earlier export may still copy "
+                 "the recording",
+                 handout.age_s);
+        answer.text = text;
+    }
     answer.number = handout.bytes;
-    answer.value = handout.steady_s;
+    if (handout.until_ns)
+        answer.value = (double)(handout.until_ns - wish->asked_ns) / 1e9;
     answer.descriptor = handout.descriptor;
     Session_answer(session, wish->viewer, &answer);
 }
 
-// Takes the oldest request. Returns false if no request waits.
-static bool take(struct Handouts *handouts, struct HandoutWish *wish)
+// Stores the oldest request. Returns false if no request waits.
+static bool find(struct Handouts *handouts, struct HandoutWish *wish)
 {
-    bool taken;
+    bool found;
 
     pthread_mutex_lock(&handouts->mutex);
-    taken = handouts->count > 0;
-    if (taken) {
+    found = handouts->count > 0;
+    if (found)
         *wish = handouts->wishes[0];
-        memmove(handouts->wishes, handouts->wishes + 1,
-                --handouts->count * sizeof *wish);
-    }
     pthread_mutex_unlock(&handouts->mutex);
-    return taken;
+    return found;
 }
 
-static void serve_all(struct Session *session)
+static void drop(struct Handouts *handouts)
 {
+    pthread_mutex_lock(&handouts->mutex);
+    memmove(handouts->wishes, handouts->wishes + 1,
+            --handouts->count * sizeof *handouts->wishes);
+    pthread_mutex_unlock(&handouts->mutex);
+}
+
+// Returns the time at which the request may be answered. A viewer that would
+// have too little time to copy the file waits for a new cut.
+static uint64_t due_ns(struct Session *session, const struct HandoutWish *wish,
+                       uint64_t now)
+{
+    struct Timeline *timeline = Exports_timeline(session);
+    uint64_t paid = session->handouts.paid_ns, lent = 0;
+    uint64_t due = paid > CREDIT_NS ? paid - CREDIT_NS : 0;
+
+    if (timeline && wish->kind == HANDOUT_TIMELINE)
+        lent = Timeline_lent(timeline);
+    return lent > due && lent < now + LEAST_NS ? lent : due;
+}
+
+static unsigned serve(struct Session *session)
+{
+    struct Handouts *handouts = &session->handouts;
+    uint64_t now = Now_ns(CLOCK_MONOTONIC), due, began_ns;
     struct HandoutWish wish;
 
-    while (take(&session->handouts, &wish))
-        serve(session, &wish);
+    if (!find(handouts, &wish))
+        return UINT_MAX;
+    due = due_ns(session, &wish, now);
+    if (due > now)
+        return (unsigned)((due - now) / 1000000) + 1;
+    began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    give(session, &wish);
+    drop(handouts);
+    if (handouts->paid_ns < now)
+        handouts->paid_ns = now;
+    handouts->paid_ns += PRICE * (Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+    return find(handouts, &wish) ? 0 : UINT_MAX;
 }
 
 void Handouts_init(struct Handouts *handouts)
 {
     pthread_mutex_init(&handouts->mutex, NULL);
-    handouts->serve = serve_all;
+    handouts->serve = serve;
+    handouts->pause_ms = UINT_MAX;
 }
 
 void Handouts_close(struct Session *session)
 {
+    struct Handouts *handouts = &session->handouts;
     struct HandoutWish wish;
 
-    pthread_mutex_lock(&session->handouts.mutex);
-    session->handouts.closed = true;
-    pthread_mutex_unlock(&session->handouts.mutex);
-    while (take(&session->handouts, &wish))
+    pthread_mutex_lock(&handouts->mutex);
+    handouts->closed = true;
+    pthread_mutex_unlock(&handouts->mutex);
+    while (find(handouts, &wish)) {
         refuse(session, &wish, -ESHUTDOWN);
+        drop(handouts);
+    }
+}
+
+void Handouts_abandon(struct Handouts *handouts)
+{
+    struct Recording *copy = atomic_load(&handouts->copy);
+
+    if (copy)
+        Recording_abandon(copy);
 }
 
 void Handouts_release(struct Handouts *handouts)

@@ -3,7 +3,7 @@
 // with their users' rights (docs/protocol.md, HANDOUT). If the recording is a
 // file, the viewer gets a descriptor of this file. Otherwise the viewer gets a
 // copy in memory. The server's thread queues the requests (requests.c), and the
-// collector calls `serve` in each turn.
+// collector answers at most one request in each turn.
 #ifndef OCULAR_TRACER_SESSION_HANDOUT_H
 #define OCULAR_TRACER_SESSION_HANDOUT_H
 
@@ -13,6 +13,8 @@ void Handouts_init(struct Handouts *handouts);
 // Refuses the requests that wait, and all later requests. Must be called when
 // the collector has stopped.
 void Handouts_close(struct Session *session);
+// Closes the copy that another thread of the parent was making at a fork.
+void Handouts_abandon(struct Handouts *handouts);
 void Handouts_release(struct Handouts *handouts);
 
 #endif

@@ -271,6 +271,7 @@ void Session_abandon(struct Session *session)
     if (session->server && !session->config.persistent)
         Server_abandon(session->server);
     session->server = NULL;
+    Handouts_abandon(&session->handouts);
     if (session->sampler)
         Sampler_abandon(session->sampler);
     session->sampler = NULL;

@@ -117,7 +117,8 @@ static int queue_handout(struct Session *session, uint64_t viewer,
         error = -EBUSY;
     else
         handouts->wishes[handouts->count++] = (struct HandoutWish){
-            viewer, message->request, (enum HandoutKind)message->number};
+            viewer, message->request, (enum HandoutKind)message->number,
+            Now_ns(CLOCK_MONOTONIC)};
     pthread_mutex_unlock(&handouts->mutex);
     if (!error)
         sem_post(session->collector.work.due);
@@ -127,9 +128,13 @@ static int queue_handout(struct Session *session, uint64_t viewer,
 static void hand_out(struct Session *session, uint64_t viewer,
                      const struct Message *message)
 {
-    int error = queue_handout(session, viewer, message);
+    bool known = message->number <= HANDOUT_STACKS;
+    int error = known ? queue_handout(session, viewer, message) : -EINVAL;
 
-    if (error == -ESHUTDOWN)
+    if (error == -EINVAL)
+        refuse(session, viewer, message, EINVAL,
+               "this process has no recording of that kind");
+    else if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
     else if (error)
         refuse(session, viewer, message, -error,

@@ -62,13 +62,22 @@ struct HandoutWish {
     uint64_t viewer;
     uint32_t request;
     enum HandoutKind kind;
+    uint64_t asked_ns; // CLOCK_MONOTONIC
 };
 
 #define HANDOUT_WISHES 8 // largest number of requests that wait
 
 struct Handouts {
-    void (*serve)(struct Session *session); // answers all requests; or NULL
-    pthread_mutex_t mutex;                  // guards all members below
+    // Answers at most one request. Returns the ms until the next request may be
+    // answered, or UINT_MAX if no request waits. NULL: nothing is handed out.
+    unsigned (*serve)(struct Session *session);
+    unsigned pause_ms; // result of `serve`; only the collector's thread uses it
+    // CLOCK_MONOTONIC at which the costs of all answers are paid. Only the
+    // collector's thread uses this field.
+    uint64_t paid_ns;
+    // The copy that the collector's thread is making, or NULL.
+    struct Recording *_Atomic copy;
+    pthread_mutex_t mutex; // guards all members below
     bool closed;
     unsigned count;
     struct HandoutWish wishes[HANDOUT_WISHES]; // the oldest first

@@ -233,8 +233,9 @@ int RecordingNames_write(struct RecordingNames *names,
 void RecordingNames_end(struct RecordingNames *names,
                         struct Recording *recording)
 {
-    if (names->text.size)
-        names->restarts |= begin_block(names, recording);
+    // Another block would drop the older half, and its names with it.
+    if (names->text.size && names->count[1] + 1 < names->blocks)
+        begin_block(names, recording);
 }
 
 void RecordingNames_give_back(struct RecordingNames *names,

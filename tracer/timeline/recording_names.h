@@ -61,7 +61,7 @@ int RecordingNames_write(struct RecordingNames *names,
                          const struct RecordingSource *source,
                          struct RecordingWanted *wanted);
 // Begins a new block, so that the block of the names that were written does not
-// move any more. The writer calls this function.
+// move any more, unless the newer half is full. The writer calls this function.
 void RecordingNames_end(struct RecordingNames *names,
                         struct Recording *recording);
 void RecordingNames_give_back(struct RecordingNames *names,

@@ -198,12 +198,17 @@ static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
     return block;
 }
 
+static bool is_lent(struct Timeline *timeline)
+{
+    if (timeline->lent_ns && Now_ns(CLOCK_MONOTONIC) >= timeline->lent_ns)
+        timeline->lent_ns = 0;
+    return timeline->lent_ns;
+}
+
 // Returns true if `more` bytes would exceed the limit.
 static bool is_over(struct Timeline *timeline, size_t more)
 {
-    if (timeline->lent_ns && Now_ns(CLOCK_MONOTONIC) > timeline->lent_ns)
-        timeline->lent_ns = 0;
-    if (timeline->holds || timeline->lent_ns)
+    if (timeline->holds || is_lent(timeline))
         return false;
     if (timeline->grows)
         return timeline->count * sizeof(struct Block) > timeline->limit;
@@ -581,6 +586,10 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
 void Timeline_hold(struct Timeline *timeline, bool holds)
 {
     pthread_mutex_lock(&timeline->mutex);
+    // Otherwise one reader after the other could make the timeline grow.
+    while (holds && is_over(timeline, 0) &&
+           forget_oldest(timeline, NULL, false))
+        ;
     timeline->holds += holds ? 1 : -1u;
     pthread_mutex_unlock(&timeline->mutex);
 }
@@ -590,13 +599,32 @@ static bool has_room_for_names(const struct Timeline *timeline)
     return timeline->names.blocks == NAMES_IN_FILE;
 }
 
-void Timeline_lend(struct Timeline *timeline, double seconds,
-                   const uint32_t *ids, size_t count)
+uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns)
+{
+    uint64_t until = Now_ns(CLOCK_MONOTONIC) + ns;
+
+    pthread_mutex_lock(&timeline->mutex);
+    timeline->lent_ns = until;
+    pthread_mutex_unlock(&timeline->mutex);
+    return until;
+}
+
+uint64_t Timeline_lent(struct Timeline *timeline)
+{
+    uint64_t until;
+
+    pthread_mutex_lock(&timeline->mutex);
+    until = is_lent(timeline) ? timeline->lent_ns : 0;
+    pthread_mutex_unlock(&timeline->mutex);
+    return until;
+}
+
+void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,
+                         size_t count)
 {
     size_t i;
 
     pthread_mutex_lock(&timeline->mutex);
-    timeline->lent_ns = Now_ns(CLOCK_MONOTONIC) + (uint64_t)(1e9 * seconds);
     for (i = 0; has_room_for_names(timeline) && i < count; i++)
         RecordingNames_see_id(&timeline->names, ids[i]);
     pthread_mutex_unlock(&timeline->mutex);

@@ -64,13 +64,18 @@ int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings);
 void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
                   size_t count);
 // While a reader holds the timeline, no block is forgotten because of the
-// limit, so the reader finds all blocks of the newest cut.
+// limit, so the reader finds all blocks of the newest cut. The first reader
+// begins with a timeline within its limit.
 void Timeline_hold(struct Timeline *timeline, bool holds);
-// Holds the timeline for some seconds, during which another process reads the
-// recording. If the recording is a file, wants the names of these functions in
-// the file, which some functions without new events may lack.
-void Timeline_lend(struct Timeline *timeline, double seconds,
-                   const uint32_t *ids, size_t count);
+// Holds the timeline for `ns` from now on, during which another process reads
+// the recording. Returns CLOCK_MONOTONIC at the end of this time.
+uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns);
+// Returns the result of the newest Timeline_lend, or 0 after this time.
+uint64_t Timeline_lent(struct Timeline *timeline);
+// If the recording is a file, wants the names of these functions in the file,
+// which some functions without new events may lack.
+void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,
+                         size_t count);
 // Begins a new block of names in a file, so that the names before do not move.
 // Only the thread that may call Timeline_save_run may call this function.
 void Timeline_end_names(struct Timeline *timeline);
