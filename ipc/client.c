@@ -258,6 +258,7 @@ int Client_request(struct Client *client, struct Message *request)
     if (copy < 0)
         return -errno;
     request->request = ++client->next_request;
+    client->received.awaited += request->type == MESSAGE_HANDOUT;
     error = Message_encode(&client->out, request);
     if (copy && error)
         close(copy);

@@ -9,11 +9,13 @@
 long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
                         size_t size)
 {
-    int fd;
-    long got = Socket_receive_file(socket, data, size, &fd);
+    int fd = 0;
+    long got;
 
     if (passed->given)
         PassedFile_close(passed);
+    got = passed->awaited ? Socket_receive_file(socket, data, size, &fd)
+                          : Socket_receive(socket, data, size);
     if (fd && passed->fd)
         close(fd); // only one descriptor waits for its message
     else if (fd)
@@ -27,11 +29,13 @@ void PassedFile_give(struct PassedFile *passed, struct Message *message)
         return;
     message->descriptor = passed->fd;
     passed->given = true;
+    passed->awaited -= passed->awaited > 0;
 }
 
 void PassedFile_close(struct PassedFile *passed)
 {
     if (passed->fd)
         close(passed->fd);
-    *passed = (struct PassedFile){0};
+    passed->fd = 0;
+    passed->given = false;
 }

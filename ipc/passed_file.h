@@ -10,12 +10,16 @@
 #include <stdbool.h>
 
 struct PassedFile {
+    // Number of RECORDINGs that were asked for and have not come. A refused
+    // request counts, too.
+    unsigned awaited;
     int fd;     // 0: none
     bool given; // a message has this descriptor
 };
 
-// Receives bytes as Socket_receive does, and keeps a descriptor that comes with
-// the bytes. Closes the descriptor of an earlier message.
+// Receives bytes as Socket_receive does. Keeps a descriptor that comes with the
+// bytes if the viewer awaits one. Otherwise the kernel drops the descriptor.
+// Closes the descriptor of an earlier message.
 long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
                         size_t size);
 // Sets the descriptor of a RECORDING. The descriptor stays open until bytes are

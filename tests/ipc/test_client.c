@@ -4,6 +4,7 @@
 #include "ipc/client.h"
 #include "ipc/socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -361,6 +362,65 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
         Message_release(&message);
     }
     Bytes_release(&bytes);
+    Client_close(client);
+    finish(&script);
+}
+
+static unsigned descriptors(void)
+{
+    DIR *open = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    assert_non_null(open);
+    while (readdir(open))
+        count++;
+    closedir(open);
+    return count;
+}
+
+// Sends a message together with a descriptor.
+static void send_file(struct Script *script, struct Message message, int file)
+{
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &message), 0);
+    assert_int_equal(Socket_send_file(script->fd, bytes.data, bytes.size, file),
+                     bytes.size);
+    Bytes_release(&bytes);
+}
+
+// A process cannot make a viewer open files that the viewer has not asked for.
+TEST_WITH(test_a_file_that_nobody_asked_for, set_up, tear_down)
+{
+    struct Message recording = {.type = MESSAGE_RECORDING, .request = 1};
+    struct Message request = {.type = MESSAGE_HANDOUT}, message;
+    FILE *file = tmpfile();
+    struct Script script;
+    struct Client *client;
+    unsigned before;
+
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&script, &client), 0);
+    before = descriptors();
+    for (int i = 0; i < 3; i++) {
+        send_file(&script,
+                  i ? (struct Message){.type = MESSAGE_END} : recording,
+                  fileno(file));
+        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+        assert_int_equal(message.descriptor, 0);
+        assert_int_equal(descriptors(), before);
+    }
+    // The viewer has cancelled the first of two requests.
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(Client_request(client, &request), 0);
+    for (int i = 0; i < 2; i++) {
+        send_file(&script, recording, fileno(file));
+        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+        assert_true(message.descriptor > 2);
+    }
+    fclose(file);
     Client_close(client);
     finish(&script);
 }
