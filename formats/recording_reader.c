@@ -5,6 +5,7 @@
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
+#include "tracer/sample/flame.h"
 #include "tracer/timeline/event_code.h"
 #include "tracer/timeline/track.h"
 
@@ -94,11 +95,15 @@ static void read_opcodes(struct RecordingReader *reader)
     }
 }
 
-// Returns true if each row but the root has an earlier row as its parent.
+// Returns true if each row but the root has an earlier row as its parent, and
+// if there are not more rows than a program writes: a conversion may take a
+// time that grows with the square of their number.
 static bool is_tree(const struct FlameTable *table)
 {
     size_t i;
 
+    if (table->row_count > FLAME_NODES || table->function_count > FLAME_NODES)
+        return false;
     for (i = 1; i < table->row_count; i++)
         if (table->rows[i].parent >= i)
             return false;

@@ -9,6 +9,7 @@
 #include "formats/recording_reader.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
+#include "tracer/sample/flame.h"
 #include "tracer/timeline/aside.h"
 #include "tracer/timeline/event_code.h"
 #include "tracer/timeline/timeline.h"
@@ -1156,22 +1157,27 @@ TEST(what_is_none)
 
 // --- Stacks ------------------------------------------------------------------
 
-// Reads a recording that has only stacks. The second row's parent is `parent`.
-static void read_stacks(uint64_t parent, struct RecordingReader *reader)
+// Reads a recording that has only stacks of `count` rows. `parent` is the
+// parent of all rows but the root.
+static void read_stacks(uint64_t parent, size_t count,
+                        struct RecordingReader *reader)
 {
     struct Recording *recording = Recording_new_in_memory();
     struct RecordingHead own = {.hz = 1e9};
-    struct FlameRow rows[2] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
-                               {parent, 7, NAN, NAN, 9, 0}};
+    struct FlameRow *rows = calloc(count, sizeof *rows);
     struct FlameTable *table = FlameTable_new();
     const struct Message message = {.type = MESSAGE_STACKS, .stacks = table};
     struct RecordingBlock block = {.kind = RECORDING_STACKS};
     struct RecordingSlot slot = {0};
     struct Bytes bytes;
     char why[256];
+    size_t i;
 
+    rows[0] = (struct FlameRow){NULL_U64, NULL_U64, NAN, NAN, 0, 0};
+    for (i = 1; i < count; i++)
+        rows[i] = (struct FlameRow){parent, 7, NAN, NAN, 9, 0};
     table->rows = rows;
-    table->row_count = 2;
+    table->row_count = count;
     Bytes_init(&bytes);
     assert_int_equal(Message_encode(&bytes, &message), 0);
     while (bytes.size % 8)
@@ -1185,6 +1191,7 @@ static void read_stacks(uint64_t parent, struct RecordingReader *reader)
                      0);
     Bytes_release(&bytes);
     FlameTable_free(table);
+    free(rows);
     Recording_put(recording);
 }
 
@@ -1192,12 +1199,27 @@ TEST(test_stacks_that_are_no_tree)
 {
     struct RecordingReader reader;
 
-    read_stacks(0, &reader);
+    read_stacks(0, 2, &reader);
     assert_non_null(reader.stacks);
     assert_int_equal(reader.stacks->rows[1].cpu_ns, 9);
     assert_int_equal(reader.damaged, 0);
     RecordingReader_close(&reader);
-    read_stacks(1, &reader); // a reader that follows the parents never ends
+    // A reader that follows the parents would never end.
+    read_stacks(1, 2, &reader);
+    assert_null(reader.stacks);
+    assert_int_equal(reader.damaged, 1);
+    RecordingReader_close(&reader);
+}
+
+// A conversion of very many rows could not be cancelled for hours.
+TEST(test_more_stacks_than_a_program_writes)
+{
+    struct RecordingReader reader;
+
+    read_stacks(0, FLAME_NODES, &reader);
+    assert_non_null(reader.stacks);
+    RecordingReader_close(&reader);
+    read_stacks(0, FLAME_NODES + 1, &reader);
     assert_null(reader.stacks);
     assert_int_equal(reader.damaged, 1);
     RecordingReader_close(&reader);
