@@ -25,8 +25,9 @@ int LiveExport_run(struct LiveExport *export)
     if (conversion.recording)
         Recording_put(conversion.recording);
     export->bytes = conversion.bytes;
+    // After another error, `why` would hide the error.
     snprintf(export->why, sizeof export->why, "%.*s",
              (int)sizeof export->why - 1,
-             conversion.unreadable ? conversion.why : "");
+             error && !conversion.unreadable ? "" : conversion.why);
     return error;
 }

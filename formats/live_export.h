@@ -16,7 +16,8 @@ struct LiveExport {
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
     uint64_t bytes; // of the whole file
-    char why[200];  // one line if the recording cannot be read; otherwise ""
+    // One line if the recording cannot be read, or only in part; otherwise "".
+    char why[200];
 };
 
 // Returns 0 or -errno. -ECANCELED means that the export was cancelled.

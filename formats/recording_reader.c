@@ -253,19 +253,28 @@ static bool is_block(const struct RecordingBlock *block, uint64_t at)
            block->used + HEADER <= block->size;
 }
 
+// Returns true if the program may have changed the block while a viewer copied
+// the file. Such blocks were begun after the cut. show_thread counts the blocks
+// of events that are missing of the cut.
+static bool may_be_later(const struct RecordingReader *reader,
+                         const struct RecordingBlock *block)
+{
+    return reader->to_cut &&
+           (block->kind == RECORDING_CHUNK || block->kind == RECORDING_NAMES);
+}
+
 // Reads one block. Counts and skips a damaged block. Returns 0 or -ENOMEM.
 static int read_block(struct RecordingReader *reader,
                       const struct RecordingBlock *block, uint64_t end)
 {
+    uint64_t damaged = reader->damaged;
     int error = 0;
 
     if (block->magic != RECORDING_BLOCK) // it was dropped
         return 0;
-    if (!read_data(reader, block, end)) {
-        reader->damaged++;
-        return reader->data.error;
-    }
-    if (block->kind == RECORDING_CHUNK)
+    if (!read_data(reader, block, end))
+        error = reader->data.error ? -ENOMEM : -EINVAL;
+    else if (block->kind == RECORDING_CHUNK)
         error = read_chunk(reader, block);
     else if (block->kind == RECORDING_NAMES)
         read_names(reader);
@@ -283,6 +292,8 @@ static int read_block(struct RecordingReader *reader,
         read_list(reader, &reader->listed, sizeof(struct RecordingThread));
     if (error == -EINVAL)
         reader->damaged++;
+    if (may_be_later(reader, block))
+        reader->damaged = damaged;
     return error == -ENOMEM ? error : 0;
 }
 

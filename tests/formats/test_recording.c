@@ -6,6 +6,7 @@
 
 #include "formats/conversion.h"
 #include "formats/event_buffer.h"
+#include "formats/live_export.h"
 #include "formats/recording_reader.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
@@ -1084,6 +1085,82 @@ TEST(names_stay_although_there_are_many_readers)
         RecordingReader_open(&reader, path, nobody, why, sizeof why), 0);
     assert_int_equal(reader.names.size / sizeof(struct ReadName), 600);
     RecordingReader_close(&reader);
+    unlink(path);
+}
+
+// Changes the first event of a chunk in the file.
+static void damage_chunk(uint64_t sequence)
+{
+    FILE *file = fopen(path, "r+b");
+    struct RecordingBlock block;
+    long at = RECORDING_PAGE;
+
+    assert_non_null(file);
+    for (;; at += RECORDING_UNIT) {
+        fseek(file, at, SEEK_SET);
+        assert_int_equal(fread(&block, sizeof block, 1, file), 1);
+        if (block.magic == RECORDING_BLOCK && block.at == (uint64_t)at &&
+            block.kind == RECORDING_CHUNK && block.sequence == sequence)
+            break;
+    }
+    at += (long)(sizeof block + block.open_count * sizeof(struct OpenCall));
+    fseek(file, at, SEEK_SET);
+    fputc('x', file);
+    fclose(file);
+}
+
+static bool go_on(void *context, double done, uint64_t bytes)
+{
+    (void)context, (void)done, (void)bytes;
+    return true;
+}
+
+// Converts the recording as a viewer does.
+static void convert_live(struct LiveExport *export)
+{
+    *export = (struct LiveExport){.recording = open(path, O_RDONLY),
+                                  .name = other,
+                                  .output = open(other, O_RDWR | O_CREAT, 0600),
+                                  .progress = go_on};
+    assert_int_equal(LiveExport_run(export), 0);
+    close(export->output);
+    unlink(other);
+}
+
+// The program may write later blocks while a viewer copies its recording. A
+// viewer says what is missing only of the blocks before the cut.
+TEST(what_a_copy_lacks)
+{
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+    struct Track *track = Timeline_begin(timeline, 0, 4711, "MainThread");
+    struct Ring *ring = Ring_new(NULL);
+    struct LiveExport export;
+    unsigned i, n;
+
+    for (n = 0; n < 3; n++) {
+        for (i = 0; i < 100; i++) {
+            Ring_push(ring, 2000 + 300 * n + 2 * i, EVENT_ENTER,
+                      Event_call(1, 0));
+            Ring_push(ring, 2001 + 300 * n + 2 * i, EVENT_LEAVE,
+                      Event_call(1, 0));
+        }
+        Timeline_drain(timeline, track, ring);
+        if (n < 2)
+            Timeline_cut(timeline, NULL, 0);
+        Timeline_save(timeline, track);
+        Timeline_save_run(timeline, &head, &source);
+    }
+    Recording_flush(Timeline_recording(timeline), true);
+    Ring_free(ring);
+    Timeline_free(timeline);
+    damage_chunk(2);
+    convert_live(&export);
+    assert_string_equal(export.why, "");
+    damage_chunk(0);
+    convert_live(&export);
+    assert_string_equal(export.why,
+                        "1 of its blocks is damaged or cut off: what is "
+                        "missing of it is left out");
     unlink(path);
 }
 

@@ -79,7 +79,7 @@ TEST_WITH(test_nothing_is_overwritten_unasked, set_up, tear_down)
     assert_int_equal(write(file.fd, "1", 1), 1);
     assert_int_equal(ExportFile_commit(&file, 1), 0);
     assert_int_equal(size_of("old"), 1);
-    // The file is created while the process writes.
+    // The file is created during the export.
     assert_int_equal(open_file(&file, "late", false), 0);
     create("late");
     assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Tests tui/model/feed with a simulated process in the same thread: one that
 // sends without a pause, and one that answers late.
+#define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
 #include "tracer/timeline/recording.h"
 #include "tui/model/feed.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -193,23 +200,29 @@ static int make_recording(void)
     return fd;
 }
 
-// Hands out a recording of so many bytes that stays as it is for some seconds
-// (0: for ever).
-static void hand_out_bytes(struct Traced *process, uint32_t number,
-                           uint64_t size, double seconds)
+// Hands out a file, and closes it.
+static void hand_out_file(struct Traced *process, struct Message message,
+                          int fd)
 {
-    struct Message message = {.type = MESSAGE_RECORDING,
-                              .request = number,
-                              .number = size,
-                              .value = seconds};
     struct Bytes bytes;
-    int fd = make_recording();
+    message.type = MESSAGE_RECORDING;
     Bytes_init(&bytes);
     assert_int_equal(Message_encode(&bytes, &message), 0);
     assert_int_equal(Socket_send_file(process->fd, bytes.data, bytes.size, fd),
                      bytes.size);
     Bytes_release(&bytes);
     close(fd);
+}
+
+// Hands out a recording of so many bytes that stays as it is for some seconds
+// (0: for ever).
+static void hand_out_bytes(struct Traced *process, uint32_t number,
+                           uint64_t size, double seconds)
+{
+    hand_out_file(
+        process,
+        (struct Message){.request = number, .number = size, .value = seconds},
+        make_recording());
 }
 
 static void hand_out(struct Traced *process, uint32_t number, double seconds)
@@ -303,18 +316,98 @@ TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
     }
 }
 
-// After the time that the process has promised, a copy may be wrong.
+static atomic_int copies; // number of calls of copy_file_range
+
+ssize_t copy_file_range(int from, off_t *at, int to, off_t *to_at, size_t size,
+                        unsigned flags)
+{
+    copies++;
+    return syscall(SYS_copy_file_range, from, at, to, to_at, size, flags);
+}
+
+// After the time that the process has promised, a copy may be wrong, and the
+// viewer does not continue it.
 TEST_WITH(test_a_copy_that_is_late, make_directory, remove_directory)
 {
     struct Traced process;
     struct Feed feed;
+    copies = 0;
     begin(&process, &feed);
     assert_int_equal(Feed_export(&feed, *state, false), 0);
     hand_out(&process, export_number(&feed), 1e-9);
     struct Answer answer = end_of(&feed);
     assert_int_equal(answer.error, ETIMEDOUT);
     assert_non_null(strstr(answer.text, "could not be copied in"));
+    assert_int_equal(copies, 0);
     finish(&process, &feed);
+}
+
+// Exports a file of so many bytes as the process says.
+static struct Answer export_of(const char *path, int file, uint64_t size)
+{
+    struct Traced process;
+    struct Feed feed;
+    char text[] = "it ends 4 s ago";
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    hand_out_file(&process,
+                  (struct Message){.request = export_number(&feed),
+                                   .number = size,
+                                   .value = 1000,
+                                   .text = text},
+                  file);
+    struct Answer answer = end_of(&feed);
+    finish(&process, &feed);
+    return answer;
+}
+
+// Makes a file that begins with a recording, and continues with a hole.
+static int make_hole(uint64_t size)
+{
+    struct RecordingHead head;
+    int recording = make_recording(), file = memfd_create("hole", MFD_CLOEXEC);
+    assert_int_equal(pread(recording, &head, sizeof head, 0), sizeof head);
+    assert_int_equal(pwrite(file, &head, sizeof head, 0), sizeof head);
+    assert_int_equal(ftruncate(file, (off_t)size), 0);
+    close(recording);
+    return file;
+}
+
+// The process says how much of the file a viewer copies. A viewer does not
+// begin a copy for which there is no room.
+TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
+{
+    struct rlimit before, limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 4 << 20; // less than one step of a copy
+    int small = make_hole((uint64_t)1 << 50);
+    int large = make_hole((uint64_t)1 << 50);
+    setrlimit(RLIMIT_FSIZE, &limit); // a viewer that copies all gets EFBIG
+    struct Answer answer =
+        export_of(*state, small, sizeof(struct RecordingHead));
+    if (answer.failed)
+        fail_msg("%s", answer.text);
+    assert_string_equal(answer.lack, "it ends 4 s ago");
+    assert_string_equal(answer.text, *state);
+    unlink(*state);
+    answer = export_of(*state, large, (uint64_t)1 << 50);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(answer.error, ENOSPC);
+    assert_non_null(strstr(answer.text, "needs 1125899.9 GB"));
+    assert_non_null(strstr(answer.text, "choose a directory on another"));
+}
+
+// A hostile process hands out something that is no file.
+TEST_WITH(test_a_copy_of_no_file, make_directory, remove_directory)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[1]);
+    struct Answer answer = export_of(*state, ends[0], 4096);
+    assert_int_equal(answer.error, EINVAL);
+    assert_non_null(strstr(answer.text, "no regular file"));
 }
 
 // If a trace ends, the program may truncate its recording.

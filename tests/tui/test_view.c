@@ -102,6 +102,29 @@ TEST(test_without_a_sampler)
     }
 }
 
+// After an export, the bottom line says what the file lacks.
+TEST(test_an_export_that_is_not_whole)
+{
+    struct Answer answer = {.request = MESSAGE_EXPORT,
+                            .done = true,
+                            .progress = 1,
+                            .bytes = 2048,
+                            .text = "/tmp/x.json",
+                            .lack = "it ends 4 s ago"};
+    struct Stage stage;
+    set_up(&stage, 120, 30);
+    Updates_answer(&stage.ui, &answer);
+    Stage_expect(&stage,
+                 "Timeline written: /tmp/x.json, 2.0 KiB, but it ends 4 s ago",
+                 true);
+    assert_true(stage.ui.alert);
+    answer.lack[0] = 0;
+    Updates_answer(&stage.ui, &answer);
+    Stage_expect(&stage, "2.0 KiB. ui.perfetto.dev opens it.", true);
+    assert_false(stage.ui.alert);
+    Stage_release(&stage);
+}
+
 static struct Thread *threads_of(struct Snapshot *snapshot)
 {
     return (struct Thread *)(uintptr_t)snapshot->threads;

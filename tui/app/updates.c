@@ -2,7 +2,6 @@
 // See updates.h.
 #include "tui/app/updates.h"
 
-#include "ipc/file_kind.h"
 #include "tui/text/number.h"
 #include "tui/views/navigation.h"
 
@@ -20,11 +19,7 @@ static void show_export(struct Ui *ui, const struct Answer *answer)
         Ui_say(ui, true, "The timeline was not exported: %s",
                *answer->text ? answer->text : strerror(answer->error));
     else if (answer->done)
-        Ui_say_path(ui, path, false,
-                    FileKind_is_profile(path) ? "Stacks written: %s, %s."
-                                              : "Timeline written: %s, %s. "
-                                                "ui.perfetto.dev opens it.",
-                    path, size);
+        Ui_say_written(ui, path, size, answer->lack);
     else
         Ui_say(ui, false, "Exporting the timeline: %s, %s so far. Esc stops.",
                Number_percent(part, answer->progress), size);

@@ -22,11 +22,13 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_BYTES ((size_t)8 << 20) // copied between two checks
-#define TELL_S 0.1                   // seconds between two reports of progress
+#define COPY_BYTES ((uint64_t)8 << 20)   // copied between two checks
+#define MEMORY_BYTES ((uint64_t)1 << 30) // largest copy in memory
+#define TELL_S 0.1 // seconds between two reports of progress
 
 struct Converter {
     int recording;   // the descriptor that the process has sent; then the copy
@@ -45,7 +47,8 @@ struct Converter {
     double told_s; // time of the last report of progress; its thread only
     // The thread writes the next fields before `ended` is true.
     int error;
-    char why[200];
+    char
+        why[200]; // why there is an error; otherwise what the file lacks, or ""
 };
 
 static void wake(const struct Converter *converter)
@@ -70,45 +73,91 @@ static bool go_on(void *context, double done, uint64_t bytes)
     return !atomic_load(&converter->cancelled);
 }
 
-// Copies some bytes. Returns the number of bytes, 0 at the end, or -errno.
-static ssize_t copy_some(int from, int to, off_t *at)
+// Returns 0, or -errno if there is no room for the copy or no recording.
+static int check_room(struct Converter *converter)
+{
+    struct statvfs system;
+    struct stat status;
+    uint64_t size = converter->size, room = MEMORY_BYTES;
+    if (fstat(converter->recording, &status) ||
+        fstatvfs(converter->copy, &system))
+        return -errno;
+    if (!S_ISREG(status.st_mode)) {
+        snprintf(converter->why, sizeof converter->why,
+                 "the process has handed out no regular file");
+        return -EINVAL;
+    }
+    if (system.f_blocks) // a file in memory has no file system
+        room = (uint64_t)system.f_bavail * system.f_frsize;
+    if (size <= room)
+        return 0;
+    snprintf(converter->why, sizeof converter->why,
+             "a copy of the recording needs %.1f GB, and there are %.1f GB for "
+             "it: choose a directory on another file system",
+             (double)size / 1e9, (double)room / 1e9);
+    return -ENOSPC;
+}
+
+static bool is_late(const struct Converter *converter)
+{
+    return Now_s(CLOCK_MONOTONIC) - converter->asked_s >= converter->steady_s;
+}
+
+// Copies some of the bytes before `end`. Returns the number of bytes, 0 at the
+// end of the recording, or -errno.
+static ssize_t copy_some(int from, int to, off_t *at, uint64_t end)
 {
     off_t to_at = *at;
-    ssize_t copied = copy_file_range(from, at, to, &to_at, COPY_BYTES, 0);
+    size_t size = (size_t)(end - (uint64_t)*at);
+    size = size < COPY_BYTES ? size : COPY_BYTES;
+    ssize_t copied = copy_file_range(from, at, to, &to_at, size, 0);
     if (copied >= 0 || errno == EINTR)
         return copied < 0 ? 1 : copied;
     if (lseek(to, *at, SEEK_SET) < 0)
         return -errno;
-    copied = sendfile(to, from, at, COPY_BYTES); // e.g. to another file system
+    copied = sendfile(to, from, at, size); // e.g. to another file system
     return copied < 0 ? -errno : copied;
 }
 
-// Replaces the recording by a copy. Returns 0 or -errno.
-static int copy_recording(struct Converter *converter)
+// Copies the recording while it keeps what it had. Returns 0 or -errno. If the
+// user cancels, the copy is not complete.
+static int copy_all(struct Converter *converter)
 {
     off_t at = 0;
     ssize_t copied = 1;
-    int to = converter->copy;
-    while (copied > 0 && go_on(converter, 0, 0))
-        copied = copy_some(converter->recording, to, &at);
-    close(converter->recording);
-    converter->recording = to;
-    converter->copy = -1;
-    if (copied < 0)
-        return (int)copied;
-    if (!atomic_load(&converter->cancelled) && (uint64_t)at < converter->size) {
+    int error = check_room(converter);
+    while (!error && copied > 0 && (uint64_t)at < converter->size &&
+           !is_late(converter) && go_on(converter, 0, 0)) {
+        copied = copy_some(converter->recording, converter->copy, &at,
+                           converter->size);
+        error = copied < 0 ? (int)copied : 0;
+    }
+    if (error || atomic_load(&converter->cancelled))
+        return error;
+    if (is_late(converter)) {
+        snprintf(converter->why, sizeof converter->why,
+                 "the recording could not be copied in %.3g s: choose a faster "
+                 "disk, or export when the machine has less to do",
+                 converter->steady_s);
+        return -ETIMEDOUT;
+    }
+    if (copied == 0) {
         snprintf(converter->why, sizeof converter->why,
                  "the program has removed its recording, because the trace has "
                  "ended");
         return -ESHUTDOWN;
     }
-    if (Now_s(CLOCK_MONOTONIC) - converter->asked_s < converter->steady_s)
-        return 0;
-    snprintf(converter->why, sizeof converter->why,
-             "the recording could not be copied in %g s: choose a faster disk, "
-             "or export when the machine has less to do",
-             converter->steady_s);
-    return -ETIMEDOUT;
+    return 0;
+}
+
+// Replaces the recording by a copy. Returns 0 or -errno.
+static int copy_recording(struct Converter *converter)
+{
+    int error = copy_all(converter);
+    close(converter->recording);
+    converter->recording = converter->copy;
+    converter->copy = -1;
+    return error;
 }
 
 static void *convert(void *context)
@@ -125,7 +174,8 @@ static void *convert(void *context)
         export.recording = converter->recording;
         converter->recording = -1;
         error = LiveExport_run(&export);
-        snprintf(converter->why, sizeof converter->why, "%s", export.why);
+        if (error || *export.why)
+            snprintf(converter->why, sizeof converter->why, "%s", export.why);
     }
     converter->error = error;
     atomic_store(&converter->bytes, export.bytes);
@@ -182,6 +232,9 @@ int Converter_start(struct Converter **out, const struct ConverterWish *wish)
     *out = NULL;
     if (!converter)
         return -ENOMEM;
+    if (wish->recording->text)
+        snprintf(converter->why, sizeof converter->why, "%s",
+                 wish->recording->text);
     converter->size = wish->recording->number;
     converter->steady_s = wish->recording->value;
     converter->asked_s = wish->asked_s;
@@ -206,8 +259,10 @@ static void give_end(const struct Converter *converter, struct Message *message)
     char text[PATH_MAX + 256];
     int error = converter->error;
     message->value = 1;
-    if (!error)
+    if (!error) {
+        message->text = *converter->why ? Heap_text(converter->why) : NULL;
         return;
+    }
     snprintf(text, sizeof text, "%s: %s", converter->file->path,
              error == -ECANCELED ? "export cancelled"
              : *converter->why   ? converter->why

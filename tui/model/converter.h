@@ -2,9 +2,9 @@
 // A Converter makes the file of an export in a thread of the viewer, from the
 // recording that the process has handed out. The Converter sends the feed the
 // same messages that an older process sends while it writes the file itself:
-// REPLYs with the progress, and at the end a REPLY with the value 1, or an
-// ERROR. The feed owns the Converter. Only the viewer's thread calls these
-// functions, and only Converter_free waits.
+// REPLYs with the progress, and at the end an ERROR, or a REPLY with the value
+// 1, whose text says what the file lacks. The feed owns the Converter. Only the
+// viewer's thread calls these functions, and only Converter_free waits.
 #ifndef OCULAR_TUI_MODEL_CONVERTER_H
 #define OCULAR_TUI_MODEL_CONVERTER_H
 

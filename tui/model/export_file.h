@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An ExportFile is the file of an export. The viewer opens the file with the
-// viewer's rights, and the process writes to the descriptor. (If the viewer
-// runs as root, it uses the rights of the process's user.) Until the export is
+// viewer's rights, and writes it, or passes the descriptor to a process of an
+// older Ocular, which writes it. (If the viewer runs as root, it opens the file
+// with the rights of the process's user.) Until the export is
 // complete, the viewer uses a temporary file in the same directory. The feed
 // owns the export file. Only one thread calls these functions.
 #ifndef OCULAR_TUI_MODEL_EXPORT_FILE_H
@@ -34,7 +35,7 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
                     bool overwrite);
 // Renames the temporary file to its final name. Returns 0 or -errno: -EEXIST as
 // ExportFile_open does; -EIO if the file's size differs from `bytes`, the size
-// that the process reports. Always closes the file. After an error, removes the
+// that the writer reports. Always closes the file. After an error, removes the
 // temporary file.
 int ExportFile_commit(struct ExportFile *file, uint64_t bytes);
 // Removes the temporary file, if there is one.

@@ -122,8 +122,8 @@ static void end(struct Feed *feed, const char *reason)
 
 // --- What arrives
 
-// If the process has written everything, completes the export. If the process
-// has failed, removes the file.
+// If the file is complete, gives the file its name. If the export has failed,
+// removes the file.
 static void finish_export(struct Feed *feed, struct Answer *answer)
 {
     struct ExportFile *file = &feed->export;
@@ -131,6 +131,8 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
         ExportFile_drop(file);
         return;
     }
+    if (!feed->by_process) // an older process sends the name of the file
+        snprintf(answer->lack, sizeof answer->lack, "%.199s", answer->text);
     answer->error = -ExportFile_commit(file, answer->bytes);
     answer->failed = answer->error != 0;
     if (answer->failed)

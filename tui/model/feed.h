@@ -28,6 +28,8 @@ struct Answer { // an answer to a request of the user
     double progress;
     uint64_t bytes;
     char text[1024]; // text from the process, not trusted, or ""
+    // What a file that was exported lacks, not trusted, or "".
+    char lack[200];
 };
 
 struct Feed {

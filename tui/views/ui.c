@@ -2,6 +2,7 @@
 // See ui.h.
 #include "tui/views/ui.h"
 
+#include "ipc/file_kind.h"
 #include "tui/model/json.h"
 #include "tui/model/since.h"
 
@@ -101,6 +102,21 @@ void Ui_say_path(struct Ui *ui, const char *path, bool alert,
         return;
     ui->path_at = (int)(found - ui->message);
     ui->path_length = (int)strlen(path);
+}
+
+void Ui_say_written(struct Ui *ui, const char *path, const char *size,
+                    const char *lack)
+{
+    bool profile = FileKind_is_profile(path);
+    if (*lack)
+        Ui_say_path(ui, path, true, "%s written: %s, %s, but %s",
+                    profile ? "Stacks" : "Timeline", path, size, lack);
+    else if (profile)
+        Ui_say_path(ui, path, false, "Stacks written: %s, %s.", path, size);
+    else
+        Ui_say_path(ui, path, false,
+                    "Timeline written: %s, %s. ui.perfetto.dev opens it.", path,
+                    size);
 }
 
 void Ui_say_asked(struct Ui *ui, int error, const char *asked)

@@ -79,6 +79,10 @@ int Ui_resize(struct Ui *ui, int width, int height);
 // Shows a message on the bottom line for MESSAGE_S seconds.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Says that the file of an export is written, and what it lacks, if `lack` is
+// not "".
+void Ui_say_written(struct Ui *ui, const char *path, const char *size,
+                    const char *lack);
 // Shows a message that contains `path`. If the line is too short, leaves out
 // directories of the path, but never the file's name.
 void Ui_say_path(struct Ui *ui, const char *path, bool alert,
