@@ -53,6 +53,12 @@ static inline uintptr_t FrameStack_caller(const PyThreadState *state)
 // Returns the address of the thread's newest frame, or 0. C code may have made
 // this frame.
 uintptr_t FrameStack_newest(const PyThreadState *state);
+// Returns the address of the instruction at which a frame is.
+static inline uintptr_t FrameStack_instruction(uintptr_t frame)
+{
+    return *(const uintptr_t *)(frame + FRAME_INSTRUCTION);
+}
+
 // Returns the address of the code object of the newest Python frame, or 0.
 uintptr_t FrameStack_running(const PyThreadState *state);
 // Stores the code objects of a thread's `most` newest frames in `codes` and

@@ -32,13 +32,27 @@ static void write_hit(enum HitKind kind, size_t unit, size_t caller)
         count_now(watch, kind, unit, caller);
 }
 
+static void forget(struct Garbage *garbage)
+{
+    Garbage_forget(garbage);
+    atomic_store_explicit(&ocular_state.garbage.mark.frame, 0,
+                          memory_order_relaxed);
+}
+
 static void begin(struct Garbage *garbage)
 {
     const PyThreadState *state = THREAD_STATE_CALL();
     uintptr_t code = FrameStack_running(state);
+    uintptr_t frame = FrameStack_newest(state);
+    struct WalkMark *mark = &ocular_state.garbage.mark;
 
-    Garbage_begin(garbage, (uintptr_t)state, ThreadState_depth(state),
-                  Clock_read(&ocular_state.engine.clock));
+    Garbage_begin(garbage, Clock_read(&ocular_state.engine.clock));
+    atomic_store_explicit(&mark->instruction,
+                          frame ? FrameStack_instruction(frame) : 0,
+                          memory_order_relaxed);
+    // This store pairs with the acquire of a walk over frames.
+    atomic_store_explicit(&mark->frame, frame ? frame : (uintptr_t)state,
+                          memory_order_release);
     write_hit(HIT_GARBAGE, ocular_state.garbage.begin_unit,
               code ? Hit_caller(code) : 0);
 }
@@ -56,11 +70,12 @@ static void end(struct Garbage *garbage, PyObject *info)
     if (garbage->began)
         write_hit(HIT_GARBAGE_END, ocular_state.garbage.end_unit, 0);
     Garbage_end(garbage, (unsigned)generation, ticks);
+    forget(garbage);
 }
 
 // Is called with "start" or "stop", and with a dict that has the number of the
-// generation. A pending exception stays. In a forked child, which is not
-// traced, the function does nothing.
+// generation. A pending exception stays. While nothing is traced, for example
+// in a child right after a fork, no collection is counted.
 static PyObject *on_garbage(PyObject *self, PyObject *const *args,
                             Py_ssize_t count)
 {
@@ -69,7 +84,7 @@ static PyObject *on_garbage(PyObject *self, PyObject *const *args,
 
     (void)self;
     if (ocular_state.phase != PHASE_TRACING || TscGuard_has_tripped())
-        Garbage_forget(garbage);
+        forget(garbage);
     else if (count == 2 && PyUnicode_Check(args[0]) && PyDict_Check(args[1])) {
         if (PyUnicode_CompareWithASCIIString(args[0], "start") == 0)
             begin(garbage);
@@ -78,17 +93,6 @@ static PyObject *on_garbage(PyObject *self, PyObject *const *args,
     }
     PyErr_SetRaisedException(error);
     Py_RETURN_NONE;
-}
-
-uint8_t GarbageWatch_above(uintptr_t state)
-{
-    const struct Garbage *garbage = &ocular_state.engine.garbage;
-    uint32_t above;
-
-    if (!Garbage_is_collecting(garbage, state))
-        return 0;
-    above = ThreadState_depth((const PyThreadState *)state) - garbage->depth;
-    return above < UINT8_MAX ? (uint8_t)(above + 1) : 0;
 }
 
 // --- gc.callbacks ----------------------------------------------------------
@@ -139,6 +143,7 @@ int GarbageWatch_init(struct State *state)
         watch->callbacks = find_callbacks();
     if (!watch->code)
         watch->code = make_code();
+    watch->mark.code = (uintptr_t)watch->code;
     if (!watch->callback)
         watch->callback = PyCFunction_New(&definition, NULL);
     if (!watch->generation)
@@ -181,7 +186,6 @@ void GarbageWatch_start(struct State *state)
     Adopt_classify(state, (PyCodeObject *)watch->code);
     if (!find_units(watch, Adopt_find(state, watch->code)))
         return;
-    state->engine.registry->garbage = (uintptr_t)watch->code;
     watch->on = watch->callbacks;
     GarbageWatch_check(state);
     Counter_set(&state->engine.garbage.known, watch->on && find(watch) >= 0);
@@ -207,6 +211,6 @@ void GarbageWatch_stop(struct State *state)
     if (i >= 0)
         PyList_SetSlice(watch->callbacks, i, i + 1, NULL);
     watch->on = false;
-    Garbage_forget(&state->engine.garbage);
+    forget(&state->engine.garbage);
     PyErr_SetRaisedException(error);
 }

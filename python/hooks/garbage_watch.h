@@ -19,10 +19,5 @@ void GarbageWatch_start(struct State *state);
 void GarbageWatch_check(struct State *state);
 // Removes our function. A second call does nothing.
 void GarbageWatch_stop(struct State *state);
-// Returns 0 if the thread of `state` does not collect garbage. Otherwise
-// returns 1 plus the number of Python frames that have begun since the
-// collection began, which are those of finalizers. The calling thread is the
-// thread of `state`, and does not need the GIL. Async-signal-safe.
-uint8_t GarbageWatch_above(uintptr_t state);
 
 #endif

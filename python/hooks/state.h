@@ -70,6 +70,7 @@ struct GarbageWatch {
     PyObject *callbacks;  // the list gc.callbacks; NULL if it is no list
     PyObject *generation; // the text "generation"
     bool on;              // true while our function belongs into the list
+    struct WalkMark mark; // the collection that runs, for walks over frames
     // Code units of the hits. The second one is the unit of the return.
     uint8_t begin_unit, end_unit;
 };

@@ -446,7 +446,7 @@ static int initialise_state(struct State *state)
     ThreadState_find();
     InterpreterFacts_layout(&state->engine.layout);
     state->engine.layout.own_state = OwnTrace_state;
-    state->engine.layout.above_garbage = GarbageWatch_above;
+    state->engine.layout.mark = &state->garbage.mark;
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
         Hooks_init(state) < 0 || GarbageWatch_init(state) < 0 ||

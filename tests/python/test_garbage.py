@@ -183,9 +183,88 @@ def test_samples_name_the_function_that_triggered_collections(tracing):
     assert len(keep) == 100_000
 
 
+def test_observations_name_the_collector(tracing, monkeypatch):
+    """Without signals another thread reads the stack of the collecting thread."""
+    monkeypatch.setenv("OCULAR_SIGNAL", "none")
+    keep = grows(100_000)
+    tracing(deinstrument_threshold=20)
+
+    def observed():
+        collects()
+        return row(ocular.snapshot(), COLLECTOR)["samples"]
+
+    wait_until(observed)
+    assert len(keep) == 100_000
+
+
+class Sorts:
+    """Has a finalizer that runs C code, which calls Python code."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        sorted(range(3), key=spins)
+
+
+def spins(of):
+    return sum(i for i in range(3000)) + of
+
+
+def test_finalizers_are_above_the_collector(tracing):
+    tracing(deinstrument_threshold=20)
+
+    def sampled():
+        for _ in range(20):
+            Sorts()
+        collects()
+        snapshot = ocular.snapshot()
+        names = {one["id"]: one["name"] for one in snapshot["functions"]}
+
+        def callers(name):
+            return {names.get(one["id"]) for one in row(snapshot, name)["callers"]}
+
+        if row(snapshot, "spins")["samples"] < 20:
+            return None
+        return callers(COLLECTOR), callers("Sorts.__del__"), callers("spins")
+
+    assert wait_until(sampled) == ({"collects"}, {COLLECTOR}, {"Sorts.__del__"})
+
+
+def misses_the_end(enough):
+    gc.collect()
+    while True:
+        until = time.process_time() + 0.05
+        while time.process_time() < until:
+            pass
+        if found := enough():
+            return found
+
+
+def test_a_program_that_clears_the_list_in_a_collection(tracing):
+    def clears(phase, info):
+        gc.callbacks.clear()
+
+    def samples():
+        snapshot = ocular.snapshot()
+        found = [row(snapshot, name)["samples"] for name in ("misses_the_end", COLLECTOR)]
+        return sum(found) > 10 and found
+
+    tracing(deinstrument_threshold=0)
+    gc.disable()
+    gc.callbacks.append(clears)
+    mine, pause = misses_the_end(samples)
+    assert mine > pause
+
+
+def one_of_ours():
+    (ours,) = [one for one in gc.callbacks if one.__name__.startswith("ocular")]
+    return ours
+
+
 def test_a_program_that_clears_the_list(tracing):
     tracing()
-    (ours,) = [one for one in gc.callbacks if one.__name__.startswith("ocular")]
+    ours = one_of_ours()
     gc.callbacks.clear()
     wait_until(lambda: ours in gc.callbacks, what="the callback is back")
     before = generations()[2]["collections"]
@@ -203,7 +282,7 @@ def test_a_program_that_clears_the_list(tracing):
 
 def test_the_callback_survives_any_arguments(tracing):
     tracing(deinstrument_threshold=0)
-    (ours,) = [one for one in gc.callbacks if one.__name__.startswith("ocular")]
+    ours = one_of_ours()
     calls = [
         (),
         ("start",),

@@ -325,14 +325,9 @@ TEST_WITH(test_memory_is_out, set_up, tear_down)
 
 TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
 {
-    STACK(caller->who.address, 0x3000);
-    stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
-    Attribution_add_garbage(&attribution, &stack, 0);
-    assert_int_equal(stack.depth, 2); // no code stands for the collector
-    registry->garbage = a->who.address;
     a->who.garbage = true;
-    Attribution_add_garbage(&attribution, &stack, 0);
-    assert_int_equal(stack.depth, 3);
+    STACK(a->who.address, caller->who.address, 0x3000);
+    stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     Attribution_judge(&attribution, &stack, true);
     assert_true(stack.in_c); // the collector is C code
     add(100, 0);
@@ -341,30 +336,9 @@ TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
     assert_int_equal(Counter_get(&caller->share.in_c.total_ns), 0);
     // The instruction does not call the collector.
     assert_int_equal(caller->share.callees[2], 0);
-    // A finalizer with two frames runs within the collection.
-    STACK(0x3000, 0x2000, caller->who.address);
-    Attribution_add_garbage(&attribution, &stack, 2);
-    add(10, 0);
-    assert_ns(a, 100, 0, 110);
-    assert_ns(c, 10, 0, 110);
-    assert_int_equal(stack.frames[2].code, a->who.address);
-    // If the stack was cut off above the collection, nothing is added.
-    STACK(0x3000, 0x2000);
-    Attribution_add_garbage(&attribution, &stack, 3);
-    assert_int_equal(stack.depth, 2);
-}
-
-TEST_WITH(test_a_collection_on_a_full_stack, set_up, tear_down)
-{
-    registry->garbage = a->who.address;
-    stack.depth = WALK_DEPTH;
-    stack.cut = false;
-    Attribution_add_garbage(&attribution, &stack, WALK_DEPTH);
-    assert_int_equal(stack.depth, WALK_DEPTH);
-    Attribution_add_garbage(&attribution, &stack, 1);
-    assert_int_equal(stack.depth, WALK_DEPTH);
-    assert_int_equal(stack.frames[1].code, a->who.address);
-    assert_true(stack.cut);
+    // A wait in a finalizer is no wait for the GIL.
+    Attribution_judge(&attribution, &stack, false);
+    assert_false(stack.waits_to_run);
 }
 
 // --- What the innermost frame does ---

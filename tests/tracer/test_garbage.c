@@ -25,7 +25,7 @@ static int reset(void **state)
 
 static void collect(unsigned generation, uint64_t ticks, uint64_t pause)
 {
-    Garbage_begin(&garbage, 7, 1, ticks);
+    Garbage_begin(&garbage, ticks);
     Garbage_end(&garbage, generation, ticks + pause);
 }
 
@@ -83,16 +83,6 @@ TEST_WITH(test_the_share_follows_the_last_seconds, reset, NULL)
         Garbage_share(&garbage, s, HZ);
     }
     assert_float_equal(Garbage_share(&garbage, 299, HZ), 0.2, 0.02);
-}
-
-TEST_WITH(test_only_the_collecting_thread_collects, reset, NULL)
-{
-    assert_false(Garbage_is_collecting(&garbage, 0));
-    Garbage_begin(&garbage, 7, 1, 10);
-    assert_true(Garbage_is_collecting(&garbage, 7));
-    assert_false(Garbage_is_collecting(&garbage, 8));
-    Garbage_end(&garbage, 0, 20);
-    assert_false(Garbage_is_collecting(&garbage, 7));
 }
 
 // --- The shadow stack ---

@@ -294,6 +294,64 @@ TEST_WITH(test_states_that_are_gone, set_up, tear_down)
     }
 }
 
+static const struct WalkFrame MARKED = {0x77700, 0x77700};
+
+TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)
+{
+    struct WalkMark mark = {.code = MARKED.code};
+    struct World *world = *state;
+
+    world->layout.mark = &mark;
+    init(world);
+    mark.frame = (uintptr_t)&world->thread; // the thread has no frame
+    walk_now(world);
+    assert_int_equal(world->walk.depth, 1);
+    assert_memory_equal(&world->walk.frames[0], &MARKED, sizeof MARKED);
+    push(world, 1);
+    push(world, 2);
+    assert_frames(walk_now(world), 2, 2); // the C code has ended
+    mark.frame = world->thread.frame;
+    mark.instruction = 0x900002;
+    for (size_t i = 0; i <= 2; i += 2) {
+        walk_now(world);
+        assert_int_equal(world->walk.depth, i + 3);
+        assert_int_equal(world->walk.frames[i].code, MARKED.code);
+        assert_int_equal(world->walk.frames[i + 1].code, code_of(2));
+        // The C code calls Python code through a frame of C code.
+        push(world, i + 3)->owner = OWNED_BY_C;
+        push(world, i + 4);
+    }
+    // The frame is at another instruction, so the C code has ended.
+    mark.instruction++;
+    assert_frames(walk_now(world), 6, 6);
+    mark.instruction--;
+    mark.frame = 0;
+    assert_frames(walk_now(world), 6, 6);
+}
+
+TEST_WITH(test_marked_c_code_on_a_deep_stack, set_up, tear_down)
+{
+    struct World *world = *state;
+    struct WalkMark mark = {.code = MARKED.code};
+
+    world->layout.mark = &mark;
+    init(world);
+    for (size_t i = 1; i <= WALK_DEPTH; i++)
+        push(world, i);
+    assert_frames(walk_now(world), WALK_DEPTH, WALK_DEPTH);
+    assert_false(world->walk.truncated);
+    // One of the frames does not fit, at both ends.
+    for (size_t i = 1; i <= WALK_DEPTH; i += WALK_DEPTH - 1) {
+        mark.frame = (uintptr_t)&world->stack[i - 1];
+        mark.instruction = 0x900000 + i;
+        walk_now(world);
+        assert_int_equal(world->walk.depth, WALK_DEPTH);
+        assert_true(world->walk.truncated);
+        assert_memory_equal(&world->walk.frames[WALK_DEPTH - i], &MARKED,
+                            sizeof MARKED);
+    }
+}
+
 TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
 {
     struct World *world = *state;

@@ -36,9 +36,6 @@ struct Registry {
     // Bytes of all code, as measured when the code was added.
     _Atomic uint64_t bytes;
     _Atomic uint32_t newest_id; // the newest id that a Code has got
-    // Address of the code object that stands for the garbage collector, or 0.
-    // The holder of the GIL writes this field.
-    _Atomic uintptr_t garbage;
 };
 
 struct Registry *Registry_new(void); // returns NULL if memory is out

@@ -11,19 +11,13 @@ void Garbage_reset(struct Garbage *garbage, double now_s)
     *garbage = (struct Garbage){.window.at_s = now_s};
 }
 
-void Garbage_begin(struct Garbage *garbage, uintptr_t state, uint32_t depth,
-                   uint64_t ticks)
+void Garbage_begin(struct Garbage *garbage, uint64_t ticks)
 {
     garbage->began = ticks;
-    garbage->depth = depth;
-    // The handler of a signal on this thread must see `depth` first.
-    atomic_signal_fence(memory_order_release);
-    atomic_store_explicit(&garbage->state, state, memory_order_relaxed);
 }
 
 void Garbage_forget(struct Garbage *garbage)
 {
-    atomic_store_explicit(&garbage->state, 0, memory_order_relaxed);
     garbage->began = 0;
 }
 
@@ -41,13 +35,7 @@ void Garbage_end(struct Garbage *garbage, unsigned generation, uint64_t ticks)
         if (pause > Counter_get(&counted->longest))
             Counter_set(&counted->longest, pause);
     }
-    Garbage_forget(garbage);
-}
-
-bool Garbage_is_collecting(const struct Garbage *garbage, uintptr_t state)
-{
-    return state &&
-           atomic_load_explicit(&garbage->state, memory_order_relaxed) == state;
+    garbage->began = 0;
 }
 
 uint64_t Garbage_collections(const struct Garbage *garbage)

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Counts the garbage collector's collections and their pauses, by generation.
-// The holder of the GIL calls Garbage_begin and Garbage_end, on the collecting
-// thread. Any thread may read the counters. The thread that builds snapshots
-// calls Garbage_share.
+// The holder of the GIL calls Garbage_begin, Garbage_end and Garbage_forget.
+// Any thread may read the counters. The thread that builds snapshots calls
+// Garbage_share.
 #ifndef OCULAR_TRACER_HOOK_GARBAGE_H
 #define OCULAR_TRACER_HOOK_GARBAGE_H
 
 #include "tracer/base/counter.h"
-
-#include <stdbool.h>
 
 #define GARBAGE_NAME "<garbage collection>" // function's name in all lists
 #define GARBAGE_GENERATIONS 3
@@ -30,24 +28,17 @@ struct Garbage {
     struct GarbageGeneration generations[GARBAGE_GENERATIONS];
     // 1 if collections are counted; 0 if their numbers are unknown
     counter_t known;
-    // The PyThreadState that collects, or 0. The collecting thread's signal
-    // handler also reads this field and `depth`.
-    _Atomic uintptr_t state;
-    uint32_t depth; // recursion depth at the beginning of the collection
     uint64_t began; // ticks; 0 if the beginning was not seen
     struct GarbageWindow window;
 };
 
 // Sets all numbers to 0, at the time `now_s`.
 void Garbage_reset(struct Garbage *garbage, double now_s);
-void Garbage_begin(struct Garbage *garbage, uintptr_t state, uint32_t depth,
-                   uint64_t ticks);
+void Garbage_begin(struct Garbage *garbage, uint64_t ticks);
 // Counts the collection. Does nothing if its beginning was not seen.
 void Garbage_end(struct Garbage *garbage, unsigned generation, uint64_t ticks);
 // Forgets a collection whose end will not be seen.
 void Garbage_forget(struct Garbage *garbage);
-// Returns true if the thread of `state` collects garbage. Async-signal-safe.
-bool Garbage_is_collecting(const struct Garbage *garbage, uintptr_t state);
 // Returns the number of collections of all generations.
 uint64_t Garbage_collections(const struct Garbage *garbage);
 // Returns the pauses of about the last ten seconds as a share of one core.

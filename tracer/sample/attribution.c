@@ -39,6 +39,7 @@ struct Place {
     uintptr_t at;    // address of the instruction
     // only on 3.12: true if the callee's frame ends by a return or an exception
     bool returning;
+    bool garbage; // true if the innermost frame is the garbage collector's
 };
 
 // Returns the code unit of the opcode of the instruction that contains `unit`.
@@ -70,6 +71,8 @@ static struct Place find_place(const struct Attribution *attribution,
         code ? Attribution_unit(attribution, code, frame) : UINT32_MAX;
     uint32_t first;
 
+    if (code && code->who.garbage)
+        return (struct Place){.garbage = true};
     if (unit == UINT32_MAX)
         return (struct Place){0};
     first = opcode_unit(attribution, code, unit);
@@ -92,27 +95,18 @@ struct LiveCall {
     uint32_t version;
 };
 
-// Inserts a frame below the `above` innermost frames.
-static void insert(struct SampledStack *stack, unsigned above,
-                   struct WalkFrame frame)
+static void push(struct SampledStack *stack, struct WalkFrame top)
 {
-    if (above > stack->depth || above == WALK_DEPTH)
+    if (stack->depth > 0 && stack->frames[0].code == top.code)
         return;
     if (stack->depth == WALK_DEPTH) {
         stack->depth--;
         stack->cut = true;
     }
-    memmove(stack->frames + above + 1, stack->frames + above,
-            (stack->depth - above) * sizeof(stack->frames[0]));
-    stack->frames[above] = frame;
+    memmove(stack->frames + 1, stack->frames,
+            stack->depth * sizeof(stack->frames[0]));
+    stack->frames[0] = top;
     stack->depth++;
-}
-
-static void push(struct SampledStack *stack, struct WalkFrame top)
-{
-    if (stack->depth > 0 && stack->frames[0].code == top.code)
-        return;
-    insert(stack, 0, top);
     stack->entering = true;
 }
 
@@ -164,27 +158,6 @@ static bool calls_c(const struct Attribution *attribution,
     return false;
 }
 
-// Returns true if the collector is innermost. The collector is C code.
-static bool is_garbage(const struct Attribution *attribution,
-                       const struct SampledStack *stack)
-{
-    uintptr_t code = atomic_load_explicit(&attribution->registry->garbage,
-                                          memory_order_relaxed);
-
-    return code && stack->frames[0].code == code;
-}
-
-void Attribution_add_garbage(const struct Attribution *attribution,
-                             struct SampledStack *stack, unsigned above)
-{
-    uintptr_t code = atomic_load_explicit(&attribution->registry->garbage,
-                                          memory_order_relaxed);
-
-    if (code)
-        insert(stack, above,
-               (struct WalkFrame){code, code + attribution->code_bytecode});
-}
-
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active)
 {
@@ -198,7 +171,7 @@ void Attribution_judge(const struct Attribution *attribution,
     place = find_place(attribution, stack);
     stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
-        is_garbage(attribution, stack) ||
+        place.garbage || // the collector is C code
         (place.flags & OPCODE_CALL && calls_c(attribution, stack, &place));
     Rcu_read_unlock();
 }

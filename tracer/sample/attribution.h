@@ -58,15 +58,11 @@ struct Attribution {
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
-// Adds a frame for the garbage collector, `above` frames below the innermost
-// frame. Attribution_judge must be called afterwards.
-void Attribution_add_garbage(const struct Attribution *attribution,
-                             struct SampledStack *stack, unsigned above);
-// Sets in_c and waits_to_run from the instruction at which the
-// innermost frame is. If this instruction is about to call a Python function,
-// the Python function is pushed onto the stack, because the time in which
-// CPython makes the function's frame belongs to the function. `active` is true
-// if the thread held the GIL.
+// Sets in_c and waits_to_run from the instruction at which the innermost frame
+// is. If this instruction is about to call a Python function, the Python
+// function is pushed onto the stack, because the time in which CPython makes
+// the function's frame belongs to the function. `active` is true if the thread
+// held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // Attributes `cpu_ns` of CPU time and `wait_ns` of waiting time. *functions is

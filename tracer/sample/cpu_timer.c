@@ -93,9 +93,6 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
             atomic_load_explicit(&timer->state, memory_order_relaxed);
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
-    head.garbage = timers->layout->above_garbage
-                       ? timers->layout->above_garbage(timer->start.state)
-                       : 0;
     head.flags = flags_of(timer, counter);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);

@@ -26,9 +26,6 @@ struct SampleHead {
     uint32_t newest_id;
     uint16_t depth; // number of frames that follow this head
     uint8_t flags;  // a set of SAMPLE_ bits
-    // If the thread collected garbage, 1 plus the number of the innermost
-    // frames that have begun since the collection began; otherwise 0.
-    uint8_t garbage;
 };
 
 enum {

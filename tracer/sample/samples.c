@@ -22,9 +22,6 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->ticks = head->ticks;
     stack->depth = head->depth;
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
-    if (head->garbage)
-        Attribution_add_garbage(&samples->sampling->attribution, stack,
-                                head->garbage - 1u);
     Attribution_judge(&samples->sampling->attribution, stack,
                       head->flags & SAMPLE_ACTIVE);
     Sampling_attribute(samples->sampling, thread, stack, now,

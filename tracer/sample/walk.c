@@ -186,6 +186,28 @@ static bool is_last(const struct Walk *walk, const struct WalkStart *start,
            at == start->chunk + walk->layout.chunk_first;
 }
 
+static void add(struct Walk *walk, uintptr_t code, uintptr_t instruction)
+{
+    if (walk->depth < WALK_DEPTH)
+        walk->frames[walk->depth++] = (struct WalkFrame){code, instruction};
+    else
+        walk->truncated = true; // this also ends a loop of frames
+}
+
+// Adds the frame of marked C code, if the C code was called at `instruction` of
+// the frame `at`.
+static void add_marked(struct Walk *walk, uintptr_t at, uintptr_t instruction)
+{
+    const struct WalkMark *mark = walk->layout.mark;
+
+    // The acquire pairs with the release of the thread that runs the C code.
+    if (mark &&
+        at == atomic_load_explicit(&mark->frame, memory_order_acquire) &&
+        instruction ==
+            atomic_load_explicit(&mark->instruction, memory_order_relaxed))
+        add(walk, mark->code, mark->code + walk->layout.code_bytecode);
+}
+
 static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
@@ -194,25 +216,23 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
     walk->depth = 0;
     walk->truncated = false;
     walk->torn = !start->read;
-    while (at != 0 && !walk->torn) {
-        const uint8_t *frame;
-        uintptr_t previous;
+    if (!at && start->state)
+        add_marked(walk, start->state, 0);
+    while (at != 0 && !walk->torn && !walk->truncated) {
+        const uint8_t *frame = read_aligned(walk, at, walk->frame_size);
+        uintptr_t previous, instruction;
 
-        if (walk->depth == WALK_DEPTH) {
-            walk->truncated = true; // this also ends a loop of frames
-            break;
-        }
-        frame = read_aligned(walk, at, walk->frame_size);
         if (frame == NULL) {
             walk->torn = true;
             break;
         }
+        instruction = word(frame, layout->frame_instruction);
+        add_marked(walk, at, instruction);
         // The innermost frame is left out if C code has made it, because a call
         // from C has then just begun or has just ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
-            walk->frames[walk->depth++] = (struct WalkFrame){
-                word(frame, layout->frame_code) & layout->code_mask,
-                word(frame, layout->frame_instruction)};
+            add(walk, word(frame, layout->frame_code) & layout->code_mask,
+                instruction);
         previous = word(frame, layout->frame_previous);
         walk->torn = previous == at ||
                      (previous == 0 &&

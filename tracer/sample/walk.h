@@ -9,6 +9,8 @@
 
 #include "tracer/sample/memory.h"
 
+#include <stdatomic.h>
+
 #define WALK_DEPTH 256 // number of frames; deeper frames are cut off
 // largest number of bytes of a PyThreadState that are read
 #define WALK_STATE 1024
@@ -16,6 +18,19 @@
 #define WALK_PAGE 4096      // bytes; alignment and smallest size of mappings
 #define WALK_KNOWN 64       // number of pages that are known to be readable
 #define WALK_COPIES 8       // number of pages that are copied
+
+// The place of C code that has no frame of its own, but is a function in all
+// tables. The walk adds a frame for this C code. The thread that runs the C
+// code changes this struct with the GIL, and any thread may read it.
+struct WalkMark {
+    // The newest frame when the C code began, or the PyThreadState if the
+    // thread had no frame. 0 if the C code does not run.
+    _Atomic uintptr_t frame;
+    // The instruction of that frame, or 0 if there is no frame. If the frame is
+    // at another instruction, the C code has ended.
+    _Atomic uintptr_t instruction;
+    uintptr_t code; // address of the code object that stands for the C code
+};
 
 // The offsets of members in this interpreter's structs. python/ fills this
 // struct.
@@ -44,11 +59,7 @@ struct FrameLayout {
     // function is async-signal-safe. The pointer is NULL if the state cannot be
     // known.
     uintptr_t (*own_state)(void);
-    // Returns 0 if the calling thread, whose PyThreadState is `state`, does not
-    // collect garbage. Otherwise returns 1 plus the number of frames that have
-    // begun since the collection began. Async-signal-safe. The pointer may be
-    // NULL.
-    uint8_t (*above_garbage)(uintptr_t state);
+    const struct WalkMark *mark; // borrowed; NULL if there is none
     uintptr_t code_mask;  // a mask that clears the tag bits of frame_code
     size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
 };
