@@ -121,17 +121,31 @@ static PyObject *make_code(void)
     return result;
 }
 
-// Returns the list gc.callbacks, or NULL if it is not a list.
+// Returns the list gc.callbacks, or NULL. The program may have bound the name
+// to another object, which CPython does not use. So the list comes from a
+// second module gc, which only this function has.
 static PyObject *find_callbacks(void)
 {
-    PyObject *module = PyImport_ImportModule("gc");
+    PyObject *imports = PyImport_ImportModule("_frozen_importlib");
+    PyObject *loader =
+        imports ? PyObject_GetAttrString(imports, "BuiltinImporter") : NULL;
+    PyObject *spec =
+        loader ? PyObject_CallMethod(loader, "find_spec", "s", "gc") : NULL;
+    PyObject *module =
+        spec ? PyObject_CallMethod(loader, "create_module", "O", spec) : NULL;
+    PyObject *filled =
+        module ? PyObject_CallMethod(loader, "exec_module", "O", module) : NULL;
     PyObject *list =
-        module ? PyObject_GetAttrString(module, "callbacks") : NULL;
+        filled ? PyObject_GetAttrString(module, "callbacks") : NULL;
 
     if (list && !PyList_CheckExact(list))
         Py_CLEAR(list);
     PyErr_Clear();
+    Py_XDECREF(filled);
     Py_XDECREF(module);
+    Py_XDECREF(spec);
+    Py_XDECREF(loader);
+    Py_XDECREF(imports);
     return list;
 }
 
@@ -151,16 +165,23 @@ int GarbageWatch_init(struct State *state)
     return watch->code && watch->callback && watch->generation ? 0 : -1;
 }
 
-// Returns the place of our function in the list, or -1. The objects are not
-// compared by ==, because their methods would run.
-static Py_ssize_t find(const struct GarbageWatch *watch)
+// Removes our function from the list, but keeps its last entry if `keep` is
+// true. Returns true if an entry was kept. The objects are not compared by ==,
+// because their methods would run.
+static bool remove_ours(const struct GarbageWatch *watch, bool keep)
 {
-    Py_ssize_t i = PyList_GET_SIZE(watch->callbacks);
+    PyObject *list = watch->callbacks;
+    bool kept = false;
 
-    while (i-- > 0)
-        if (PyList_GET_ITEM(watch->callbacks, i) == watch->callback)
-            break;
-    return i;
+    for (Py_ssize_t i = PyList_GET_SIZE(list); i-- > 0;) {
+        if (PyList_GET_ITEM(list, i) != watch->callback)
+            continue;
+        if (keep && !kept)
+            kept = true;
+        else if (PyList_SetSlice(list, i, i + 1, NULL) < 0)
+            PyErr_Clear();
+    }
+    return kept;
 }
 
 static bool find_units(struct GarbageWatch *watch, const struct Code *code)
@@ -188,17 +209,21 @@ void GarbageWatch_start(struct State *state)
         return;
     watch->on = watch->callbacks;
     GarbageWatch_check(state);
-    Counter_set(&state->engine.garbage.known, watch->on && find(watch) >= 0);
+    Counter_set(&state->engine.garbage.known,
+                watch->on && remove_ours(watch, true));
 }
 
 void GarbageWatch_check(struct State *state)
 {
     struct GarbageWatch *watch = &state->garbage;
 
+    if (!watch->on || remove_ours(watch, true))
+        return;
+    // The end of the last collection may have been missed.
+    forget(&state->engine.garbage);
     // Our function comes last. A function at the front would move the others,
     // and a collection in another thread might then call one of them twice.
-    if (watch->on && find(watch) < 0 &&
-        PyList_Append(watch->callbacks, watch->callback) < 0)
+    if (PyList_Append(watch->callbacks, watch->callback) < 0)
         PyErr_Clear();
 }
 
@@ -206,10 +231,9 @@ void GarbageWatch_stop(struct State *state)
 {
     struct GarbageWatch *watch = &state->garbage;
     PyObject *error = PyErr_GetRaisedException();
-    Py_ssize_t i = watch->on ? find(watch) : -1;
 
-    if (i >= 0)
-        PyList_SetSlice(watch->callbacks, i, i + 1, NULL);
+    if (watch->on)
+        remove_ours(watch, false);
     watch->on = false;
     forget(&state->engine.garbage);
     PyErr_SetRaisedException(error);

@@ -15,7 +15,8 @@ int GarbageWatch_init(struct State *state);
 // Adds our function to gc.callbacks. Without memory collections are not
 // counted.
 void GarbageWatch_start(struct State *state);
-// Adds our function again if the program has removed the function.
+// Makes sure that our function is in the list once, also if the program has
+// changed the list.
 void GarbageWatch_check(struct State *state);
 // Removes our function. A second call does nothing.
 void GarbageWatch_stop(struct State *state);

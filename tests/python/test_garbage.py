@@ -265,9 +265,12 @@ def one_of_ours():
 def test_a_program_that_clears_the_list(tracing):
     tracing()
     ours = one_of_ours()
+    ours("start", {})
     gc.callbacks.clear()
     wait_until(lambda: ours in gc.callbacks, what="the callback is back")
     before = generations()[2]["collections"]
+    ours("stop", {"generation": 2})  # the collection of this end has been forgotten
+    assert generations()[2]["collections"] == before
     gc.collect()
     assert generations()[2]["collections"] == before + 1
 
@@ -278,6 +281,33 @@ def test_a_program_that_clears_the_list(tracing):
     gc.callbacks.append(mine)
     ocular.stop_tracing()
     assert gc.callbacks == [mine, mine]
+
+
+def test_a_program_that_repeats_the_list(tracing):
+    tracing()
+    ours = one_of_ours()
+    gc.callbacks *= 3
+    wait_until(lambda: gc.callbacks == [ours], what="the callback is there once")
+    gc.callbacks *= 3
+    ocular.stop_tracing()
+    assert gc.callbacks == []
+
+
+def test_a_program_that_binds_the_list_anew(tmp_path):
+    result = script(
+        tmp_path,
+        """
+import gc, json
+real, gc.callbacks = gc.callbacks, []
+import ocular
+ocular.start_tracing(quiet=True, perfetto=False)
+gc.collect()
+counted = ocular.snapshot()["gc"]["generations"][2]["collections"]
+ocular.stop_tracing()
+print(json.dumps([counted > 0, real, gc.callbacks]))
+""",
+    ).answer
+    assert result == [True, [], []]
 
 
 def test_the_callback_survives_any_arguments(tracing):
