@@ -85,6 +85,31 @@ TEST_WITH(test_the_share_follows_the_last_seconds, reset, NULL)
     assert_float_equal(Garbage_share(&garbage, 299, HZ), 0.2, 0.02);
 }
 
+TEST_WITH(test_the_share_after_a_time_without_updates, reset, NULL)
+{
+    collect(0, 10, 50 * (uint64_t)HZ);
+    assert_float_equal(Garbage_share(&garbage, 200, HZ), 0.5, 1e-6);
+    // The time without updates is forgotten as fast as any other time.
+    for (int s = 201; s <= 220; s++)
+        Garbage_share(&garbage, s, HZ);
+    assert_float_equal(Garbage_share(&garbage, 220, HZ), 0.5 * exp(-2), 0.01);
+}
+
+TEST_WITH(test_the_share_is_at_most_one, reset, NULL)
+{
+    Garbage_share(&garbage, 105, HZ);
+    collect(0, 10, 6 * (uint64_t)HZ); // began before the last update
+    assert_float_equal(Garbage_share(&garbage, 106, HZ), 1, 1e-6);
+}
+
+TEST_WITH(test_the_time_does_not_run_backwards, reset, NULL)
+{
+    Garbage_begin(&garbage, 20);
+    Garbage_end(&garbage, 0, 19); // on a CPU whose counter is behind
+    assert_int_equal(Garbage_collections(&garbage), 0);
+    assert_int_equal(Counter_get(&garbage.generations[0].longest), 0);
+}
+
 // --- The shadow stack ---
 
 static struct Engine engine;

@@ -26,7 +26,8 @@ void Garbage_end(struct Garbage *garbage, unsigned generation, uint64_t ticks)
     struct GarbageGeneration *counted;
     uint64_t pause = ticks - garbage->began;
 
-    if (garbage->began) {
+    // The counters of two CPUs may differ by a few ticks.
+    if (garbage->began && ticks > garbage->began) {
         if (generation >= GARBAGE_GENERATIONS)
             generation = GARBAGE_GENERATIONS - 1;
         counted = &garbage->generations[generation];
@@ -61,12 +62,16 @@ double Garbage_share(struct Garbage *garbage, double now_s, double hz)
     struct GarbageWindow *window = &garbage->window;
     double s = fmax(now_s - window->at_s, 0), kept = exp(-s / WINDOW_S);
     uint64_t ticks = sum(garbage);
+    double pause = (double)(ticks - window->ticks) / hz;
+    // The wall time since the last call, of which the older part has decayed.
+    // The pauses count as spread evenly over this time.
+    double all = WINDOW_S * (1 - kept);
 
-    window->pause = window->pause * kept + (double)(ticks - window->ticks) / hz;
-    window->all = window->all * kept + s;
+    window->pause = window->pause * kept + (s > 0 ? pause * all / s : pause);
+    window->all = window->all * kept + all;
     window->at_s = now_s;
     window->ticks = ticks;
     if (!Counter_get(&garbage->known) || !(window->all > 0))
         return NAN;
-    return window->pause / window->all;
+    return fmin(window->pause / window->all, 1);
 }

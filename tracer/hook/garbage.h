@@ -21,7 +21,7 @@ struct GarbageGeneration {
 struct GarbageWindow {
     double at_s;       // time at which the window was last updated
     uint64_t ticks;    // sum of all pauses until `at_s`
-    double pause, all; // seconds, weighted by their decay
+    double pause, all; // seconds, weighted by their decay; `all` is wall time
 };
 
 struct Garbage {
@@ -42,7 +42,8 @@ void Garbage_forget(struct Garbage *garbage);
 // Returns the number of collections of all generations.
 uint64_t Garbage_collections(const struct Garbage *garbage);
 // Returns the pauses of about the last ten seconds as a share of one core.
-// Returns NaN if collections are not counted or no time has passed.
+// The result is at most 1. Returns NaN if collections are not counted or no
+// time has passed.
 double Garbage_share(struct Garbage *garbage, double now_s, double hz);
 
 #endif
