@@ -234,6 +234,18 @@ TEST_WITH(test_a_collection_without_an_end, set_up, tear_down)
     assert_times(code, 2, 30, 30);
 }
 
+TEST_WITH(test_the_caller_of_a_collection_without_an_end, set_up, tear_down)
+{
+    enter(outer, 3, code, 100);
+    hit(HIT_GARBAGE, 3, outer, 110);
+    enter(finalizer, 4, outer, 120);
+    leave(finalizer, 4, 130);
+    leave(outer, 3, 165);
+    assert_ptr_equal(trace->top, trace->bottom);
+    assert_int_equal(Counter_get(&trace->unwound), 1);
+    assert_int_equal(Counter_get(&outer->hot.total_cycles), 65);
+}
+
 TEST_WITH(test_a_long_pause_is_no_wait, set_up, tear_down)
 {
     engine.contention.long_span = 20; // other threads may run after 20 ticks

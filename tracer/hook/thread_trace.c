@@ -253,13 +253,11 @@ struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks)
 {
-    while (trace->top->depth > depth)
+    // A garbage collection whose end was not seen has the depth of its caller.
+    while (trace->top->depth > depth ||
+           (trace->top->depth == depth && trace->top->code != code))
         ThreadTrace_pop_unseen(trace, ticks);
-    if (trace->top->code == code && trace->top->depth == depth)
-        return trace->top;
-    if (trace->top->depth == depth)
-        ThreadTrace_pop_unseen(trace, ticks);
-    return NULL;
+    return trace->top->depth == depth ? trace->top : NULL;
 }
 
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,

@@ -39,7 +39,9 @@ static void end(struct ThreadTrace *trace, struct Code *code,
     ThreadTrace_settle(trace, depth + 1, 0, hit->ticks);
     if (trace->top->code != code) // the beginning has no frame
         return;
-    // The collector does not release the GIL, however long it runs.
+    // A long pause is the collector's own time, because the collector holds the
+    // GIL. If a finalizer in C releases the GIL, its wait counts as own time,
+    // too.
     contention->long_span = INT64_MAX;
     ThreadTrace_leave(trace, code, Code_site(code, 2 * Hit_unit(hit)), depth,
                       hit->ticks);
