@@ -412,6 +412,27 @@ static void fill_pairs(struct Maker *maker)
 
 // --- The whole ---------------------------------------------------------------
 
+// Copies the garbage collections of the final snapshot. Their share is the
+// share of the whole run.
+static void fill_garbage(struct Maker *maker)
+{
+    const struct Snapshot *final = maker->final;
+    size_t count = final ? final->gc_generation_count : 0;
+    struct GarbageRow *rows =
+        Snapshot_alloc(maker->out, (count + 1) * sizeof *rows);
+    double pauses = 0;
+
+    if (!rows || !count)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = final->gc_generations[i];
+        pauses += rows[i].total_s;
+    }
+    maker->out->gc_share = pauses / final->uptime_s;
+    maker->out->gc_generations = rows;
+    maker->out->gc_generation_count = count;
+}
+
 static void fill_head(struct Maker *maker)
 {
     const struct StretchSums *sums = maker->sums;
@@ -468,6 +489,7 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
     fill_threads(&maker);
     fill_transitions(&maker);
     fill_pairs(&maker);
+    fill_garbage(&maker);
     count_states(maker.out);
     return maker.out;
 }

@@ -13,7 +13,7 @@ import pytest
 from e2e.program import PYTHON, run, start, top, write
 
 WORK = """
-import json, os, sys, time
+import gc, json, os, sys, time
 import ocular
 
 def leaf(x): return x * x + 1
@@ -85,7 +85,7 @@ def test_calls_are_those_of_the_program(tmp_path):
 
 
 def test_the_whole_run_has_the_last_numbers(tmp_path):
-    said, recording = traced(tmp_path, "busy(1)")
+    said, recording = traced(tmp_path, "gc.collect(); busy(1)")
     found = shown(recording)
     assert found["pid"] == said["pid"] and found["command"] == said["command"]
     assert len(said["functions"]) <= len(found["functions"])
@@ -98,6 +98,14 @@ def test_the_whole_run_has_the_last_numbers(tmp_path):
             assert now[key] in (was[key], pytest.approx(was[key])), (name, key)
         assert now["share"] == pytest.approx(was["run_share"], abs=0.01), name
     assert sum(t["cpu_s"] for t in found["threads"]) == pytest.approx(1, abs=0.4)
+    generations = found["gc"]["generations"]
+    assert generations[2]["collections"] >= 1
+    for one, same in zip(generations, said["gc"]["generations"], strict=True):
+        assert one == pytest.approx(same)
+    pauses = sum(one["total_s"] for one in generations)
+    assert found["gc"]["share"] == pytest.approx(pauses / said["uptime_s"])
+    part = shown(recording, "--keys", "]0.5<Enter>")["gc"]
+    assert part == {"share": None, "generations": []}
 
 
 def test_a_killed_program_can_be_looked_at(tmp_path):
