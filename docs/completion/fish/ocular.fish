@@ -42,7 +42,7 @@ complete -c ocular -n __ocular_before_program -l exclude -x -d 'Leave out code t
 complete -c ocular -n __ocular_before_program -l include-only -x -d 'Trace only code that has this text'
 complete -c ocular -n __ocular_before_program -l output -r -F -d 'Where the timeline goes'
 complete -c ocular -n __ocular_before_program -l no-perfetto -d 'Keep no timeline'
-complete -c ocular -n __ocular_before_program -l timeline-limit -x -d 'Bytes of memory for the timeline'
+complete -c ocular -n __ocular_before_program -l timeline-limit -x -d 'Bytes of the recording'
 complete -c ocular -n __ocular_before_program -l timeline-instructions -d 'The timeline has each instruction'
 complete -c ocular -n __ocular_before_program -l timeline-spill -x -a '(__fish_complete_directories)' -d 'Where a recording may grow beyond the limit'
 complete -c ocular -n __ocular_before_program -l output-seconds -x -d 'How long writing may take at exit'
