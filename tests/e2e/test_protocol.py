@@ -100,8 +100,10 @@ def applied(base, changes, snapshot):
     functions = {function["id"]: function for function in base["functions"]}
     for gone in changes["gone"]:
         functions.pop(gone["id"], None)
-    functions = {id: faded(function, changes) for id, function in functions.items()}
-    functions.update((function["id"], function) for function in snapshot["functions"])
+    new = {function["id"]: function for function in snapshot["functions"]}
+    for id in functions.keys() - new.keys():
+        functions[id] = faded(functions[id], changes)
+    functions.update(new)
     assert len(functions) == snapshot["functions_total"]
     return functions
 
