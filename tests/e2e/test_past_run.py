@@ -226,8 +226,9 @@ def test_the_kind_of_a_file_is_by_its_head(tmp_path, sockets):
     """ocular-top recognises a recording of the option `--record` by the first bytes of the
     file."""
     program = WORK + "ocular.start_tracing(quiet=True, serve=True, perfetto=False)\n"
+    program += "work(1)\nprint(os.getpid(), flush=True)\nbusy(60)\n"
     process = start(
-        [PYTHON, write(tmp_path, program + "print(os.getpid(), flush=True)\nbusy(60)\n")],
+        [PYTHON, write(tmp_path, program)],
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
     )
     try:
