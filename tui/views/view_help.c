@@ -211,8 +211,8 @@ static const struct {
     {STYLE_FAINT, "over 30 s",
      "in the header: the window of all shares, and its samples"},
     {STYLE_FAINT, "gc 1.2%",
-     "in the header: share of garbage collection in the last 10 s, and the "
-     "longest pause, both counted"},
+     "in the header: garbage collection in the last 10 s (in a recording: in "
+     "the run), and its longest pause, both counted"},
     {STYLE_FAINT, "untraced",
      "in the header: share spent in code that is not traced"},
     {STYLE_FAINT, "gone",
