@@ -15,8 +15,10 @@ LETTER = 6.7  # width of a wide letter
 LEAST = 1  # width of the narrowest frame that is drawn
 
 
-# Replaces characters that would end a text in HTML, XML or JSON.
+# Replaces characters that would end a text in HTML, XML or JSON, and characters that XML
+# does not allow.
 IN_HTML = {ord(each): f"&#{ord(each)};" for each in "&<>\"'"}
+IN_HTML |= dict.fromkeys((*range(32), 127, 0xFFFE, 0xFFFF), "\ufffd")
 IN_JSON = {code: f"\\u{code:04x}" for code in (*range(32), *b'"\\<')}
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import struct
 from pathlib import Path
+from xml.etree import ElementTree
 
 import ocular
 import pytest
@@ -17,10 +18,11 @@ from e2e.program import PYTHON, TOP, Running, run, top, wait_until, write
 pytestmark = pytest.mark.timeout(300)
 
 WORK = """
-import sys
+import time
 def work(n): return sum(map(abs, range(n)))
 def other(n): return sum(map(hash, range(n)))
-for _ in range(200):
+end = time.process_time() + 0.6  # enough for samples
+while time.process_time() < end:
     work(3000)
     other(3000)
 """
@@ -123,6 +125,49 @@ def diff(folder, *arguments):
     path = f"{Path(TOP).parent}:{os.environ['PATH']}"
     command = [PYTHON, "-m", "ocular", "diff", *arguments]
     return run(command, cwd=folder, env={"PATH": path})
+
+
+# --- A recording that somebody has forged -------------------------------------
+
+# Offsets in the head of a recording (tracer/timeline/recording_format.h).
+CHECK, CHECKED, MODE, PYTHON_VERSION, COMMAND, END = 16, 24, 104, 120, 184, 440
+
+
+def checksum(data):
+    """Returns the checksum of a head, as docs/recording.md describes it."""
+    check = 0xCBF29CE484222325
+    for (word,) in struct.iter_unpack("<Q", data):
+        check = (check ^ word) * 0x9E3779B97F4A7C15 % 2**64
+        check ^= check >> 29
+    return check
+
+
+def forge(recording, path):
+    """Copies the recording, with texts in its head that would control a terminal."""
+    head = bytearray(recording.read_bytes())
+    for at, size in (MODE, 16), (PYTHON_VERSION, 64), (COMMAND, 256):
+        head[at : at + size] = (b"\x1b[2J<b>\xff\n" * 64)[:size]
+    head[CHECK:CHECKED] = struct.pack("<Q", checksum(head[CHECKED:END]))
+    path.write_bytes(head)
+    return path
+
+
+def test_a_forged_head_controls_no_terminal(tmp_path):
+    good = traced(tmp_path, "good.ocular")
+    bad = forge(good, tmp_path / "bad.ocular")
+    compared = diff(tmp_path, "good.ocular", "bad.ocular")
+    assert "runs of CPython 3." in compared.out and "mode adaptive and" in compared.out
+    said = [compared.out, diff(tmp_path, "good.ocular", "bad.ocular", "--json").out]
+    for keys in "", "?", "d":
+        shown = top(str(bad), "--once", "--no-color", "--size", "200x60", "--keys", keys)
+        assert shown.status == 0
+        said.append(shown.out)
+    said.append(convert(bad, "x.html").read_text())
+    assert "<b>" not in said[-1].partition("</head>")[2].partition("<script")[0]
+    said.append(convert(bad, "x.svg").read_text())
+    ElementTree.fromstring(said[-1])  # it is XML
+    said.append(convert(bad, "x.json").read_text())
+    assert not any("\x1b" in text for text in said)
 
 
 def test_two_runs(tmp_path):
