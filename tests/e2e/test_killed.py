@@ -275,6 +275,18 @@ def test_whatever_was_to_be_written(tmp_path, name):
     assert any("work (program.py" in stack for stack in us)
 
 
+def test_bytes_of_an_event(tmp_path):
+    """The whole file has at most 12 bytes for each event, even if the program is killed
+    while blocks are partly full."""
+    body = "for _ in range(20): work(10000)\ntime.sleep(0.3)\nos.kill(os.getpid(), 9)"
+    process = traced(tmp_path, body, "--threshold", "0")
+    process.communicate(timeout=SLOW)
+    (recording,) = recordings(tmp_path)
+    _, events = make(recording, tmp_path / "x.json")
+    assert events >= 2 * 20 * 10000
+    assert recording.stat().st_size < 12 * events
+
+
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
     """Returns the recording of a killed program that was busy for a second."""
