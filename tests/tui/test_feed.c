@@ -347,7 +347,7 @@ static struct Answer export_of(const char *path, int file, uint64_t size)
 {
     struct Traced process;
     struct Feed feed;
-    char text[] = "it ends 4 s ago";
+    char text[] = "the last 4 s are missing";
     begin(&process, &feed);
     assert_int_equal(Feed_export(&feed, path, false), 0);
     hand_out_file(&process,
@@ -389,7 +389,7 @@ TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
         export_of(*state, small, sizeof(struct RecordingHead));
     if (answer.failed)
         fail_msg("%s", answer.text);
-    assert_string_equal(answer.lack, "it ends 4 s ago");
+    assert_string_equal(answer.lack, "the last 4 s are missing");
     assert_string_equal(answer.text, *state);
     unlink(*state);
     answer = export_of(*state, large, (uint64_t)1 << 50);

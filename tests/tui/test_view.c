@@ -110,13 +110,14 @@ TEST(test_an_export_that_is_not_whole)
                             .progress = 1,
                             .bytes = 2048,
                             .text = "/tmp/x.json",
-                            .lack = "it ends 4 s ago"};
+                            .lack = "the last 4 s are missing"};
     struct Stage stage;
     set_up(&stage, 120, 30);
     Updates_answer(&stage.ui, &answer);
-    Stage_expect(&stage,
-                 "Timeline written: /tmp/x.json, 2.0 KiB, but it ends 4 s ago",
-                 true);
+    Stage_expect(
+        &stage,
+        "Timeline written: /tmp/x.json, 2.0 KiB, but the last 4 s are missing",
+        true);
     assert_true(stage.ui.alert);
     answer.lack[0] = 0;
     Updates_answer(&stage.ui, &answer);

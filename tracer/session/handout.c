@@ -232,8 +232,8 @@ static void give(struct Session *session, const struct HandoutWish *wish)
     }
     if (handout.age_s >= 1) {
         snprintf(text, sizeof text,
-                 "it ends %.0f s ago, because an earlier export may still copy "
-                 "the recording",
+                 "the last %.0f s are missing, because an earlier export may "
+                 "still copy the recording",
                  handout.age_s);
         answer.text = text;
     }
