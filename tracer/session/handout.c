@@ -23,7 +23,7 @@
 #define LEAST_NS UINT64_C(3000000000)
 // An answer is paid after this number of times its CPU time. So viewers cost at
 // most a hundredth of a core.
-#define PRICE 100
+#define COST 100
 // A request waits only if the answers before are paid later than this. So a
 // user who exports two files does not wait.
 #define CREDIT_NS UINT64_C(10000000000)
@@ -295,7 +295,7 @@ static unsigned serve(struct Session *session)
     drop(handouts);
     if (handouts->paid_ns < now)
         handouts->paid_ns = now;
-    handouts->paid_ns += PRICE * (Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+    handouts->paid_ns += COST * (Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
     return find(handouts, &wish) ? 0 : UINT_MAX;
 }
 
