@@ -41,6 +41,7 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
         return NULL;
     if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
+    Tools_note_unwind(&ocular_state);
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;

@@ -126,6 +126,11 @@ struct State {
     bool held[2];                 // true if the id is ours; [discovery, tracer]
     bool ids_lost; // true if another tool took ids, events or callbacks of ours
     long global_events[2]; // event bits that are set, by tool
+    // Number of PY_UNWIND events until the event is switched off; 0: never.
+    unsigned unwinds_left;
+    // Time of CLOCK_MONOTONIC at which PY_UNWIND was last switched off or was
+    // allowed for another second.
+    double unwinds_s;
     // These objects are arguments of our calls of sys.monitoring. local_events
     // has the tracer's event bits for accepted code.
     PyObject *tracer_id, *call_event;

@@ -2,6 +2,7 @@
 // See tools.h. All calls go through the builtins of sys.monitoring, because
 // CPython exports no C functions for them.
 #include "python/hooks/tools.h"
+#include "ipc/base/now.h"
 
 // Names of the events, in the order of enum HookEvent.
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
@@ -9,6 +10,14 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
     "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
     "PY_UNWIND", "PY_THROW",  "INSTRUCTION", "CALL",
 };
+
+// Before 3.15 PY_UNWIND is global and cannot be disabled, and also fires for
+// frames of excluded and dark code. A program that does nothing but raise
+// exceptions would run a fifth longer (docs/overhead.md). So after UNWINDS_MOST
+// events in a second, PY_UNWIND is off for UNWIND_OFF_S seconds. Then the depth
+// stamps close the frames that an exception has left.
+#define UNWINDS_MOST 2000
+#define UNWIND_OFF_S 60.0
 
 // PY_UNWIND and PY_THROW can be local from 3.15 on.
 #if PY_VERSION_HEX >= 0x030F0000
@@ -310,26 +319,51 @@ int Tools_open(struct State *state)
     return -1;
 }
 
+static int set_global(struct State *state, long events)
+{
+    if (call(state->set_events, "(il)", state->tracer, events) < 0)
+        return -1;
+    state->global_events[1] = events;
+    return 0;
+}
+
 int Tools_arm(struct State *state)
 {
-    bool every_event = state->engine.session->config.threshold == 0;
-    long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
+    long global = UNWIND_IS_LOCAL ? 0
+                                  : state->event_bits[ON_THROW] |
+                                        state->event_bits[ON_UNWIND];
 
-    // The global event PY_UNWIND cannot be disabled. PY_UNWIND also fires for
-    // frames of excluded and dark code, if an exception leaves these frames. If
-    // a program does nothing but raise exceptions, PY_UNWIND makes the program
-    // run a fifth longer (docs/overhead.md). If code may go dark, PY_UNWIND is
-    // not set, and the depth stamps close the frames that an exception has
-    // left.
-    if (!UNWIND_IS_LOCAL && every_event)
-        global |= state->event_bits[ON_UNWIND];
-    if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
+    state->unwinds_left =
+        state->engine.session->config.threshold ? UNWINDS_MOST : 0;
+    if (global && set_global(state, global) < 0)
         return -1;
     state->global_events[0] =
         state->event_bits[ON_START] | state->event_bits[ON_RESUME];
-    state->global_events[1] = global;
     return call(state->set_events, "(il)", state->discovery,
                 state->global_events[0]);
+}
+
+void Tools_note_unwind(struct State *state)
+{
+    if (UNWIND_IS_LOCAL || !state->unwinds_left || --state->unwinds_left)
+        return;
+    if (set_global(state, state->event_bits[ON_THROW]) < 0)
+        PyErr_Clear();
+    state->unwinds_s = Now_s(CLOCK_MONOTONIC);
+}
+
+void Tools_renew_unwinds(struct State *state, double now_s)
+{
+    bool off = !(state->global_events[1] & state->event_bits[ON_UNWIND]);
+
+    if (UNWIND_IS_LOCAL || !state->engine.session->config.threshold ||
+        state->ids_lost || now_s - state->unwinds_s < (off ? UNWIND_OFF_S : 1))
+        return;
+    if (off && set_global(state, state->event_bits[ON_THROW] |
+                                     state->event_bits[ON_UNWIND]) < 0)
+        PyErr_Clear();
+    state->unwinds_left = UNWINDS_MOST;
+    state->unwinds_s = now_s;
 }
 
 void Tools_disarm(struct State *state)

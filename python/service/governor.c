@@ -148,6 +148,7 @@ static bool hold(struct Governor *governor, bool full)
         update_costs(governor);
         Counting_set_preempted(&state->engine.counting, governor->preempted);
         Tools_watch(state);
+        Tools_renew_unwinds(state, Now_s(CLOCK_MONOTONIC));
         GarbageWatch_check(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);
