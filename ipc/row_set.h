@@ -36,8 +36,8 @@ struct SharedRow {
     // Only the writer uses the next members:
     struct RowBlock *block;
     uint32_t slot;
+    uint32_t bytes;
     uint64_t events;
-    uint64_t bytes;
 };
 
 struct RowBlock {

@@ -68,6 +68,12 @@ static const struct Field FUNCTION_FIELDS[] = {
     F64(Function, calls_per_s_error),
     U64(Function, resumptions),
     F64(Function, missed_per_s),
+    F64(Function, wall_p50_s),
+    F64(Function, wall_p99_s),
+    F64(Function, wall_max_s),
+    U64(Function, in_flight),
+    F64(Function, oldest_s),
+    F64(Function, await_s),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);

@@ -87,6 +87,16 @@ struct Function {
     uint64_t resumptions;
     // Calls per second that are only estimated; 0: all calls are counted.
     double missed_per_s;
+    // The latency of a call is the time from the call's beginning to its
+    // return, with all awaits. Null: unknown.
+    double wall_p50_s; // of about the newest thousand calls
+    double wall_p99_s;
+    double wall_max_s; // the longest call that has ended, since tracing began
+    // Number of calls that have begun and have not ended. Null: the function
+    // was not armed all the time, or is a generator.
+    uint64_t in_flight;
+    double oldest_s; // seconds since the oldest of these calls began
+    double await_s;  // mean time of a call in which the call was suspended
 };
 
 struct Transition {

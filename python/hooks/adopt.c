@@ -81,6 +81,9 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
             .line_table_size = (size_t)PyBytes_GET_SIZE(code->co_linetable),
             .suspends = code->co_flags &
                         (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR),
+            .generator =
+                (code->co_flags & (CO_GENERATOR | CO_ITERABLE_COROUTINE)) ==
+                CO_GENERATOR,
         };
 
         result =

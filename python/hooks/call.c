@@ -71,8 +71,7 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to)
 {
     struct Hit hit;
 
-    if (kind <= HIT_RESUME)
-        to = Hit_caller(FrameStack_caller(call->state));
+    to = FrameStack_to(call->state, kind, to);
     hit = (struct Hit){
         .ticks = call->ticks,
         .who = Hit_who(call->code->who.address, kind),

@@ -74,11 +74,6 @@ static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
 #endif
 }
 
-uintptr_t FrameStack_newest(const PyThreadState *state)
-{
-    return (uintptr_t)*newest_frame(state);
-}
-
 uintptr_t FrameStack_running(const PyThreadState *state)
 {
     PyCodeObject *code = NULL;

@@ -8,6 +8,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
 // Byte offsets in _PyInterpreterFrame (Include/internal/pycore_frame.h). The
@@ -31,15 +32,22 @@
 void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
                        uint32_t depth, uint64_t ticks);
 
+// Returns the address of the thread's newest frame, or 0. C code may have made
+// this frame.
+static inline uintptr_t FrameStack_newest(const PyThreadState *state)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return (uintptr_t)state->current_frame;
+#else
+    return (uintptr_t)state->cframe->current_frame;
+#endif
+}
+
 // Returns the address of the code object of the newest frame's caller, or 0.
 // Frames that C code has made are not counted.
 static inline uintptr_t FrameStack_caller(const PyThreadState *state)
 {
-#if PY_VERSION_HEX >= 0x030D0000
-    const char *frame = (const char *)state->current_frame;
-#else
-    const char *frame = (const char *)state->cframe->current_frame;
-#endif
+    const char *frame = (const char *)FrameStack_newest(state);
 
     while (frame) {
         frame = *(const char *const *)(frame + FRAME_PREVIOUS);
@@ -50,13 +58,22 @@ static inline uintptr_t FrameStack_caller(const PyThreadState *state)
                  : 0;
 }
 
-// Returns the address of the thread's newest frame, or 0. C code may have made
-// this frame.
-uintptr_t FrameStack_newest(const PyThreadState *state);
 // Returns the address of the instruction at which a frame is.
 static inline uintptr_t FrameStack_instruction(uintptr_t frame)
 {
     return *(const uintptr_t *)(frame + FRAME_INSTRUCTION);
+}
+
+// Returns what a hit has in the place of a jump's target (Hit_to). `to` is the
+// target if the hit is a jump.
+static inline size_t FrameStack_to(const PyThreadState *state,
+                                   enum HitKind kind, size_t to)
+{
+    if (kind <= HIT_RESUME)
+        return Hit_caller(FrameStack_caller(state));
+    if (kind == HIT_LEAVE || kind == HIT_RAISE)
+        return Hit_frame(FrameStack_newest(state));
+    return to;
 }
 
 // Returns the address of the code object of the newest Python frame, or 0.

@@ -31,8 +31,7 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     if (kind == HIT_ENTER &&
         WRITER_UNLIKELY((uintptr_t)code == ring->task_code))
         return false;
-    if (kind <= HIT_RESUME)
-        to = Hit_caller(FrameStack_caller(state));
+    to = FrameStack_to(state, kind, to);
     ticks = Clock_counter();
     if (WRITER_UNLIKELY(ticks - ring->last > HitRing_brief(ring, kind)))
         return false;

@@ -118,13 +118,21 @@ static bool is_own(const char *file)
            !strstr(file, "/dist-packages/") && !strstr(file, "/lib/python3");
 }
 
-static void *copy(const void *data, size_t size)
+// Copies the bytecode and the line table into one block.
+static bool copy_bytes(struct CodeIdentity *who,
+                       const struct CodeSource *source)
 {
-    void *result = Heap_alloc(size ? size : 1);
+    uint8_t *bytes =
+        Heap_alloc(source->bytecode_size + source->line_table_size + 1);
 
-    if (result && size)
-        memcpy(result, data, size);
-    return result;
+    if (!bytes)
+        return false;
+    who->bytecode = bytes;
+    who->line_table = bytes + source->bytecode_size;
+    who->line_table_size = source->line_table_size;
+    memcpy(who->bytecode, source->bytecode, source->bytecode_size);
+    memcpy(who->line_table, source->line_table, source->line_table_size);
+    return true;
 }
 
 static char *text_of(const char *text)
@@ -154,6 +162,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->hot.epoch = code->hot.block_epoch = 1;
     code->hot.min_cycles = UINT64_MAX;
     code->cold.jumps = true;
+    code->cold.generator = source->generator;
     code->poll.specializable = UINT32_MAX;
     code->hot.enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
     code->who.address = source->address;
@@ -163,16 +172,14 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->layout.unit_count = (uint32_t)(source->bytecode_size / 2);
     code->who.name = text_of(source->name);
     code->who.file = text_of(source->file);
-    code->who.bytecode = copy(source->bytecode, source->bytecode_size);
-    code->who.line_table = copy(source->line_table, source->line_table_size);
-    code->who.line_table_size = source->line_table_size;
     code->layout.units =
         Heap_zeroed(code->layout.unit_count + 1u, sizeof *code->layout.units);
-    if (!code->who.name || !code->who.file || !code->who.bytecode ||
-        !code->who.line_table || !code->layout.units)
+    if (!copy_bytes(&code->who, source) || !code->who.name || !code->who.file ||
+        !code->layout.units)
         goto fail;
     count = lay_out(code, opcodes, threshold, two_arms);
-    code->layout.sites = Heap_zeroed(count + 1, sizeof *code->layout.sites);
+    code->layout.sites =
+        Heap_zeroed(count ? count : 1, sizeof *code->layout.sites);
     if (!code->layout.sites)
         goto fail;
     lay_out(code, opcodes, threshold, two_arms);
@@ -187,13 +194,15 @@ void Code_free(struct Code *code)
     if (!code)
         return;
     Heap_free(code->hot.histogram);
+    if (code->cold.latency)
+        Heap_free(Code_latency(code)->open);
+    Heap_free(code->cold.latency);
     Heap_free(code->layout.units);
     Heap_free(code->layout.sites);
     Heap_free(code->layout.instructions);
     Heap_free(code->who.name);
     Heap_free(code->who.file);
     Heap_free(code->who.bytecode);
-    Heap_free(code->who.line_table);
     Specialisation_release(&code->poll.history);
     Heap_free(code->links.callers);
     Heap_free(code->share.callers);
@@ -219,6 +228,8 @@ size_t Code_bytes(const struct Code *code)
                 sizeof *code->layout.instructions;
     if (code->hot.histogram)
         size += sizeof *code->hot.histogram;
+    if (code->cold.latency)
+        size += sizeof *code->cold.latency;
     return size;
 }
 

@@ -11,6 +11,7 @@
 #include "tracer/code/code_cold.h"
 #include "tracer/code/code_hot.h"
 #include "tracer/code/code_identity.h"
+#include "tracer/code/code_latency.h"
 #include "tracer/code/code_layout.h"
 #include "tracer/code/code_links.h"
 #include "tracer/code/code_plan.h"
@@ -59,7 +60,8 @@ struct CodeSource {
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;
-    bool suspends; // true for a generator or a coroutine
+    bool suspends;  // true for a generator or a coroutine
+    bool generator; // true for a generator that is no coroutine
 };
 
 // Makes a Code. Goes through the bytecode and makes the list of sites. If
@@ -96,6 +98,11 @@ static inline size_t Code_instruction_count(const struct Code *code)
 static inline struct Histogram *Code_histogram(const struct Code *code)
 {
     return atomic_load_explicit(&code->hot.histogram, memory_order_relaxed);
+}
+
+static inline struct Latency *Code_latency(const struct Code *code)
+{
+    return atomic_load_explicit(&code->cold.latency, memory_order_relaxed);
 }
 
 // Returns the number of counted calls. A call counts once, even if the call is

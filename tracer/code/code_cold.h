@@ -13,6 +13,9 @@
 
 struct CodeCold {
     _Atomic uint32_t dark_times; // number of times that the function went dark
+    // Number of times that a site or an instruction went dark, or that all
+    // sites were armed.
+    _Atomic uint32_t site_changes;
     uint64_t renewed; // ticks when the sites last got the hits of a second
     // Estimated calls in dark spells that have ended.
     _Atomic double dark_calls;
@@ -27,6 +30,10 @@ struct CodeCold {
     // was missed.
     _Atomic uint64_t dark_since;
     bool unarmed; // true if the function was never armed
+    // True for a generator that is no coroutine. The latency of its calls is
+    // not measured, because no event reports the end of a generator that the
+    // program does not use up. Immutable.
+    bool generator;
     // True if asyncio runs the steps of tasks by this function, and there is a
     // timeline. The thread that adopts the code writes this field.
     bool begins_tasks;
@@ -44,11 +51,10 @@ struct CodeCold {
     // RecentMark.calls at the time when Code_age_histogram last halved the
     // histogram. 0 if the histogram was never halved.
     uint64_t aged_calls;
-    // Bytes of the histogram and of the arrays in `links`.
+    // NULL before the first call that is timed.
+    struct Latency *_Atomic latency;
+    // Bytes of the histogram, of `latency` and of the arrays in `links`.
     counter_t grown_bytes;
-    // Number of times that a site or an instruction went dark, or that all
-    // sites were armed.
-    _Atomic uint32_t site_changes;
 };
 
 #endif

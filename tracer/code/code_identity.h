@@ -25,7 +25,7 @@ struct CodeIdentity {
     char *name;             // qualified name in UTF-8
     char *file;             // path of the file
     uint8_t *bytecode;      // base opcodes, in 2 * unit_count bytes
-    uint8_t *line_table;    // copy of co_linetable
+    uint8_t *line_table;    // copy of co_linetable, in the block of `bytecode`
     size_t line_table_size; // size of `line_table` in bytes
 };
 

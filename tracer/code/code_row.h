@@ -15,26 +15,26 @@ struct CodeRow {
     uint64_t rate_calls; // calls at `rate_at`
     // time of CLOCK_MONOTONIC in seconds; 0 if `rate` was never set
     double rate_at;
-    bool rate_estimated;      // true if `rate` was computed from shares
-    bool rate_dark;           // true if the function was dark at `rate_at`
+    bool rate_estimated; // true if `rate` was computed from shares
+    bool rate_dark;      // true if the function was dark at `rate_at`
+    // True if the last snapshot found self_calls unchanged.
+    bool quantiles_settled;
+    // true if a snapshot has set the fields about sites
+    bool sites_counted;
     uint32_t rate_dark_times; // dark_times at `rate_at`
     // index of the function in struct Roll, if the function is in Roll
     uint32_t place;
-    // self_calls at the reading of p50 and p99; 0 before the first reading.
-    uint64_t quantiles_calls;
-    // True if the last snapshot found self_calls unchanged.
-    bool quantiles_settled;
-    double p50_cycles; // median ticks of self time; 0 before the first reading
-    // ticks of self time, 99th percentile; 0 before the first reading
-    double p99_cycles;
     // Standard deviation divided by the mean. Both are of the calls from which
     // p50 and p99 were computed.
     float spread;
-    uint64_t spans_ticks; // ticks at which the spans were last read
-    uint32_t spans_open;  // low 32 bits of spans.open_ticks at `spans_ticks`
-    uint32_t spans_calls; // low 32 bits of the calls at `spans_ticks`
-    // true if a snapshot has set the next three fields
-    bool sites_counted;
+    // self_calls at the reading of p50 and p99; 0 before the first reading.
+    uint64_t quantiles_calls;
+    float p50_cycles; // median ticks of self time; 0 before the first reading
+    // ticks of self time, 99th percentile; 0 before the first reading
+    float p99_cycles;
+    uint64_t spans_ticks;  // ticks at which the spans were last read
+    uint32_t spans_open;   // low 32 bits of spans.open_ticks at `spans_ticks`
+    uint32_t spans_calls;  // low 32 bits of the calls at `spans_ticks`
     uint32_t site_changes; // CodeCold.site_changes in the snapshot
     uint32_t sites, dark_sites;
 };

@@ -159,7 +159,7 @@ void Registry_unchain(struct Registry *registry, struct Code *code)
 
 void Registry_add(struct Registry *registry, struct Code *code)
 {
-    code->node.registered_bytes = Code_bytes(code);
+    code->node.registered_bytes = (uint32_t)Code_bytes(code);
     code->node.previous_in_list = registry->last;
     atomic_init(&code->node.next_in_list, NULL);
     Registry_chain(registry, code);

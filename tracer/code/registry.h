@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
-#include "tracer/code/code.h"
+#include "tracer/code/latency.h"
 
 #include <pthread.h>
 
@@ -36,6 +36,7 @@ struct Registry {
     // Bytes of all code, as measured when the code was added.
     _Atomic uint64_t bytes;
     _Atomic uint32_t newest_id; // the newest id that a Code has got
+    struct Latencies latencies; // the counting lock guards this field
 };
 
 struct Registry *Registry_new(void); // returns NULL if memory is out

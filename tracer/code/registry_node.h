@@ -31,8 +31,9 @@ struct RegistryNode {
     // True if the code is in the chain by address, even if it is retired.
     // Registry.chains guards this field.
     bool chained;
-    bool taken;              // true if the collector has taken the code
-    size_t registered_bytes; // bytes that the code has added to Registry.bytes
+    bool taken; // true if the collector has taken the code
+    uint32_t
+        registered_bytes; // bytes that the code has added to Registry.bytes
 };
 
 #endif

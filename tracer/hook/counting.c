@@ -185,6 +185,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
         depth = 1;
     if (Hit_unit(hit) >= code->layout.unit_count)
         return false;
+    trace->leaves = (uint32_t)Hit_to(hit);
     switch (Hit_kind(hit)) {
     case HIT_ENTER:
         return enter(trace, code, hit, depth, false);
@@ -326,6 +327,7 @@ void Counting_forget(struct Counting *counting, const struct Code *code)
 {
     struct Seen *seen = seen_at(counting, code->who.address);
 
+    Latency_forget(&counting->registry->latencies, code);
     if (seen->code == code)
         *seen = (struct Seen){0};
     if (counting->ring.task_code == code->who.address)

@@ -12,15 +12,16 @@ struct Code;
 // counted in the statistics.
 #define FRAME_PARTIAL (-1)
 
-// A frame is one cache line. The beginning of a call writes the frame in a few
-// wide stores.
 struct Frame {
     // Address of the code object; 0 after the code object was freed.
     uintptr_t address;
     struct Code *code; // NULL after the code object was freed
     int64_t enter;     // net clock at the call's beginning
-    int64_t self;      // net ticks so far
-    int64_t block;     // `self` at the beginning of the running block
+    // ticks at the call's beginning; 0: the frame resumes a call, or the
+    // beginning was not seen
+    uint64_t begin;
+    int64_t self;  // net ticks so far
+    int64_t block; // `self` at the beginning of the running block
     // ticks between events in which another thread ran, or FRAME_PARTIAL
     int64_t waited;
     uint32_t id;

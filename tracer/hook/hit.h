@@ -64,6 +64,13 @@ static inline size_t Hit_caller(uintptr_t address)
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
+// Returns some bits of a frame's address, as a number that is never 0. The
+// number tells the suspended calls of a function apart (latency.h).
+static inline size_t Hit_frame(uintptr_t address)
+{
+    return Hit_caller(address);
+}
+
 // Returns false if one of these numbers is too large for Hit_where.
 static inline bool Hit_fits(uint32_t depth, size_t unit, size_t to)
 {
@@ -92,7 +99,8 @@ static inline size_t Hit_unit(const struct Hit *hit)
 
 // Returns the target unit of a jump or a branch. If the hit begins a call or a
 // garbage collection, returns the caller's code object (Hit_caller), or 0 if
-// the caller is unknown.
+// the caller is unknown. If the hit ends a call, returns the call's frame
+// (Hit_frame).
 static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);

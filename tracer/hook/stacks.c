@@ -87,7 +87,6 @@ void Stacks_clear(struct Stacks *stacks)
 
 struct Frame *Stack_frames(size_t count)
 {
-    _Static_assert(sizeof(struct Frame) == 64, "Heap_zeroed aligns to that");
     return Heap_zeroed(count, sizeof(struct Frame));
 }
 

@@ -47,8 +47,8 @@ void Stacks_clear(struct Stacks *stacks);
 // memory is out.
 struct Stack *Stack_new(size_t frames);
 void Stack_free(struct Stack *stack);
-// Allocates frames that contain only zeros, each frame on its own cache line.
-// Returns NULL if memory is out. The caller frees the frames with Heap_free().
+// Allocates frames that contain only zeros. Returns NULL if memory is out. The
+// caller frees the frames with Heap_free().
 struct Frame *Stack_frames(size_t count);
 
 #endif

@@ -111,6 +111,8 @@ static void forget(struct Frame *bottom, struct Frame *top,
 
     for (frame = bottom + 1; frame <= top; frame++)
         if (frame->code == code) {
+            if (frame->begin)
+                Latency_cut(frame->code);
             frame->code = NULL;
             frame->address = 0;
         }
@@ -125,6 +127,25 @@ void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code)
     forget(trace->bottom, trace->top, code);
     for (stack = trace->parked.oldest; stack; stack = stack->newer)
         forget(stack->bottom, stack->top, code);
+}
+
+static void look(const struct ThreadTrace *trace, const struct Frame *bottom,
+                 const struct Frame *top)
+{
+    const struct Frame *frame;
+
+    for (frame = bottom + 1; frame <= top; frame++)
+        if (frame->begin && frame->code && !frame->code->hot.dark)
+            Latency_see(&trace->registry->latencies, frame->code, frame->begin);
+}
+
+void ThreadTrace_look(const struct ThreadTrace *trace)
+{
+    const struct Stack *stack;
+
+    look(trace, trace->bottom, trace->top);
+    for (stack = trace->parked.oldest; stack; stack = stack->newer)
+        look(trace, stack->bottom, stack->top);
 }
 
 bool ThreadTrace_grow(struct ThreadTrace *trace)
@@ -149,7 +170,13 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
 
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
 {
+    struct Code *code = trace->top->code;
+
     Counter_add(&trace->unwound, 1);
+    if (code && trace->top->begin)
+        Latency_cut(code);
+    else if (code)
+        Latency_cut_suspended(code, ticks);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
     // A part of the time since the last event belonged to the caller, but was
@@ -297,6 +324,7 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     if (!code->spans.ended)
         Spans_drop(code, ticks);
     Code_refresh(code);
+    Latency_cut_suspended(code, ticks);
     code->hot.calls_exact = code->hot.exact = false;
     atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),

@@ -67,6 +67,8 @@ struct ThreadTrace {
     struct Registry *registry;
     // EVENT_RESUME if the next event continues a call, otherwise EVENT_ENTER
     uint8_t begins;
+    uint32_t
+        leaves; // the frame of the call that the next event ends (Hit_frame)
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
     // Number of running calls by function, on all stacks of the thread.
@@ -161,6 +163,10 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
 // Clears the pointers to a code object that is about to be freed in all frames,
 // including the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
+
+// Counts the calls that have begun on this thread, whose beginning was seen and
+// whose first part has not ended (Latency_see).
+void ThreadTrace_look(const struct ThreadTrace *trace);
 
 // Adds the time since the last event to the frame on top. Returns the net time.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);

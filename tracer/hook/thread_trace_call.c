@@ -3,6 +3,7 @@
 #include "tracer/hook/thread_trace_call.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/arming.h"
+#include "tracer/code/registry.h"
 #include "tracer/hook/thread_trace_block.h"
 
 bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
@@ -41,6 +42,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
         .address = code->who.address,
         .code = code,
         .enter = now,
+        .begin = trace->begins == EVENT_RESUME ? 0 : ticks,
         .id = code->hot.id,
         .depth = depth,
         .start = start,
@@ -137,7 +139,16 @@ bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     int64_t now = ThreadTrace_advance(trace, ticks, kind);
     struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
     bool dark = code->hot.dark;
+    const struct CallPart part = {
+        .begin = frame ? frame->begin : 0,
+        .end = ticks,
+        .ran = frame ? now - frame->enter : 0,
+        .frame = trace->leaves,
+        .suspends = site && site->kind == SITE_YIELD,
+    };
 
+    if (!code->hot.closed)
+        Latency_note(&trace->registry->latencies, code, &part);
     if (frame && !code->hot.closed) {
         if (site)
             ThreadTrace_end_block(frame, code, site);

@@ -3,6 +3,7 @@
 // collector visits the records.
 #include "tracer/hook/thread_traces.h"
 #include "ipc/base/heap.h"
+#include "tracer/code/registry.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -272,6 +273,18 @@ void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code)
     pthread_mutex_lock(&traces->mutex);
     for (trace = traces->first; trace; trace = trace->next)
         ThreadTrace_forget(trace, code);
+    pthread_mutex_unlock(&traces->mutex);
+}
+
+void ThreadTraces_look(struct ThreadTraces *traces, struct Registry *registry)
+{
+    const struct ThreadTrace *trace;
+
+    Latency_look(&registry->latencies);
+    pthread_mutex_lock(&traces->mutex);
+    for (trace = traces->first; trace; trace = trace->next)
+        if (!ThreadTrace_has_ended(trace))
+            ThreadTrace_look(trace);
     pthread_mutex_unlock(&traces->mutex);
 }
 

@@ -79,6 +79,9 @@ void ThreadTraces_visit(struct ThreadTraces *traces,
 // caller frees *threads with Heap_free(). Returns the count or -ENOMEM.
 long ThreadTraces_threads(struct ThreadTraces *traces,
                           struct TracedThread **threads, uint64_t *dropped);
+// Counts the calls in flight of all functions (latency.h). The caller holds the
+// counting lock.
+void ThreadTraces_look(struct ThreadTraces *traces, struct Registry *registry);
 struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces);
 // Keeps only the record `own` in a forked child, and initialises the mutexes
 // again.

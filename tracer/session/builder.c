@@ -5,75 +5,13 @@
 #include "ipc/base/now.h"
 #include "tracer/session/function_row.h"
 #include "tracer/session/garbage_rows.h"
-#include "tracer/session/ranking.h"
+#include "tracer/session/retired_rows.h"
 #include "tracer/session/session.h"
 #include "tracer/session/settings.h"
 #include "tracer/session/threads.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
-                             const struct RetiredTotals *totals,
-                             const struct Moment *at)
-{
-    bool sampled = at->sampled && at->sampled->ns > 0;
-
-    row->line = NULL_U64;
-    row->objects = totals->objects;
-    row->calls = totals->calls;
-    row->resumptions = totals->resumed;
-    row->calls_exact = !totals->inexact;
-    row->self_cycles = totals->self_calls ? totals->self_cycles : NULL_U64;
-    row->waited_cycles = totals->self_calls ? totals->waited_cycles : NULL_U64;
-    row->total_cycles = totals->self_calls || totals->total_cycles
-                            ? totals->total_cycles
-                            : NULL_U64;
-    row->run_share = sampled ? (double)totals->cpu_ns / at->sampled->ns : NAN;
-    row->samples = sampled ? totals->samples : NULL_U64;
-    row->run_samples = sampled ? totals->run_samples : NULL_U64;
-    row->name = Snapshot_text(snapshot, "(others)");
-    return row->name;
-}
-
-static int costlier_first(const void *left, const void *right)
-{
-    const struct Ranked a = {.retired = left}, b = {.retired = right};
-
-    return Ranking_compare(&a, &b);
-}
-
-// Lists the retired functions, sorted with the costliest first. The row
-// "(others)" comes last.
-static bool fill_retired(struct Snapshot *snapshot, const struct Moment *at)
-{
-    const struct Retired *retired = &at->session->retired;
-    struct RetiredRow *rows =
-        Snapshot_alloc(snapshot, (retired->count + 1) * sizeof *rows);
-    bool whole = rows;
-    size_t i;
-
-    for (i = 0; whole && i < retired->count; i++) {
-        const struct RetiredFunction *function = &retired->functions[i];
-
-        whole = fill_retired_row(snapshot, &rows[i], &function->totals, at);
-        rows[i].name = Snapshot_text(snapshot, function->name);
-        rows[i].file = Snapshot_text(snapshot, function->file);
-        rows[i].line = function->line;
-        whole &= rows[i].name && rows[i].file;
-    }
-    if (!whole)
-        return false;
-    qsort(rows, i, sizeof *rows, costlier_first);
-    if (retired->others.objects)
-        whole = fill_retired_row(snapshot, &rows[i++], &retired->others, at);
-    snapshot->retired = rows;
-    snapshot->retired_count = i;
-    snapshot->events += retired->events;
-    return whole;
-}
 
 static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
 {
@@ -167,7 +105,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->events = snapshot->memory_bytes = 0;
     whole = Settings_fill(snapshot, session) &&
             Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
-            fill_retired(snapshot, &at);
+            RetiredRows_fill(snapshot, &at);
     if (session->sampler)
         fill_sampler(snapshot, &at);
     if (trouble)

@@ -136,6 +136,7 @@ void Collect_build(struct Session *session)
     // either alive or retired, and never both.
     pthread_mutex_lock(&session->draining);
     drain(session);
+    Engine_look(session->engine);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
     session->collected_s = Now_s(CLOCK_MONOTONIC);

@@ -122,6 +122,13 @@ void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
         Engine_link(engine, caller, callee);
 }
 
+void Engine_look(struct Engine *engine)
+{
+    Counting_begin(&engine->counting);
+    ThreadTraces_look(&engine->traces, engine->registry);
+    Counting_end(&engine->counting);
+}
+
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee)
 {

@@ -60,6 +60,9 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
 // function. From then on, the time of the called function no longer counts as
 // self time of its caller, if the called function is dark.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
+// Counts the calls in flight of all functions (tracer/code/latency.h). The
+// thread that builds a snapshot calls this function.
+void Engine_look(struct Engine *engine);
 // Records that `caller` calls `callee`. Both code objects must be alive.
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);

@@ -4,6 +4,7 @@
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 #include "tracer/sample/breakdown.h"
+#include "tracer/session/latency_row.h"
 
 #include <math.h>
 
@@ -74,8 +75,8 @@ static void fill_quantiles(struct Function *f, struct Code *code)
         return;
     if (!same || !code->row.quantiles_settled) {
         Histogram_quantiles(histogram, QUANTILES, quantiles, 2);
-        code->row.p50_cycles = quantiles[0];
-        code->row.p99_cycles = quantiles[1];
+        code->row.p50_cycles = (float)quantiles[0];
+        code->row.p99_cycles = (float)quantiles[1];
         code->row.spread = (float)Histogram_spread(histogram);
         code->row.quantiles_calls = calls;
         code->row.quantiles_settled = same;
@@ -321,6 +322,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->samples = f->run_samples = NULL_U64;
     fill_shares(f, code, at);
     fill_cycles(f, code);
+    LatencyRow_fill(f, code, at);
     fill_rates(f, code, at);
     fill_sites(f, code);
     f->state = state_of(code, f->sites, f->dark_sites);
@@ -328,8 +330,8 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     fill_specialized(f, code);
     row->events = Code_events(code);
     // These bytes are not part of Registry.bytes.
-    row->bytes =
-        Counter_get(&code->cold.grown_bytes) + Counter_get(&code->share.bytes);
+    row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
+                            Counter_get(&code->share.bytes));
     return f->name && f->file && fill_callers(arena, f, code, at);
 }
 
@@ -350,7 +352,7 @@ uint64_t FunctionRow_settled_until(const struct Function *f,
                                      f->calls == code->row.rate_calls;
 
     if (!same || (code->hot.histogram && !code->row.quantiles_settled) ||
-        !is_growth_known(f, code))
+        !is_growth_known(f, code) || LatencyRow_changes(code))
         return 0;
     return Spans_is_settled(code) ? UINT64_MAX : spans_until(code);
 }

@@ -7,25 +7,10 @@
 
 #include "ipc/row_set.h"
 #include "tracer/code/code.h"
+#include "tracer/session/moment.h"
 
 // A rate is computed over at least RATE_WINDOW seconds.
 #define RATE_WINDOW 0.5
-
-struct Session;
-
-// Holds the data that the rows of all functions need.
-struct Moment {
-    struct Session *session;
-    struct Registry *registry;
-    uint64_t start_ticks; // ticks at which tracing began
-    double now;           // time of the snapshot in seconds of CLOCK_MONOTONIC
-    // time at which tracing began, in seconds of CLOCK_MONOTONIC
-    double started;
-    double hz;                       // ticks per second
-    uint64_t ticks;                  // present time in ticks
-    const struct ShareTime *sampled; // NULL if there is no sampler
-    bool sees; // true if there is a sampler that can read stacks
-};
 
 // Fills the row of a function. The row points into the arena. Returns false if
 // memory is out.

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Tests the latencies of calls, and the calls in flight, against programs with a known
+answer."""
+
+import asyncio
+import statistics
+import threading
+import time
+
+import ocular
+import pytest
+from e2e.counting import row
+from e2e.program import wait_until
+
+QUIET = dict(perfetto=False, quiet=True)
+
+
+@pytest.fixture(params=["exact", "budget"])
+def tracing(request):
+    settings = dict(deinstrument_threshold=0) if request.param == "exact" else {}
+    ocular.start_tracing(**QUIET, **settings)
+    yield
+    ocular.stop_tracing()
+
+
+def of(function):
+    return row(ocular.snapshot(), function.__qualname__)
+
+
+class Handler:
+    """A handler that notes its own latencies."""
+
+    def __init__(self):
+        self.took = []
+
+    async def handle(self, seconds):
+        await asyncio.sleep(seconds)
+
+    async def timed(self, seconds):
+        begin = time.perf_counter()
+        await self.handle(seconds)
+        self.took.append(time.perf_counter() - begin)
+
+    async def run(self):
+        # 160 requests, of which four are slow, twenty at a time
+        for i in range(8):
+            slow = [0.2] * (i % 2)
+            fast = [0.02] * (20 - len(slow))
+            await asyncio.gather(*map(self.timed, slow + fast))
+
+
+def test_a_handler_of_known_latencies(tracing):
+    handler = Handler()
+    asyncio.run(handler.run())
+    found = of(handler.handle)
+    cuts = statistics.quantiles(handler.took, n=100)
+    assert found["calls"] == len(handler.took) == 160
+    assert found["wall_p50_s"] == pytest.approx(cuts[49], rel=0.1)
+    assert found["wall_p99_s"] == pytest.approx(cuts[98], rel=0.1)
+    assert found["wall_max_s"] == pytest.approx(max(handler.took), rel=0.1)
+    mean = statistics.mean(handler.took)
+    assert 0.8 * mean < found["await_s"] < mean
+    assert found["in_flight"] == 0 and found["oldest_s"] is None
+
+
+async def hangs(event):
+    await event.wait()
+
+
+async def ends(event):
+    pass
+
+
+def test_calls_that_hang(tracing):
+    async def main():
+        event = asyncio.Event()
+        tasks = [asyncio.create_task(hangs(event)) for _ in range(100)]
+        await ends(event)
+        await asyncio.sleep(0)
+        begun = time.perf_counter()
+        await asyncio.sleep(0.3)
+        least = time.perf_counter() - begun
+        found = of(hangs)
+        assert found["in_flight"] == 100
+        assert least <= found["oldest_s"] < 30
+        assert found["wall_p50_s"] is None
+        for task in tasks[:30]:
+            task.cancel()
+        await asyncio.sleep(0.1)
+        assert of(hangs)["in_flight"] == 70
+        event.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert of(hangs)["in_flight"] == 0
+        assert of(ends)["in_flight"] == 0
+
+    asyncio.run(main())
+    assert of(hangs)["wall_p50_s"] >= 0.29
+
+
+def waits(event):
+    event.wait()
+
+
+def sleeps(seconds):
+    time.sleep(seconds)
+
+
+def test_a_thread_that_hangs(tracing):
+    event = threading.Event()
+    threads = [threading.Thread(target=waits, args=(event,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    begin = time.monotonic()
+    wait_until(lambda: of(waits)["in_flight"] == 3)
+    assert time.monotonic() - begin < 2
+    time.sleep(0.1)
+    assert of(waits)["oldest_s"] >= 0.1
+    event.set()
+    for thread in threads:
+        thread.join()
+    assert of(waits)["in_flight"] == 0
+
+
+def test_a_plain_function(tracing):
+    for i in range(20):
+        sleeps(0.05 if i == 7 else 0.01)
+    found = of(sleeps)
+    assert 0.01 <= found["wall_p50_s"] < 0.05 <= found["wall_max_s"]
+    assert found["await_s"] is None
+
+
+async def numbers(count):
+    for i in range(count):
+        await asyncio.sleep(0.01)
+        yield i
+
+
+def counts(count):
+    yield from range(count)
+
+
+async def consume():
+    for _ in range(3):
+        async for _ in numbers(5):
+            pass
+    async for _ in numbers(5):
+        break
+    next(counts(3))
+
+
+def test_generators(tracing):
+    asyncio.run(consume())
+    found = of(numbers)
+    assert found["wall_max_s"] >= 0.05 and found["in_flight"] == 0
+    found = of(counts)  # no event reports the end of an abandoned generator
+    assert found["wall_max_s"] is None and found["in_flight"] is None
+
+
+async def throws():
+    await asyncio.sleep(0.02)
+    raise ValueError
+
+
+def test_exceptions_end_calls(tracing):
+    async def main():
+        for _ in range(3):
+            with pytest.raises(ValueError):
+                await throws()
+
+    asyncio.run(main())
+    found = of(throws)
+    assert found["in_flight"] == 0 and found["wall_max_s"] >= 0.02
+
+
+def called_often(value):
+    return value + 1
+
+
+def test_what_is_not_known(tracing):
+    """A call whose end was missed may have been the longest."""
+
+    async def main():
+        event = asyncio.Event()
+        task = asyncio.create_task(hangs(event))
+        await asyncio.sleep(0)
+        ocular.stop_tracing()
+        ocular.start_tracing(**QUIET)
+        await asyncio.sleep(0)
+        event.set()
+        await task
+
+    asyncio.run(main())
+    assert row(ocular.snapshot(), "hangs")["wall_p50_s"] is None

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/code/latency: the latencies of calls that are suspended, the
+// calls in flight, and the calls whose ends were missed.
+#include "tracer/code/latency.h"
+
+#include "tests/unit.h"
+
+#include "tests/tracer/make_code.h"
+
+struct Fixture {
+    struct Latencies latencies;
+    struct Code *code;
+};
+
+static int set_up(void **state)
+{
+    static struct Fixture fixture;
+
+    fixture.latencies = (struct Latencies){0};
+    fixture.code = make_code(1, 0x1000);
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Code_free(f->code);
+    return 0;
+}
+
+static void suspend(struct Fixture *f, uint32_t frame, uint64_t begin,
+                    int64_t ran)
+{
+    const struct CallPart part = {begin, 0, ran, frame, true};
+
+    Latency_note(&f->latencies, f->code, &part);
+}
+
+static void end(struct Fixture *f, uint32_t frame, uint64_t begin, int64_t ran,
+                uint64_t ticks)
+{
+    const struct CallPart part = {begin, ticks, ran, frame, false};
+
+    Latency_note(&f->latencies, f->code, &part);
+}
+
+static const struct Latency *look(struct Fixture *f)
+{
+    Latency_look(&f->latencies);
+    return Code_latency(f->code);
+}
+
+static bool sees(struct Fixture *f, uint32_t in_flight, uint64_t oldest)
+{
+    const struct Latency *latency = look(f);
+
+    if (in_flight == 0)
+        return latency->look != f->latencies.look;
+    return latency->look == f->latencies.look &&
+           latency->in_flight == in_flight && latency->oldest == oldest;
+}
+
+TEST_WITH(test_a_call_that_awaits, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    const struct Latency *latency;
+
+    suspend(f, 7, 1000, 50);
+    assert_true(sees(f, 1, 1000));
+    suspend(f, 7, 0, 20); // resumed and suspended again
+    assert_true(sees(f, 1, 1000));
+    end(f, 7, 0, 30, 9000);
+    assert_true(sees(f, 0, 0));
+    latency = Code_latency(f->code);
+    assert_int_equal(Counter_get(&latency->calls), 1);
+    assert_int_equal(Counter_get(&latency->wall), 8000);
+    assert_int_equal(Counter_get(&latency->longest), 8000);
+    assert_int_equal(Counter_get(&latency->ran), 100);
+    assert_int_equal(Histogram_count(&latency->walls), 1);
+}
+
+// The beginning of a call that began before the function was armed is unknown.
+TEST_WITH(test_an_unknown_beginning, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    suspend(f, 7, 0, 20);
+    end(f, 7, 0, 20, 5000);
+    assert_null(Code_latency(f->code));
+    suspend(f, 8, 1000, 1);
+    end(f, 7, 0, 20, 5000);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
+    assert_true(sees(f, 1, 1000));
+}
+
+TEST_WITH(test_code_that_runs_once_needs_no_memory, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    Counter_set(&f->code->hot.entries, 1);
+    end(f, 1, 1000, 10, 2000);
+    assert_null(Code_latency(f->code));
+    Counter_set(&f->code->hot.entries, 2);
+    end(f, 1, 3000, 10, 4500);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 1500);
+}
+
+// The ends come in another order than the beginnings, and the table is often
+// changed.
+TEST_WITH(test_many_calls_in_flight, set_up, tear_down)
+{
+    enum { CALLS = 5000 };
+    struct Fixture *f = *state;
+    const struct Latency *latency;
+    uint64_t wall = 0;
+    unsigned i, at;
+
+    for (i = 0; i < CALLS; i++)
+        suspend(f, 1 + i * 64, 100 + i, 1);
+    assert_true(sees(f, CALLS, 100));
+    for (i = 0; i < CALLS; i++) {
+        at = i * 1237 % CALLS;
+        end(f, 1 + at * 64, 0, 1, 10000 + at);
+        wall += 9900;
+        if (i == CALLS / 2)
+            assert_int_equal(look(f)->in_flight, CALLS - i - 1);
+    }
+    latency = Code_latency(f->code);
+    assert_true(sees(f, 0, 0));
+    assert_int_equal(Counter_get(&latency->wall), wall);
+    assert_int_equal(Counter_get(&latency->ran), 2 * CALLS);
+    assert_null(f->latencies.first);
+}
+
+// The end of a call was missed, and its frame belongs to a new call.
+TEST_WITH(test_a_frame_that_is_used_again, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    suspend(f, 7, 1000, 1);
+    suspend(f, 7, 6000, 1);
+    assert_true(sees(f, 1, 6000));
+    end(f, 7, 0, 1, 6500);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 500);
+}
+
+TEST_WITH(test_a_function_goes_dark, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    suspend(f, 7, 1000, 1);
+    suspend(f, 8, 1000, 1);
+    Latency_cut_suspended(f->code, 2000);
+    Latency_cut(f->code);
+    assert_true(sees(f, 0, 0));
+    end(f, 7, 0, 1, 6500);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 3);
+    assert_int_equal(Code_latency(f->code)->cut_ticks, 2000);
+}
+
+TEST_WITH(test_calls_that_run_now, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    Latency_look(&f->latencies);
+    Latency_see(&f->latencies, f->code, 500);
+    Latency_see(&f->latencies, f->code, 400);
+    assert_int_equal(Code_latency(f->code)->in_flight, 2);
+    assert_int_equal(Code_latency(f->code)->oldest, 400);
+    suspend(f, 7, 100, 1);
+    Latency_look(&f->latencies);
+    Latency_see(&f->latencies, f->code, 400);
+    assert_int_equal(Code_latency(f->code)->in_flight, 2);
+    assert_int_equal(Code_latency(f->code)->oldest, 100);
+}
+
+TEST_WITH(test_generators_are_left_out, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    f->code->cold.generator = true;
+    Counter_set(&f->code->hot.entries, 10);
+    suspend(f, 7, 1000, 1);
+    end(f, 7, 0, 1, 6500);
+    end(f, 8, 1000, 1, 6500);
+    Latency_see(&f->latencies, f->code, 400);
+    assert_null(Code_latency(f->code));
+}
+
+TEST_WITH(test_a_function_that_is_freed, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Code *other = make_code(2, 0x2000);
+    const struct CallPart part = {1000, 0, 1, 9, true};
+
+    suspend(f, 7, 1000, 1);
+    Latency_note(&f->latencies, other, &part);
+    Latency_forget(&f->latencies, other);
+    Code_free(other);
+    assert_true(sees(f, 1, 1000));
+    Latency_forget(&f->latencies, f->code);
+    assert_null(f->latencies.first);
+}
+
+// The quantiles follow the newest calls.
+TEST_WITH(test_a_latency_that_changes, set_up, tear_down)
+{
+    static const double HALF = 0.5;
+    struct Fixture *f = *state;
+    double median;
+    unsigned i;
+
+    Counter_set(&f->code->hot.entries, 2);
+    for (i = 0; i < 100000; i++)
+        end(f, 1, 1000, 1, 1000 + 1600);
+    for (i = 0; i < 3000; i++)
+        end(f, 1, 1000, 1, 1000 + 160000);
+    Histogram_quantiles(&Code_latency(f->code)->walls, &HALF, &median, 1);
+    assert_true(median > 9000 && median < 11000);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// See latency.h.
+#include "tracer/code/latency.h"
+#include "ipc/base/heap.h"
+
+#include <string.h>
+
+#define FIRST_ROOM 8
+// Number of suspended calls of one function that are kept. The latencies of
+// further calls are not measured.
+#define OPEN_MOST (1u << 20)
+// Calls after which the histogram forgets half of its calls. So the quantiles
+// describe the newest one to two thousand calls.
+#define AGE_CALLS 1024
+
+static struct Latency *make(struct Code *code)
+{
+    struct Latency *latency = Code_latency(code);
+
+    if (latency || code->cold.generator)
+        return latency;
+    latency = Heap_zeroed(1, sizeof *latency);
+    if (!latency)
+        return NULL;
+    Counter_add(&code->cold.grown_bytes, sizeof *latency);
+    // This store pairs with the acquire in FunctionRow_fill.
+    atomic_store_explicit(&code->cold.latency, latency, memory_order_release);
+    return latency;
+}
+
+// --- The table of suspended calls
+
+static struct SuspendedCall *slot_of(const struct Latency *latency,
+                                     uint32_t frame)
+{
+    uint32_t mask = latency->room - 1, at = frame * 0x9e3779b1u & mask;
+
+    while (latency->open[at].begin && latency->open[at].frame != frame)
+        at = (at + 1) & mask;
+    return &latency->open[at];
+}
+
+static struct SuspendedCall *find(const struct Latency *latency, uint32_t frame)
+{
+    struct SuspendedCall *open = latency->room ? slot_of(latency, frame) : NULL;
+
+    return open && open->begin ? open : NULL;
+}
+
+// Makes room for one more call. Returns false if there are too many calls or
+// memory is out.
+static bool reserve(struct Code *code, struct Latency *latency)
+{
+    struct SuspendedCall *old = latency->open, *open;
+    uint32_t room = latency->room, i;
+
+    if (2 * (latency->open_count + 1) <= room)
+        return true;
+    if (latency->open_count >= OPEN_MOST)
+        return false;
+    open = Heap_zeroed(room ? 2 * room : FIRST_ROOM, sizeof *open);
+    if (!open)
+        return false;
+    latency->open = open;
+    latency->room = room ? 2 * room : FIRST_ROOM;
+    for (i = 0; i < room; i++)
+        if (old[i].begin)
+            *slot_of(latency, old[i].frame) = old[i];
+    Counter_add(&code->cold.grown_bytes, (latency->room - room) * sizeof *open);
+    Heap_free(old);
+    return true;
+}
+
+// The net clock may run back by some ticks.
+static uint64_t ran_of(const struct CallPart *part)
+{
+    return part->ran > 0 ? (uint64_t)part->ran : 0;
+}
+
+static void add(struct Latencies *latencies, struct Code *code,
+                struct Latency *latency, const struct CallPart *part)
+{
+    struct SuspendedCall *open;
+
+    if (!reserve(code, latency))
+        return;
+    if (!latency->open_count && !latency->listed) {
+        latency->listed = true;
+        latency->next = latencies->first;
+        latencies->first = code;
+    }
+    open = slot_of(latency, part->frame);
+    // If the entry is in use, the older call has ended without an event.
+    latency->open_count += !open->begin;
+    *open = (struct SuspendedCall){part->begin, ran_of(part), part->frame};
+}
+
+// Removes an entry and moves the entries behind it, so that each entry is still
+// found.
+static void drop(struct Latency *latency, struct SuspendedCall *gone)
+{
+    uint32_t mask = latency->room - 1;
+    uint32_t at = (uint32_t)(gone - latency->open);
+    struct SuspendedCall moved;
+
+    latency->open_count--;
+    latency->open[at].begin = 0;
+    for (at = (at + 1) & mask; latency->open[at].begin; at = (at + 1) & mask) {
+        moved = latency->open[at];
+        latency->open[at].begin = 0;
+        *slot_of(latency, moved.frame) = moved;
+    }
+}
+
+// --- Calls
+
+static void suspend(struct Latencies *latencies, struct Code *code,
+                    const struct CallPart *part)
+{
+    struct Latency *latency = part->begin ? make(code) : Code_latency(code);
+    struct SuspendedCall *open;
+
+    if (!latency)
+        return;
+    if (part->begin) {
+        add(latencies, code, latency, part);
+        return;
+    }
+    open = find(latency, part->frame);
+    if (open)
+        open->ran += ran_of(part);
+}
+
+static void record(struct Latency *latency, uint64_t wall, uint64_t ran)
+{
+    Counter_add(&latency->calls, 1);
+    Counter_add(&latency->wall, wall);
+    Counter_add(&latency->ran, ran < wall ? ran : wall);
+    if (wall > Counter_get(&latency->longest))
+        Counter_set(&latency->longest, wall);
+    Histogram_add(&latency->walls, wall >> LATENCY_SHIFT);
+    if (++latency->aged < AGE_CALLS)
+        return;
+    latency->aged = 0;
+    Histogram_age(&latency->walls);
+}
+
+static void end(struct Code *code, const struct CallPart *part)
+{
+    struct Latency *latency = Code_latency(code);
+    struct SuspendedCall *open;
+
+    if (part->begin) {
+        // Code that runs once, such as a module, needs no memory for a
+        // histogram.
+        if (!latency && Counter_get(&code->hot.entries) > 1)
+            latency = make(code);
+        if (latency)
+            record(latency, part->end - part->begin, ran_of(part));
+        return;
+    }
+    open = latency ? find(latency, part->frame) : NULL;
+    if (!open)
+        return;
+    record(latency, part->end - open->begin, open->ran + ran_of(part));
+    drop(latency, open);
+}
+
+void Latency_note(struct Latencies *latencies, struct Code *code,
+                  const struct CallPart *part)
+{
+    if (part->suspends)
+        suspend(latencies, code, part);
+    else
+        end(code, part);
+}
+
+void Latency_cut(struct Code *code)
+{
+    struct Latency *latency = Code_latency(code);
+
+    if (latency)
+        Counter_add(&latency->cut, 1);
+}
+
+void Latency_cut_suspended(struct Code *code, uint64_t ticks)
+{
+    struct Latency *latency = Code_latency(code);
+
+    if (!latency || !latency->open_count)
+        return;
+    latency->cut_ticks = ticks;
+    Counter_add(&latency->cut, latency->open_count);
+    memset(latency->open, 0, latency->room * sizeof *latency->open);
+    latency->open_count = 0;
+}
+
+// --- Calls in flight
+
+static void count(const struct Latencies *latencies, struct Latency *latency,
+                  uint32_t calls, uint64_t begin)
+{
+    if (latency->look != latencies->look) {
+        latency->look = latencies->look;
+        latency->in_flight = 0;
+        latency->oldest = UINT64_MAX;
+    }
+    latency->in_flight += calls;
+    if (begin < latency->oldest)
+        latency->oldest = begin;
+}
+
+static uint64_t oldest(const struct Latency *latency)
+{
+    uint64_t oldest = UINT64_MAX;
+
+    for (uint32_t i = 0; i < latency->room; i++)
+        if (latency->open[i].begin && latency->open[i].begin < oldest)
+            oldest = latency->open[i].begin;
+    return oldest;
+}
+
+void Latency_look(struct Latencies *latencies)
+{
+    struct Code **link = &latencies->first;
+
+    latencies->look++;
+    while (*link) {
+        struct Latency *latency = Code_latency(*link);
+
+        if (latency->open_count) {
+            count(latencies, latency, latency->open_count, oldest(latency));
+            link = &latency->next;
+        } else {
+            latency->listed = false;
+            *link = latency->next;
+        }
+    }
+}
+
+void Latency_see(struct Latencies *latencies, struct Code *code, uint64_t begin)
+{
+    struct Latency *latency = make(code);
+
+    if (latency)
+        count(latencies, latency, 1, begin);
+}
+
+void Latency_forget(struct Latencies *latencies, const struct Code *code)
+{
+    struct Code **link = &latencies->first;
+
+    for (; *link; link = &Code_latency(*link)->next)
+        if (*link == code) {
+            *link = Code_latency(code)->next;
+            return;
+        }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Fills the rows of functions whose code objects are freed. The thread that
+// builds a snapshot calls this function.
+#ifndef OCULAR_TRACER_SESSION_RETIRED_ROWS_H
+#define OCULAR_TRACER_SESSION_RETIRED_ROWS_H
+
+#include "ipc/snapshot.h"
+#include "tracer/session/moment.h"
+
+// Lists the retired functions, sorted with the costliest first. The row
+// "(others)" comes last. Returns false if memory is out.
+bool RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at);
+
+#endif
