@@ -203,6 +203,12 @@ static void fill_function(struct Maker *maker, struct Function *f,
         .specializable_sites = NULL_U64,
         .calls_per_s_error = NAN,
         .missed_per_s = NAN,
+        .wall_p50_s = NAN,
+        .wall_p99_s = NAN,
+        .wall_max_s = NAN,
+        .in_flight = NULL_U64,
+        .oldest_s = NAN,
+        .await_s = NAN,
     };
     if (sum->what)
         f->age_s = fmax(sums->to_s - StretchSums_s(sums, sum->what), 0);

@@ -57,6 +57,15 @@ static PyObject *read_bytecode(PyCodeObject *code)
     return bytecode;
 }
 
+static enum CodeEnds ends_of(int flags)
+{
+    if (flags & CO_ASYNC_GENERATOR)
+        return ENDS_MOST;
+    return (flags & (CO_GENERATOR | CO_ITERABLE_COROUTINE)) == CO_GENERATOR
+               ? ENDS_FEW
+               : ENDS_ALL;
+}
+
 // Makes a struct Code and sets it as the extra of `code`. Returns NULL without
 // an exception if memory is out.
 static struct Code *make_code(struct State *state, PyCodeObject *code,
@@ -81,9 +90,7 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
             .line_table_size = (size_t)PyBytes_GET_SIZE(code->co_linetable),
             .suspends = code->co_flags &
                         (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR),
-            .generator =
-                (code->co_flags & (CO_GENERATOR | CO_ITERABLE_COROUTINE)) ==
-                CO_GENERATOR,
+            .ends = ends_of(code->co_flags),
         };
 
         result =
@@ -398,6 +405,15 @@ int Adopt_drop_all(struct State *state)
     return visit_known(state, false, drop);
 }
 
+static void note_running(struct State *state, PyCodeObject *code)
+{
+    struct Code *found = Adopt_find(state, (PyObject *)code);
+
+    if (found)
+        atomic_store_explicit(&found->cold.found_running, true,
+                              memory_order_relaxed);
+}
+
 // Classifies the code of a frame and of all its callers.
 static void classify_stack(struct State *state, PyFrameObject *frame)
 {
@@ -407,6 +423,7 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
         PyCodeObject *code = PyFrame_GetCode(frame);
 
         Adopt_classify(state, code);
+        note_running(state, code);
         Py_DECREF(code);
         Py_DECREF(frame);
         frame = back;
@@ -424,8 +441,10 @@ static void classify_put_off(struct State *state, const PyThreadState *thread)
 
     for (size_t i = 0; i < count; i++)
         if (PyCode_Check(codes[i]) &&
-            (uintptr_t)Extra_of(state, codes[i]) == state->seen)
+            (uintptr_t)Extra_of(state, codes[i]) == state->seen) {
             classify(state, codes[i], true);
+            note_running(state, codes[i]);
+        }
 }
 
 void Adopt_running_put_off(struct State *state)

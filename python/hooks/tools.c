@@ -14,9 +14,10 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 // Before 3.15 PY_UNWIND is global and cannot be disabled, and also fires for
 // frames of excluded and dark code. A program that does nothing but raise
 // exceptions would run a fifth longer (docs/overhead.md). So after UNWINDS_MOST
-// events in a second, PY_UNWIND is off for UNWIND_OFF_S seconds. Then the depth
+// events between two looks of the governor, which are one or two seconds apart,
+// PY_UNWIND is off for UNWIND_OFF_S seconds. Then the depth
 // stamps close the frames that an exception has left.
-#define UNWINDS_MOST 2000
+#define UNWINDS_MOST 5000
 #define UNWIND_OFF_S 60.0
 
 // PY_UNWIND and PY_THROW can be local from 3.15 on.
@@ -345,7 +346,8 @@ int Tools_arm(struct State *state)
 
 void Tools_note_unwind(struct State *state)
 {
-    if (UNWIND_IS_LOCAL || !state->unwinds_left || --state->unwinds_left)
+    if (UNWIND_IS_LOCAL || !state->unwinds_left || --state->unwinds_left ||
+        state->ids_lost)
         return;
     if (set_global(state, state->event_bits[ON_THROW]) < 0)
         PyErr_Clear();

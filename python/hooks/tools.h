@@ -23,9 +23,10 @@ int Tools_open(struct State *state);
 int Tools_arm(struct State *state);
 // Counts a PY_UNWIND event. Switches the event off if there are too many.
 void Tools_note_unwind(struct State *state);
-// Allows the PY_UNWIND events of another second. If the event was switched off
-// a minute ago, switches the event on again. The governor calls this function
-// at least once a second, at the time `now_s` of CLOCK_MONOTONIC.
+// Allows more PY_UNWIND events, at most once a second. If the event was
+// switched off a minute ago, switches the event on again. The governor calls
+// this function each one or two seconds, at the time `now_s` of
+// CLOCK_MONOTONIC.
 void Tools_renew_unwinds(struct State *state, double now_s);
 // Checks whether both ids are still ours, because any code may free an id or
 // take a freed id. Sets `ids_lost` if an id is no longer ours. Later calls do

@@ -84,6 +84,11 @@ def test_calls_are_those_of_the_program(tmp_path):
     assert found["leaf"]["avg_cycles"] is None  # leaf was never dark
 
 
+KEYS = (
+    "calls calls_estimated avg_cycles p99_cycles wall_p50_s wall_max_s state sites".split()
+)
+
+
 def test_the_whole_run_has_the_last_numbers(tmp_path):
     said, recording = traced(tmp_path, "gc.collect(); busy(1)")
     found = shown(recording)
@@ -94,7 +99,7 @@ def test_the_whole_run_has_the_last_numbers(tmp_path):
     assert {"leaf", "mid", "work"} <= names
     for name in names:
         was, now = expected[name], rows(found)[name]
-        for key in "calls", "calls_estimated", "avg_cycles", "p99_cycles", "state", "sites":
+        for key in KEYS:
             assert now[key] in (was[key], pytest.approx(was[key])), (name, key)
         assert now["share"] == pytest.approx(was["run_share"], abs=0.01), name
     assert sum(t["cpu_s"] for t in found["threads"]) == pytest.approx(1, abs=0.4)
@@ -126,6 +131,7 @@ def test_a_killed_program_can_be_looked_at(tmp_path):
     assert "work" in screen(recording, "f")
     # A killed program writes no final snapshot, so the cycles per call are unknown.
     assert found["leaf"]["avg_cycles"] is None and found["leaf"]["p99_cycles"] is None
+    assert found["leaf"]["wall_max_s"] is None and found["leaf"]["in_flight"] is None
 
 
 def test_a_stretch(tmp_path):

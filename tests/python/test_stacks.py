@@ -273,8 +273,8 @@ def misses():
 
 
 def many_exceptions():
-    """After 2 000 exceptions the hooks no longer see the ends that exceptions cause."""
-    for _ in range(2500):
+    """After 5 000 exceptions the hooks no longer see the ends that exceptions cause."""
+    for _ in range(7000):
         with contextlib.suppress(KeyError):
             misses()
     exceptions()

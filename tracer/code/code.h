@@ -60,8 +60,8 @@ struct CodeSource {
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;
-    bool suspends;  // true for a generator or a coroutine
-    bool generator; // true for a generator that is no coroutine
+    bool suspends; // true for a generator or a coroutine
+    enum CodeEnds ends;
 };
 
 // Makes a Code. Goes through the bytecode and makes the list of sites. If

@@ -11,6 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Which ends of a function's calls have an event.
+enum CodeEnds {
+    ENDS_ALL,
+    // An asynchronous generator. From 3.13 on CPython reports no end if the
+    // program drops the generator.
+    ENDS_MOST,
+    // A generator that is no coroutine, and that programs often drop. The
+    // latency of its calls is not measured.
+    ENDS_FEW
+};
+
 struct CodeCold {
     _Atomic uint32_t dark_times; // number of times that the function went dark
     // Number of times that a site or an instruction went dark, or that all
@@ -30,10 +41,10 @@ struct CodeCold {
     // was missed.
     _Atomic uint64_t dark_since;
     bool unarmed; // true if the function was never armed
-    // True for a generator that is no coroutine. The latency of its calls is
-    // not measured, because no event reports the end of a generator that the
-    // program does not use up. Immutable.
-    bool generator;
+    uint8_t ends; // enum CodeEnds; immutable
+    // True if a call was running when the code was adopted. Any thread reads
+    // this field.
+    _Atomic bool found_running;
     // True if asyncio runs the steps of tasks by this function, and there is a
     // timeline. The thread that adopts the code writes this field.
     bool begins_tasks;

@@ -33,9 +33,12 @@ struct Latency {
     counter_t ran;     // ticks in which these calls ran on a thread
     counter_t wall;    // sum of the latencies in ticks
     counter_t longest; // the longest latency in ticks
-    counter_t cut; // calls whose beginning was seen, and whose end was missed
-    uint64_t cut_ticks; // newest time of Latency_cut_suspended; 0: never
-    uint32_t aged;      // calls since Histogram_age
+    // Calls whose beginning was seen and whose end was missed. When the
+    // histogram forgets half of its calls, half of this number is forgotten.
+    counter_t cut;
+    uint32_t aged; // calls since Histogram_age
+    // Number of suspended calls that have ended unseen. Nobody knows which.
+    uint32_t lost;
     // A hash table of suspended calls, of `room` entries; `room` is 0 or a
     // power of 2.
     struct SuspendedCall *open;
@@ -45,6 +48,7 @@ struct Latency {
     uint32_t look;
     uint32_t in_flight; // calls that have begun and have not ended
     uint64_t oldest;    // ticks at the beginning of the oldest of these calls
+    bool unsure;        // true if some of these calls may have ended
     struct Code *next;  // next function in the list of Latencies
 
     // The thread that builds a snapshot writes the next fields: `calls` and
@@ -52,7 +56,8 @@ struct Latency {
     // unknown.
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
-    bool shown; // true if the newest row has calls in flight
+    // True if the newest row had calls in flight, or did not know them.
+    bool changes;
 };
 
 #endif

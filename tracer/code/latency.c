@@ -3,8 +3,6 @@
 #include "tracer/code/latency.h"
 #include "ipc/base/heap.h"
 
-#include <string.h>
-
 #define FIRST_ROOM 8
 // Number of suspended calls of one function that are kept. The latencies of
 // further calls are not measured.
@@ -17,7 +15,7 @@ static struct Latency *make(struct Code *code)
 {
     struct Latency *latency = Code_latency(code);
 
-    if (latency || code->cold.generator)
+    if (latency || code->cold.ends == ENDS_FEW)
         return latency;
     latency = Heap_zeroed(1, sizeof *latency);
     if (!latency)
@@ -33,7 +31,10 @@ static struct Latency *make(struct Code *code)
 static struct SuspendedCall *slot_of(const struct Latency *latency,
                                      uint32_t frame)
 {
-    uint32_t mask = latency->room - 1, at = frame * 0x9e3779b1u & mask;
+    uint32_t mask = latency->room - 1;
+    // The highest bits of the product depend on all bits of the hash.
+    uint32_t at =
+        (uint32_t)((uint64_t)(frame * 0x9e3779b1u) * latency->room >> 32);
 
     while (latency->open[at].begin && latency->open[at].frame != frame)
         at = (at + 1) & mask;
@@ -45,6 +46,15 @@ static struct SuspendedCall *find(const struct Latency *latency, uint32_t frame)
     struct SuspendedCall *open = latency->room ? slot_of(latency, frame) : NULL;
 
     return open && open->begin ? open : NULL;
+}
+
+static void empty(struct Code *code, struct Latency *latency)
+{
+    Counter_add(&code->cold.grown_bytes,
+                -(uint64_t)latency->room * sizeof *latency->open);
+    Heap_free(latency->open);
+    latency->open = NULL;
+    latency->open_count = latency->room = latency->lost = 0;
 }
 
 // Makes room for one more call. Returns false if there are too many calls or
@@ -90,7 +100,10 @@ static void add(struct Latencies *latencies, struct Code *code,
         latencies->first = code;
     }
     open = slot_of(latency, part->frame);
-    // If the entry is in use, the older call has ended without an event.
+    if (open->begin) { // the older call has ended unseen
+        Counter_add(&latency->cut, !latency->lost);
+        latency->lost -= latency->lost > 0;
+    }
     latency->open_count += !open->begin;
     *open = (struct SuspendedCall){part->begin, ran_of(part), part->frame};
 }
@@ -122,6 +135,11 @@ static void suspend(struct Latencies *latencies, struct Code *code,
 
     if (!latency)
         return;
+    // The end of a function's call may be missed after the function went dark.
+    if (part->begin && code->hot.dark) {
+        Latency_lose(code, part->begin);
+        return;
+    }
     if (part->begin) {
         add(latencies, code, latency, part);
         return;
@@ -142,6 +160,7 @@ static void record(struct Latency *latency, uint64_t wall, uint64_t ran)
     if (++latency->aged < AGE_CALLS)
         return;
     latency->aged = 0;
+    Counter_set(&latency->cut, Counter_get(&latency->cut) / 2);
     Histogram_age(&latency->walls);
 }
 
@@ -164,6 +183,8 @@ static void end(struct Code *code, const struct CallPart *part)
         return;
     record(latency, part->end - open->begin, open->ran + ran_of(part));
     drop(latency, open);
+    if (latency->lost >= latency->open_count)
+        empty(code, latency);
 }
 
 void Latency_note(struct Latencies *latencies, struct Code *code,
@@ -175,24 +196,26 @@ void Latency_note(struct Latencies *latencies, struct Code *code,
         end(code, part);
 }
 
-void Latency_cut(struct Code *code)
+void Latency_lose(struct Code *code, uint64_t begin)
 {
     struct Latency *latency = Code_latency(code);
 
-    if (latency)
-        Counter_add(&latency->cut, 1);
+    if (!latency || (!begin && !latency->open_count))
+        return;
+    Counter_add(&latency->cut, 1);
+    latency->lost += !begin;
+    if (latency->lost >= latency->open_count)
+        empty(code, latency);
 }
 
-void Latency_cut_suspended(struct Code *code, uint64_t ticks)
+void Latency_cut(struct Code *code)
 {
     struct Latency *latency = Code_latency(code);
 
     if (!latency || !latency->open_count)
         return;
-    latency->cut_ticks = ticks;
-    Counter_add(&latency->cut, latency->open_count);
-    memset(latency->open, 0, latency->room * sizeof *latency->open);
-    latency->open_count = 0;
+    Counter_add(&latency->cut, latency->open_count - latency->lost);
+    empty(code, latency);
 }
 
 // --- Calls in flight
@@ -204,6 +227,7 @@ static void count(const struct Latencies *latencies, struct Latency *latency,
         latency->look = latencies->look;
         latency->in_flight = 0;
         latency->oldest = UINT64_MAX;
+        latency->unsure = latency->lost > 0;
     }
     latency->in_flight += calls;
     if (begin < latency->oldest)
@@ -232,6 +256,7 @@ void Latency_look(struct Latencies *latencies)
             count(latencies, latency, latency->open_count, oldest(latency));
             link = &latency->next;
         } else {
+            empty(*link, latency);
             latency->listed = false;
             *link = latency->next;
         }
@@ -250,6 +275,8 @@ void Latency_forget(struct Latencies *latencies, const struct Code *code)
 {
     struct Code **link = &latencies->first;
 
+    if (!Code_latency(code) || !Code_latency(code)->listed)
+        return;
     for (; *link; link = &Code_latency(*link)->next)
         if (*link == code) {
             *link = Code_latency(code)->next;

@@ -27,11 +27,12 @@ struct CallPart {
 // Adds a part to its call. Does nothing if the call's beginning was not seen.
 void Latency_note(struct Latencies *latencies, struct Code *code,
                   const struct CallPart *part);
-// Notes that the end of a call was missed, whose beginning was seen.
+// Notes that a call has ended unseen. `begin` is CallPart.begin of the part
+// that has ended.
+void Latency_lose(struct Code *code, uint64_t begin);
+// Forgets all suspended calls of the function, because their ends will be
+// missed.
 void Latency_cut(struct Code *code);
-// Forgets all suspended calls of the function at the time `ticks`, because
-// their ends will be missed, or because an unknown one of them has ended.
-void Latency_cut_suspended(struct Code *code, uint64_t ticks);
 // Begins a new look at the calls in flight. Counts all suspended calls.
 void Latency_look(struct Latencies *latencies);
 // Counts a call that runs now and whose first part has not ended. `begin` is

@@ -64,11 +64,13 @@ static inline size_t Hit_caller(uintptr_t address)
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
-// Returns some bits of a frame's address, as a number that is never 0. The
-// number tells the suspended calls of a function apart (latency.h).
+// Returns a hash of a frame's address, which is never 0. The hash tells the
+// suspended calls of a function apart (latency.h).
 static inline size_t Hit_frame(uintptr_t address)
 {
-    return Hit_caller(address);
+    uint64_t hash = (uint64_t)(address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (size_t)(hash >> (64 - HIT_UNIT_BITS)) | !hash;
 }
 
 // Returns false if one of these numbers is too large for Hit_where.

@@ -6,12 +6,19 @@
 // stack may belong to a greenlet that has ended. Before a parked stack becomes
 // current, its frames are compared with the interpreter's frames.
 #include "tracer/hook/switch.h"
+#include "tracer/code/latency.h"
 
 #define FIRST_FRAMES 16
 
 static size_t bytes_of(const struct Stack *stack)
 {
     return (size_t)(stack->limit + 1 - stack->bottom) * sizeof(struct Frame);
+}
+
+static void lose(const struct Frame *frame)
+{
+    if (frame->code)
+        Latency_lose(frame->code, frame->begin);
 }
 
 // Drops the frames that the interpreter's stack no longer has, and all inner
@@ -27,8 +34,10 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
             gone = frame, asked = 0;
     if (!gone)
         return;
-    for (; trace->top >= gone; ThreadTrace_pop(trace))
+    for (; trace->top >= gone; ThreadTrace_pop(trace)) {
         Counter_add(&trace->unwound, 1);
+        lose(trace->top);
+    }
     // The self time of the frame is unknown, as in ThreadTrace_pop_unseen.
     trace->top->epoch = EPOCH_NONE;
 }
@@ -38,6 +47,7 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
 {
     for (; stack->top > stack->bottom; stack->top--) {
         Counter_add(&trace->unwound, 1);
+        lose(stack->top);
         trace->active[stack->top->id % THREAD_TRACE_ACTIVE]--;
     }
     trace->stack_bytes -= bytes_of(stack);

@@ -112,7 +112,7 @@ static void forget(struct Frame *bottom, struct Frame *top,
     for (frame = bottom + 1; frame <= top; frame++)
         if (frame->code == code) {
             if (frame->begin)
-                Latency_cut(frame->code);
+                Latency_lose(frame->code, frame->begin);
             frame->code = NULL;
             frame->address = 0;
         }
@@ -173,10 +173,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     struct Code *code = trace->top->code;
 
     Counter_add(&trace->unwound, 1);
-    if (code && trace->top->begin)
-        Latency_cut(code);
-    else if (code)
-        Latency_cut_suspended(code, ticks);
+    if (code)
+        Latency_lose(code, trace->top->begin);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
     // A part of the time since the last event belonged to the caller, but was
@@ -324,7 +322,7 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     if (!code->spans.ended)
         Spans_drop(code, ticks);
     Code_refresh(code);
-    Latency_cut_suspended(code, ticks);
+    Latency_cut(code);
     code->hot.calls_exact = code->hot.exact = false;
     atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),

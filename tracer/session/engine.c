@@ -99,8 +99,9 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
 
     Counting_begin(&engine->counting);
     ticks = Clock_read(&engine->clock);
-    ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark) {
+        ThreadTraces_forget(&engine->traces, code);
+        Latency_cut(code);
         Code_end_dark(code, Clock_hz(&engine->clock));
         clear_callers(engine, code);
     }

@@ -7,11 +7,17 @@
 
 static const double QUANTILES[] = {0.5, 0.99};
 
-// Fills the quantiles of the latency. Reading the histogram takes long, so the
-// quantiles are read again only after the number of calls has grown by 1/64. If
-// the ends of some calls were missed, these calls may have been the longest.
-// Then a quantile is unknown, unless far fewer calls were missed than are
-// beyond this quantile.
+// Returns the lower value. NaN stays NaN.
+static double not_above(double most, double value)
+{
+    return value > most ? most : value;
+}
+
+// Fills the longest latency and the quantiles. Reading the histogram takes
+// long, so the quantiles are read again only after the number of calls has
+// grown by 1/64. If the ends of some calls were missed, these calls may have
+// been the longest. Then a quantile is unknown, unless far fewer calls were
+// missed than are beyond this quantile.
 static void fill_quantiles(struct Function *f, struct Latency *latency,
                            double hz)
 {
@@ -22,31 +28,53 @@ static void fill_quantiles(struct Function *f, struct Latency *latency,
 
     if (calls > read + read / 64 || cut != latency->read_cut) {
         Histogram_quantiles(&latency->walls, QUANTILES, quantiles, 2);
-        missed = (double)cut / (double)(calls + cut);
+        missed = (double)cut / (double)(Histogram_count(&latency->walls) + cut);
         latency->wall_p50_s = missed < 0.1 ? quantiles[0] * unit : NAN;
         latency->wall_p99_s = missed < 0.002 ? quantiles[1] * unit : NAN;
         latency->read_calls = calls;
         latency->read_cut = cut;
     }
-    f->wall_p50_s = latency->wall_p50_s;
-    f->wall_p99_s = latency->wall_p99_s;
+    // A quantile may be above the longest call by the width of a bucket.
+    f->wall_max_s = (double)Counter_get(&latency->longest) / hz;
+    f->wall_p50_s = not_above(f->wall_max_s, latency->wall_p50_s);
+    f->wall_p99_s = not_above(f->wall_max_s, latency->wall_p99_s);
+}
+
+// Returns true if the hooks see all calls that begin now.
+static bool is_armed(const struct Code *code)
+{
+    return !code->hot.dark && code->cold.ends == ENDS_ALL &&
+           Code_arming(code) != ARMED_SLICES && Code_arming(code) != ARMED_HOT;
+}
+
+// Returns true if the function has been armed for so long that calls which
+// began before have ended. This is about twice the longest latency.
+static bool is_armed_long(const struct Code *code,
+                          const struct Latency *latency,
+                          const struct Moment *at)
+{
+    uint64_t since = Counter_get(&code->spans.open_ticks);
+    uint64_t least = (uint64_t)at->hz;
+
+    if (latency)
+        least += 2 * Counter_get(&latency->longest);
+    return code->hot.calls_exact || (since && at->ticks - since >= least);
 }
 
 static void fill_in_flight(struct Function *f, const struct Code *code,
                            const struct Latency *latency,
                            const struct Moment *at)
 {
-    // Suspended calls of which nothing is known any more have ended by then.
-    if (latency && latency->cut_ticks &&
-        at->ticks - latency->cut_ticks <
-            2 * Counter_get(&latency->longest) + (uint64_t)at->hz)
+    if (!is_armed(code) || !is_armed_long(code, latency, at))
         return;
-    if (code->hot.dark || code->cold.generator ||
-        Code_arming(code) == ARMED_SLICES || Code_arming(code) == ARMED_HOT)
-        return;
-    f->in_flight = 0;
     if (!latency || latency->look != at->registry->latencies.look ||
-        !latency->in_flight)
+        !latency->in_flight) {
+        // A call that was running when the code was adopted has no hit.
+        if (!code->cold.found_running)
+            f->in_flight = 0;
+        return;
+    }
+    if (latency->unsure)
         return;
     f->in_flight = latency->in_flight;
     f->oldest_s =
@@ -67,12 +95,11 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
     fill_in_flight(f, code, latency, at);
     if (!latency)
         return;
-    latency->shown = f->in_flight != NULL_U64 && f->in_flight > 0;
+    latency->changes = is_armed(code) && f->in_flight != 0;
     calls = (double)Counter_get(&latency->calls);
     if (calls == 0)
         return;
     fill_quantiles(f, latency, at->hz);
-    f->wall_max_s = (double)Counter_get(&latency->longest) / at->hz;
     if (code->hot.enter_hook == HOOK_RESUME)
         f->await_s = ((double)Counter_get(&latency->wall) -
                       (double)Counter_get(&latency->ran)) /
@@ -81,5 +108,5 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
 
 bool LatencyRow_changes(const struct Code *code)
 {
-    return Code_latency(code) && Code_latency(code)->shown;
+    return Code_latency(code) && Code_latency(code)->changes;
 }
