@@ -229,6 +229,9 @@ TEST(the_whole_run)
     assert_near(f->total_share, .5, .001);
     assert_true(isnan(f->avg_cycles) && isnan(f->p50_cycles));
     assert_int_equal(f->self_cycles, NULL_U64);
+    assert_true(isnan(f->wall_p99_s) && isnan(f->wall_max_s));
+    assert_true(isnan(f->oldest_s) && isnan(f->await_s));
+    assert_int_equal(f->in_flight, NULL_U64);
     assert_int_equal(all->thread_count, 1);
     assert_string_equal(all->threads[0].name, "MainThread");
     assert_near(all->threads[0].cpu_s, 5, .01);
