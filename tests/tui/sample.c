@@ -51,6 +51,21 @@ static const struct Brief briefs[] = {
      -1},
 };
 
+// Latencies of functions that are armed all the time. Other functions have
+// none.
+static const struct Wall {
+    unsigned brief;
+    double p50, p99, max;
+    uint64_t in_flight;
+    double oldest, await; // NaN: null
+} walls[] = {
+    {1, .0021, .0083, .0412, 0, NAN, NAN},
+    {5, .0414, .187, .422, 3, 18.2, .0391}, // hangs
+    {7, .312, .954, 1.41, 2, .731, .251},
+    {8, 6.1e-6, 4.3e-5, .00021, 0, NAN, NAN},
+    {10, 5.01, 5.02, 5.04, 1, 2.17, NAN},
+};
+
 #define BRIEFS (sizeof briefs / sizeof briefs[0])
 
 static void *take_from(struct Arena *arena, size_t size)
@@ -108,6 +123,17 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->run_samples = function->samples;
 }
 
+static void add_wall(struct Function *function, const struct Wall *wall,
+                     unsigned tick)
+{
+    function->wall_p50_s = wall->p50;
+    function->wall_p99_s = wall->p99;
+    function->wall_max_s = wall->max;
+    function->in_flight = wall->in_flight;
+    function->oldest_s = wall->oldest + tick;
+    function->await_s = wall->await;
+}
+
 static void add_extra(struct Snapshot *snapshot, struct Function *function,
                       unsigned number, const struct SampleWish *wish)
 {
@@ -160,6 +186,12 @@ static void add_functions(struct Snapshot *snapshot,
                                          .run_samples = NULL_U64,
                                          .calls_error = NAN,
                                          .calls_per_s_error = NULL_F64,
+                                         .wall_p50_s = NULL_F64,
+                                         .wall_p99_s = NULL_F64,
+                                         .wall_max_s = NULL_F64,
+                                         .in_flight = NULL_U64,
+                                         .oldest_s = NULL_F64,
+                                         .await_s = NULL_F64,
                                          .resumptions = NULL_U64,
                                          .self_cycles = NULL_U64,
                                          .total_cycles = NULL_U64,
@@ -183,6 +215,8 @@ static void add_functions(struct Snapshot *snapshot,
         else
             add_extra(snapshot, &functions[i], (unsigned)(i - BRIEFS), wish);
     }
+    for (size_t i = 0; i < sizeof walls / sizeof *walls; i++)
+        add_wall(&functions[walls[i].brief], &walls[i], wish->tick);
     for (size_t i = 1; i < BRIEFS && !wish->no_sampler; i++)
         add_callers(snapshot, &functions[i], i / 2 + 1);
     snapshot->functions = functions;

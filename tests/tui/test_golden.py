@@ -25,7 +25,10 @@ pytestmark = [
 ]
 
 SMALL, LARGE = "80x24", "150x40"
-AT_BOTH = ("functions", "help", "opcodes", "threads", "flame", "callers", "annotate")
+AT_BOTH = (
+    *("functions", "help", "opcodes", "threads", "flame", "callers", "annotate"),
+    "latency",
+)
 
 # Gives each screen's name and the keys that lead to it. A new view adds its own
 # screens.
@@ -52,6 +55,10 @@ SCREENS = {
     "flame-search": "<Frame>f/raw<Enter>",
     "one-thread": "<Frame>tj<Enter>j",
     "ended": "<Frame:99>",
+    "latency": "<Frame>l",
+    "latency-sorted": "<Frame>l<lt>I",
+    "latency-baseline": "<Frame>lb<Frame><Frame>",
+    "latency-menu": "l<F6>j",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
     "callers-middle": "jjck<Enter><Frame>j",

@@ -13,7 +13,8 @@ from e2e.program import wait_until
 from tui.emulated import SLOW, TOP, Top, selected
 
 PYTHON = os.environ.get("PYTHON", sys.executable)
-MAIN = r"(?m)^ overhead "  # only the main screen has this line
+# only the main screen has these lines
+MAIN = r"(?m)^ overhead (.|\n)*\bSTATE\b"
 
 pytestmark = [
     pytest.mark.skipif(not os.path.exists(TOP), reason="not built"),
@@ -166,6 +167,7 @@ EFFECTS = {
         "Right": (FIND, r"SOURCE / BYTECODE(.|\n)*def escape_time"),
         "c": ([*FIND, "Space"], r"CALLERS, whom(.|\n)* mandelbrot "),
         "o": ([], "FROM -> TO"),
+        "l": ([], r"IN FLIGHT(.|\n)* [0-9.]+[mµ]s "),
         "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
     },
@@ -349,6 +351,72 @@ def test_specialisation_and_threads_of_the_real_program(top):
     top.press("/", *"analyst", "Enter", "Enter")
     top.wait("thread analyst of 6")
     top.wait(r"\d%.*(numeric|streams)\.py")  # even if the thread gets little CPU time
+
+
+HANGING = """
+import asyncio, ocular, sys
+
+async def handle(seconds):
+    await asyncio.sleep(seconds)
+
+async def serve():
+    while True:
+        await handle(.005)
+
+async def main():
+    tasks = [asyncio.create_task(serve())]
+    def obey():
+        if sys.stdin.readline() == "hang\\n":
+            tasks.append(asyncio.create_task(handle(1e6)))
+        else:
+            tasks.pop().cancel()
+    asyncio.get_running_loop().add_reader(0, obey)
+    print("ready", flush=True)
+    await tasks[0]
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.once
+def test_a_handler_that_hangs(tmp_path):
+    directory = tmp_path / "s"
+    directory.mkdir(mode=0o700)
+    script = tmp_path / "service.py"
+    script.write_text(HANGING)
+    with subprocess.Popen(
+        [PYTHON, script],
+        env={**os.environ, "OCULAR_DIR": str(directory)},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as program:
+        viewer = None
+        try:
+            assert program.stdout.readline() == "ready\n"
+            viewer = Top(directory, "-p", str(program.pid), size=(120, 30))
+            viewer.wait(MAIN)
+            viewer.press("\\", *"service.py", "Enter", "l")
+            # The handler's calls take 5 ms. main and serve never end.
+            text = viewer.wait(r"\dms .* handle +serv(.|\n)* 1 +[\d.]+m?s .* serve ")
+            assert not re.search(r"[sm]!", text)
+            program.stdin.write("hang\n")
+            program.stdin.flush()
+            # the handler that hangs is above all others
+            text = viewer.wait(r"FUNCTION.*\n▸.* [12] +[\d.]+s! .* handle ")
+            assert len(re.findall(r"[sm]!", text)) == 1
+            viewer.press("Enter")
+            viewer.wait(r"SOURCE / BYTECODE(.|\n)*await asyncio.sleep")
+            viewer.press("Esc")
+            viewer.wait(r"[sm]! .* handle ")
+            program.stdin.write("go on\n")
+            program.stdin.flush()
+            viewer.wait(lambda text: "handle" in text and not re.search("[sm]!", text))
+        finally:
+            if viewer:
+                viewer.close()
+            program.kill()
 
 
 FORKING = """

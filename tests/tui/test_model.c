@@ -46,7 +46,10 @@ static double share_of(const struct Row *row)
 static double key_of(const struct Row *row)
 {
     enum ColumnId id = Model_sort_column(&model);
-    return id == COLUMN_SHARE ? share_of(row) : COLUMNS[id].key(row);
+    double key = COLUMNS[id].key(row);
+    if (id == COLUMN_WALL_P99 && Row_hangs(row))
+        return fmax(key, row->now->oldest_s);
+    return id == COLUMN_SHARE ? share_of(row) : key;
 }
 
 // Returns true if two rows with the same key are in the right order.
@@ -166,6 +169,75 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     Model_toggle_idle(&model);
     assert_int_equal(model.shown, 2);
     assert_int_equal(model.hidden, 0);
+}
+
+// A function that hangs is sorted by the age of its oldest call. Functions of
+// which no call has ended come last.
+TEST_WITH(test_the_order_of_latencies, prepare, finish)
+{
+    static const char *const order[] = {
+        "make_handler.<locals>.wrapper", // hangs for 18 s
+        "idle", "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8.\xe8\xaf\xbb\xe5\x8f\x96",
+        "Plan.execute"};
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function *loop = &Sample_functions(snapshot)[0];
+    loop->name = "main";
+    loop->calls = loop->in_flight = 1;
+    loop->oldest_s = 600;
+    loop->wall_p50_s = loop->wall_p99_s = loop->wall_max_s = NAN;
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    Model_sort_by(&model, COLUMN_AVG);
+    Model_invert(&model);
+    Model_show_latency(&model, true);
+    assert_int_equal(model.sort, COLUMN_WALL_P99);
+    assert_false(model.invert);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(name_at(i), order[i]);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_not_equal(name_at(i), "main");
+    Model_sort_by(&model, COLUMN_OLDEST);
+    assert_string_equal(name_at(0), "main");
+    // Each of the two views has its own order.
+    Model_show_latency(&model, false);
+    assert_int_equal(model.sort, COLUMN_AVG);
+    assert_true(model.invert);
+    Model_show_latency(&model, true);
+    assert_int_equal(model.sort, COLUMN_OLDEST);
+    assert_false(model.invert);
+    assert_string_equal(name_at(0), "main");
+}
+
+// A function with a call in flight is not idle, however old its newest event
+// is.
+TEST_WITH(test_a_call_in_flight_is_not_idle, prepare, finish)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function *functions = Sample_functions(snapshot);
+    snapshot->function_count = 2;
+    make(&functions[0], "hangs", 0, 100, 0);
+    make(&functions[1], "idle", 0, 100, 0);
+    functions[0].age_s = functions[1].age_s = 600;
+    functions[0].in_flight = 1;
+    functions[1].in_flight = 0;
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    assert_false(Row_is_idle(Model_row_of(&model, 1)));
+    assert_true(Row_is_idle(Model_row_of(&model, 2)));
+}
+
+TEST_WITH(test_cpu_time_from_stacks, prepare, finish)
+{
+    struct CallTotal totals[] = {{1, .5, .1}, {2, .3, .3}};
+    const struct Calls calls = {.functions = totals, .function_count = 2};
+    push(0);
+    Model_show_latency(&model, true);
+    Model_sort_by(&model, COLUMN_CPU);
+    Model_take_calls(&model, &calls, 100, 40);
+    const struct Row *row = Model_row_of(&model, 1);
+    assert_true(row->cpu_s == 50 && fabs(row->cpu_samples - 50) < 1e-9);
+    assert_true(fabs(Model_row_of(&model, 2)->cpu_samples - 30) < 1e-9);
+    assert_true(Model_row_of(&model, 3)->cpu_s == 0);
+    assert_true(Row_cpu(row) == 50 / row->now->calls_estimated);
+    check_order();
 }
 
 TEST_WITH(test_one_thread, prepare, finish)

@@ -882,6 +882,19 @@ def test_keys_without_a_terminal(start, directory):
     assert "Done: the function" in done.stdout
 
 
+def test_latencies_without_a_terminal(start, directory):
+    """-s opens the latency view. The first frame waits for the CPU time of a call."""
+    start.server()
+    done = run(directory, "--once", "-s", "wall_p99", "--size", "120x30")
+    assert re.search(r"IN FLIGHT +OLDEST +P50 +P99▼", done.stdout)
+    rows = done.stdout.partition("IN FLIGHT")[2].splitlines()[1:]
+    assert re.match(r"▸ .* 18s! .* ~\d+ns .*wrapper ", rows[0])
+    done = run(directory, "--once", "--json", "-s", "wall_p50")
+    found = [f["wall_p50_s"] for f in json.loads(done.stdout)["functions"]]
+    known = [p50 for p50 in found if p50 is not None]
+    assert len(known) == 5 and found[:5] == sorted(known, reverse=True)
+
+
 def test_json(start, directory):
     start.server()
     one = run(directory, "--once", "--json")

@@ -47,7 +47,9 @@ static struct Function nothing(void)
     function.avg_cycles = function.min_cycles = NAN;
     function.p50_cycles = function.p99_cycles = function.age_s = NAN;
     function.calls_per_s_error = NAN;
-    function.resumptions = NULL_U64;
+    function.resumptions = function.in_flight = NULL_U64;
+    function.wall_p50_s = function.wall_p99_s = function.wall_max_s = NAN;
+    function.oldest_s = function.await_s = NAN;
     return function;
 }
 
@@ -270,6 +272,10 @@ TEST(test_cells_fit_their_columns)
         function.state = whole % 3;
         function.calls_exact = 0;
         function.specialized_sites = function.specializable_sites = whole;
+        function.wall_p50_s = function.wall_p99_s = value / 1e5;
+        function.wall_max_s = function.await_s = value / 1e3;
+        function.in_flight = whole / 2;
+        function.oldest_s = value;
         for (int i = 0; i < COLUMN_FUNCTION; i++) {
             const struct Display *display = whole & 1 ? &times : &cycles;
             int width = Text_width(says((enum ColumnId)i, &row, display));
@@ -278,6 +284,88 @@ TEST(test_cells_fit_their_columns)
             assert_true(width <= TABLE[i].width);
         }
     }
+}
+
+TEST(test_latencies)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    function.wall_p50_s = .0021;
+    function.wall_p99_s = .0083;
+    function.wall_max_s = 41.2;
+    function.await_s = 6.1e-6;
+    function.oldest_s = .731;
+    function.in_flight = 1200;
+    assert_string_equal(says(COLUMN_WALL_P50, &row, &cycles), "2.1ms");
+    assert_string_equal(says(COLUMN_WALL_P99, &row, &cycles), "8.3ms");
+    assert_string_equal(says(COLUMN_WALL_MAX, &row, &times), "41s");
+    assert_string_equal(says(COLUMN_AWAIT, &row, &times), "6.1µs");
+    assert_string_equal(says(COLUMN_OLDEST, &row, &cycles), "731ms ");
+    assert_string_equal(says(COLUMN_IN_FLIGHT, &row, &cycles), "1.2k");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.in_flight = 0;
+    assert_string_equal(says(COLUMN_IN_FLIGHT, &row, &cycles), "0");
+    assert_int_equal(cell.style, STYLE_FAINT);
+}
+
+TEST(test_a_call_that_hangs)
+{
+    static const struct {
+        double oldest, p99;
+        uint64_t calls, in_flight;
+        bool hangs;
+    } cases[] = {
+        {1.1, .01, 9, 1, true},  {.9, .01, 9, 1, false}, // it may end soon
+        {1.1, .2, 9, 1, false}, // P99 is not much shorter
+        {2.1, .2, 9, 1, true},   {1.1, NAN, 9, 1, true},
+        {1.1, NAN, 1, 1, false}, // no call has ended, as of a main loop
+        {600, NAN, 5, 5, false}, // and as of the threads of a pool
+        {NAN, .01, 9, 0, false}, {NAN, .01, 9, NULL_U64, false},
+    };
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        function.oldest_s = cases[i].oldest;
+        function.wall_p99_s = cases[i].p99;
+        function.calls = cases[i].calls;
+        function.in_flight = cases[i].in_flight;
+        assert_int_equal(Row_hangs(&row), cases[i].hangs);
+        says(COLUMN_OLDEST, &row, &cycles);
+        assert_int_equal(strchr(cell.text, '!') != NULL, cases[i].hangs);
+        assert_int_equal(cell.style == STYLE_ALERT, cases[i].hangs);
+    }
+}
+
+// The CPU time of a call comes from samples of the whole run.
+TEST(test_cpu_of_a_call)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    function.calls = 500;
+    function.calls_exact = 1;
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
+    row.cpu_s = 1;
+    row.cpu_samples = 100;
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "~2.0ms");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    Row_reset(&row);
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "~2.0ms");
+    row.cpu_s = 1.234;
+    row.cpu_samples = 9;
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "~2.0ms");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.calls_exact = 0;
+    function.calls_estimated = 1e6;
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "~1.0µs");
+    function.calls_error = .6;
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
+    function.calls_error = .1;
+    row.cpu_s = row.cpu_samples = 0; // no sample
+    assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
+    for (row.cpu_s = .001; row.cpu_s < 1e12; row.cpu_s *= 1.37)
+        for (row.cpu_samples = 1; row.cpu_samples < 99; row.cpu_samples *= 20)
+            assert_true(Text_width(says(COLUMN_CPU, &row, &cycles)) <=
+                        TABLE[COLUMN_CPU].width);
 }
 
 TEST(test_long_names_are_bounded)
@@ -329,6 +417,14 @@ TEST(test_changes_since_a_baseline)
     assert_string_equal(changes(COLUMN_CALLS, &row, &display), "0");
     assert_true(Column_key(COLUMN_AVG, &row, true) == 100);
     assert_true(Column_key(COLUMN_AVG, &row, false) == 400);
+    function.wall_p99_s = .5;
+    assert_string_equal(changes(COLUMN_WALL_P99, &row, &display), "");
+    row.mark[COLUMN_WALL_P99] = .4;
+    assert_string_equal(changes(COLUMN_WALL_P99, &row, &display), "+100ms");
+    assert_int_equal(cell.style, STYLE_HEAT_4);
+    function.in_flight = 12; // a leak of tasks
+    row.mark[COLUMN_IN_FLIGHT] = 4;
+    assert_string_equal(changes(COLUMN_IN_FLIGHT, &row, &display), "+8");
     function.self_cycles = 600900; // sums can only grow, so this has no colour
     row.mark[COLUMN_SELF] = 600200;
     assert_string_equal(changes(COLUMN_SELF, &row, &display), "+700");

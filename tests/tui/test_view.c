@@ -177,6 +177,67 @@ TEST(test_a_tid_that_comes_again)
     Stage_release(&stage);
 }
 
+// The latency view has the rows, the filter, the search and the selection of
+// the main view.
+TEST(test_latency)
+{
+    struct Stage stage;
+    struct Ui *ui = &stage.ui;
+    set_up(&stage, 150, 40);
+    Stage_type(&stage, "jj");
+    Stage_expect(&stage, "▸ ", true);
+    uint64_t chosen = Navigation_function(ui);
+    Stage_press(&stage, 'l');
+    assert_int_equal(ui->view, VIEW_LATENCY);
+    Stage_expect(&stage, "IN FLIGHT  OLDEST      P50     P99▼", true);
+    Stage_expect(&stage, "18s!", false); // the third snapshot is two s later
+    Stage_expect(&stage, "20s!", true);
+    Stage_expect(&stage, "from begin to return, awaits in", true);
+    assert_true(Navigation_function(ui) == chosen);
+    Stage_type(&stage, "/idle");
+    Stage_press(&stage, PRESS_BACKSPACE);
+    Stage_press(&stage, PRESS_ENTER);
+    assert_int_equal(Navigation_function(ui), 11);
+    Stage_press(&stage, PRESS_ENTER);
+    assert_int_equal(ui->view, VIEW_ANNOTATE);
+    Stage_press(&stage, PRESS_ESCAPE);
+    assert_int_equal(ui->view, VIEW_LATENCY);
+    Stage_press(&stage, 'l');
+    assert_int_equal(ui->view, VIEW_MAIN);
+    assert_int_equal(Navigation_function(ui), 11);
+    Stage_expect(&stage, "IN FLIGHT", false);
+    Stage_expect(&stage, "SHARE▼", true);
+    Stage_type(&stage, "l>");
+    Stage_expect(&stage, "MAX▼", true);
+    Stage_press(&stage, PRESS_F1 + 5);
+    Stage_expect(&stage, "AWAIT", true);
+    Stage_expect(&stage, "WAITED", false);
+    Stage_press(&stage, PRESS_ESCAPE);
+    Stage_press(&stage, 'q');
+    assert_int_equal(ui->view, VIEW_MAIN);
+    assert_false(ui->quit);
+    Stage_release(&stage);
+}
+
+TEST(test_no_latencies)
+{
+    struct Stage stage;
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function *functions = Sample_functions(snapshot);
+    for (size_t i = 0; i < snapshot->function_count; i++) {
+        functions[i].wall_max_s = NAN;
+        functions[i].in_flight = NULL_U64;
+    }
+    Stage_init(&stage, 80, 24);
+    assert_int_equal(Model_push(&stage.ui.model, snapshot), 0);
+    Stage_press(&stage, 'l');
+    Stage_expect(&stage, "no latencies measured", true);
+    stage.ui.model.past = true;
+    Stage_expect(&stage, "no latencies recorded", true);
+    Stage_expect(&stage, "IN FLIGHT", true);
+    Stage_release(&stage);
+}
+
 // --- What is offered is done
 
 // Writes everything that a key may change, except the message, to `out`.
@@ -203,8 +264,9 @@ static void picture(struct Stage *stage, struct Bytes *out)
 static void open_whole(struct Stage *stage, enum ViewId id)
 {
     static const char *const moves[VIEW_COUNT] = {
-        [VIEW_MAIN] = "jjj",  [VIEW_CALLERS] = "jjj", [VIEW_ANNOTATE] = "jjjj",
-        [VIEW_OPCODES] = "j", [VIEW_THREADS] = "jj",  [VIEW_FLAME] = "jj"};
+        [VIEW_MAIN] = "jjj",   [VIEW_CALLERS] = "jjj", [VIEW_ANNOTATE] = "jjjj",
+        [VIEW_OPCODES] = "j",  [VIEW_THREADS] = "jj",  [VIEW_FLAME] = "jj",
+        [VIEW_LATENCY] = "jjj"};
     set_up(stage, 250, 40);
     Navigation_open(&stage->ui, id);
     if (id == VIEW_FLAME)

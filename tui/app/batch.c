@@ -105,6 +105,8 @@ static int print(struct Ui *ui, const struct Options *options, long number)
         error = fit(ui, options);
     if (!error && number == 0 && options->keys)
         press(ui, options->keys);
+    if (!error && number == 0 && !options->json)
+        take_answers(ui);
     if (!error && options->json) {
         error = Ui_write_json(ui, &out);
     } else if (!error) {

@@ -85,7 +85,7 @@ void Frame_draw(struct Ui *ui)
     const struct View *view = Navigation_front(ui);
     struct Layout *layout = &ui->layout;
     struct Status status;
-    if (ui->view == VIEW_MAIN)
+    if (Ui_lists_functions(ui))
         Layout_main(layout, canvas->width, canvas->height, ui->bare);
     else
         Layout_view(layout, canvas->width, canvas->height);

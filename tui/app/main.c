@@ -113,6 +113,8 @@ static int watch(const struct Options *options, const struct Served *served,
         Feed_record(&feed, &recording);
     }
     Ui_init(&ui, VIEWS, &feed, options->ascii);
+    if (COLUMNS[options->sort].latency)
+        Navigation_open(&ui, VIEW_LATENCY);
     ui.model.sort = options->sort;
     if (options->before)
         Navigation_open(&ui, VIEW_COMPARE);

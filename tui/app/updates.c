@@ -69,16 +69,26 @@ void Updates_receive(struct Ui *ui)
     }
 }
 
+static void take_stacks(struct Ui *ui, struct FlameTable *stacks)
+{
+    struct Calls calls = {.count = 0};
+    const struct Moment *now = &ui->flame.now;
+    FlameState_take(&ui->flame, stacks);
+    ui->changed |= ui->view == VIEW_FLAME || ui->view == VIEW_LATENCY;
+    if (!ui->model.latency || FlameState_calls(&ui->flame, &calls))
+        return;
+    Model_take_calls(&ui->model, &calls, now->at_s, now->samples);
+    Calls_release(&calls);
+}
+
 int Updates_poll(struct Ui *ui)
 {
     Updates_receive(ui);
     if (Feed_has_listing(ui->feed) && Navigation_front(ui)->want)
         Navigation_front(ui)->want(ui);
     struct FlameTable *stacks = Feed_take_stacks(ui->feed);
-    if (stacks) {
-        FlameState_take(&ui->flame, stacks);
-        ui->changed |= ui->view == VIEW_FLAME;
-    }
+    if (stacks)
+        take_stacks(ui, stacks);
     struct Snapshot *snapshot = Feed_take(ui->feed);
     if (!snapshot)
         return 0;

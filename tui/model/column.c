@@ -9,6 +9,7 @@
 enum Origin {
     COUNTED,
     SAMPLED, // shares; the column is shown only while shares are sampled
+    LATENCY, // times of calls, in the latency view; idle functions come last
     RECENT,  // shares of the window, as SAMPLED; idle functions come last
     TEXT     // the column has no numbers and sorts by text, a to z
 };
@@ -24,7 +25,8 @@ enum Origin {
 #define COLUMN(id, text, origin, kind, value)                                  \
     [COLUMN_##id] = {.name = text,                                             \
                      .sampled = origin == SAMPLED || origin == RECENT,         \
-                     .recent = origin == RECENT,                               \
+                     .recent = origin == RECENT || origin == LATENCY,          \
+                     .latency = origin == LATENCY,                             \
                      .by_text = origin == TEXT,                                \
                      .change = kind,                                           \
                      .key = key_of_##id},
@@ -40,10 +42,17 @@ enum ColumnId Column_find(const char *name)
     return COLUMN_COUNT;
 }
 
+bool Column_is_in(enum ColumnId id, bool latency)
+{
+    bool both = COLUMNS[id].by_text || id == COLUMN_RATE;
+    return both || COLUMNS[id].latency == latency;
+}
+
 double Column_change(enum ColumnId id, const struct Row *row)
 {
     double before = row->mark[id], now = COLUMNS[id].key(row);
-    if (isnan(before) && COLUMNS[id].change != CHANGE_CYCLES)
+    if (isnan(before) && COLUMNS[id].change != CHANGE_CYCLES &&
+        COLUMNS[id].change != CHANGE_TIME)
         before = 0;
     return now - before;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Describes the columns of the main table, which columns.def lists: name, sort
-// key, and comparison with the baseline. views/table_column.h formats the
-// columns. The functions are pure, and any thread may call them.
+// Describes the columns of the table of functions, which columns.def lists:
+// name, sort key, and comparison with the baseline. views/table_column.h
+// formats the columns. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_MODEL_COLUMN_H
 #define OCULAR_TUI_MODEL_COLUMN_H
 
@@ -19,7 +19,8 @@ enum Change {
     CHANGE_SUM, // the column is a sum of cycles
     // The column is the cycles of one call. If the function was not listed at
     // the baseline, no change is shown.
-    CHANGE_CYCLES
+    CHANGE_CYCLES,
+    CHANGE_TIME // like CHANGE_CYCLES, but in seconds
 };
 
 struct Column {
@@ -27,6 +28,7 @@ struct Column {
     bool sampled;     // the column is shown only while shares are sampled
     // If this column sorts the table, idle functions come last.
     bool recent;
+    bool latency; // only the latency view shows the column
     bool by_text; // the column sorts by text, from a to z
     enum Change change;
     // the column's value; NaN if the value is null or by_text is set
@@ -38,6 +40,8 @@ extern const struct Column COLUMNS[COLUMN_COUNT];
 // Returns the column with this name, ignoring case, or COLUMN_COUNT if there is
 // no such column.
 enum ColumnId Column_find(const char *name);
+// Returns true if the latency view, or else the main view, shows the column.
+bool Column_is_in(enum ColumnId id, bool latency);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);

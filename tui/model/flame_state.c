@@ -2,6 +2,7 @@
 // See flame_state.h.
 #include "tui/model/flame_state.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,17 @@ void FlameState_take(struct FlameState *state, struct FlameTable *table)
         History_mark(&state->history, &state->now);
     state->marking = false;
     weigh(state);
+}
+
+int FlameState_calls(const struct FlameState *state, struct Calls *calls)
+{
+    const struct Moment start = {.at_s = 0};
+    struct FlameShare *shares = FlameShares_since(&start, &state->now);
+    if (!shares)
+        return -ENODATA;
+    int error = Calls_count(calls, state->tree.table, shares, state->now.count);
+    free(shares);
+    return error;
 }
 
 void FlameState_mark(struct FlameState *state)

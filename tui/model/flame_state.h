@@ -6,6 +6,7 @@
 #ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
 #define OCULAR_TUI_MODEL_FLAME_STATE_H
 
+#include "tui/model/calls.h"
 #include "tui/model/feed.h"
 #include "tui/model/flame_tree.h"
 #include "tui/model/window.h"
@@ -43,6 +44,9 @@ void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now);
 // Takes over a new table of stacks.
 void FlameState_take(struct FlameState *state, struct FlameTable *table);
+// Counts the calls of the whole run. Returns 0, or -ENODATA if there are no
+// CPU times, or -ENOMEM.
+int FlameState_calls(const struct FlameState *state, struct Calls *calls);
 // Stores the reason why there are no stacks.
 void FlameState_refuse(struct FlameState *state, const char *why);
 // Makes PERIOD_SINCE begin now, and shows this period. There must be a tree.

@@ -12,7 +12,9 @@
 
 void Model_init(struct Model *model)
 {
-    *model = (struct Model){.sort = COLUMN_SHARE, .window = Window_unknown()};
+    *model = (struct Model){.sort = COLUMN_SHARE,
+                            .other_sort = COLUMN_WALL_P99,
+                            .window = Window_unknown()};
     for (int i = 0; i < TREND_LENGTH; i++)
         model->trend[i] = NAN;
     Tally_init(&model->tally);
@@ -239,6 +241,36 @@ void Model_invert(struct Model *model)
 {
     model->invert = !model->invert;
     arrange(model);
+}
+
+void Model_show_latency(struct Model *model, bool latency)
+{
+    enum ColumnId sort = model->sort;
+    bool invert = model->invert;
+    if (model->latency == latency)
+        return;
+    model->latency = latency;
+    model->sort = model->other_sort;
+    model->invert = model->other_invert;
+    model->other_sort = sort;
+    model->other_invert = invert;
+    arrange(model);
+}
+
+void Model_take_calls(struct Model *model, const struct Calls *calls, double s,
+                      double samples)
+{
+    double all = 0;
+    for (size_t i = 0; i < calls->function_count; i++)
+        all += calls->functions[i].self;
+    for (size_t i = 0; i < model->rows.count; i++) {
+        struct Row *row = &model->rows.items[i];
+        double share = Calls_of(calls, row->id).total;
+        row->cpu_s = share * s;
+        row->cpu_samples = all > 0 ? share / all * samples : 0;
+    }
+    if (model->sort == COLUMN_CPU)
+        arrange(model);
 }
 
 void Model_watch(struct Model *model, const struct Thread *thread)

@@ -7,6 +7,7 @@
 #define OCULAR_TUI_MODEL_MODEL_H
 
 #include "tui/model/baseline.h"
+#include "tui/model/calls.h"
 #include "tui/model/column.h"
 #include "tui/model/row.h"
 #include "tui/model/row_order.h"
@@ -30,6 +31,11 @@ struct Model {
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
+    bool latency; // the latency view's columns are shown
+    // The order of the latency view while the main view is shown, and that of
+    // the main view while the latency view is shown.
+    enum ColumnId other_sort;
+    bool other_invert;
     bool hide_idle;
     size_t hidden; // number of idle rows that pass the filter
     char filter[MODEL_TEXT];
@@ -72,6 +78,12 @@ double Model_pair_count(const struct Model *model,
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);
+// Shows the columns and the order of the latency view, or of the main view.
+void Model_show_latency(struct Model *model, bool latency);
+// Takes the functions' CPU time from the stacks of the whole run, which have
+// `samples` samples in `s` seconds.
+void Model_take_calls(struct Model *model, const struct Calls *calls, double s,
+                      double samples);
 // Shows only the rows that contain `text`, or all rows if `text` is "".
 void Model_filter(struct Model *model, const char *text);
 void Model_toggle_idle(struct Model *model); // hides or shows idle functions

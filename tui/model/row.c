@@ -13,12 +13,16 @@
 #define IDLE_SHARE 0.0005
 // All calls count as timed if this part of the expected cycles was timed.
 #define LEAST_TIMED 0.5
+#define UNKNOWN_CALLS 0.5 // with a larger error the number of calls is unknown
 #define WAIT_SAMPLES_PER_S 2.0 // the least rate of samples of waiting threads
 
 void Row_init(struct Row *row, uint64_t id)
 {
-    *row =
-        (struct Row){.id = id, .part_share = NAN, .window = Window_unknown()};
+    *row = (struct Row){.id = id,
+                        .part_share = NAN,
+                        .window = Window_unknown(),
+                        .cpu_s = NAN,
+                        .cpu_samples = NAN};
     for (int i = 0; i < TREND_LENGTH; i++)
         row->trend[i] = NAN;
     for (int i = 0; i < COLUMN_COUNT; i++)
@@ -172,13 +176,35 @@ bool Row_may_run(const struct Function *function)
 bool Row_is_idle(const struct Row *row)
 {
     const struct Function *now = row->now;
-    if (now->age_s <= IDLE_S)
+    if (now->age_s <= IDLE_S || Row_u64(now->in_flight) > 0)
         return false;
     // without a sampler, only armed functions count as idle
     if (isnan(now->share))
         return now->state == STATE_ARMED;
     return Window_basis(&row->window, now->share) == BASIS_NONE &&
            !(now->total_share >= IDLE_SHARE);
+}
+
+// The CPU time is that of the whole run, so a reset does not change the number
+// of calls.
+double Row_cpu(const struct Row *row)
+{
+    const struct Function *now = row->now;
+    double calls = now->calls_estimated;
+    if (Row_calls_exact(row))
+        calls = Row_u64(now->calls);
+    else if (now->calls_error > UNKNOWN_CALLS)
+        return NAN;
+    return calls > 0 ? row->cpu_s / calls : NAN;
+}
+
+bool Row_hangs(const struct Row *row)
+{
+    const struct Function *now = row->now;
+    double in_flight = Row_u64(now->in_flight);
+    return in_flight > 0 && Row_u64(now->calls) > in_flight &&
+           now->oldest_s > HANG_S &&
+           !(now->oldest_s <= HANG_TIMES * now->wall_p99_s);
 }
 
 double Row_recent_cost(const struct Row *row)

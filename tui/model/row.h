@@ -30,6 +30,10 @@ enum ColumnId { // columns in the order on the screen
 // seconds ago.
 #define IDLE_S 60.0
 
+// A call hangs if it takes longer than HANG_S seconds and than HANG_TIMES P99.
+#define HANG_S 1.0
+#define HANG_TIMES 10
+
 // Numbers that are subtracted from the counts. If these numbers are 0, the
 // counts are since the start.
 struct RowBase {
@@ -51,6 +55,9 @@ struct Row {
     bool part;
     double part_share;
     struct Window window; // window of the snapshot's shares
+    // Seconds of CPU time with callees since the sampler began, and the number
+    // of samples for this time; NaN: unknown.
+    double cpu_s, cpu_samples;
     struct RowBase base;
     // The columns' keys at the baseline; NaN: unknown.
     double mark[COLUMN_COUNT];
@@ -98,9 +105,15 @@ bool Row_is_stale(const struct Row *row);
 // Returns false if the samples of the window show that the function does not
 // run.
 bool Row_may_run(const struct Function *function);
-// Returns true if the function was not called in the last minute and is on no
-// stack of the window's samples. The window has samples of running threads and
-// of waiting threads.
+// Returns the mean CPU time of a call in seconds, with callees. Returns NaN if
+// the CPU time or the number of calls is not known.
+double Row_cpu(const struct Row *row);
+// Returns true if the oldest call in flight hangs. If no call of a function has
+// ended yet, the function may be a main loop, and does not hang.
+bool Row_hangs(const struct Row *row);
+// Returns true if the function was not called in the last minute, has no call
+// in flight, and is on no stack of the window's samples. The window has samples
+// of running threads and of waiting threads.
 bool Row_is_idle(const struct Row *row);
 // Returns the cycles that the function's calls use per second: calls per second
 // times the mean cost. Returns 0 if the calls per second or the mean cost is

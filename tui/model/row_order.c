@@ -97,6 +97,9 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.text = Column_text_key(id, row);
     else
         item.key = Column_key(id, row, wish->baseline);
+    // A call that hangs has no latency yet, so its age counts.
+    if (id == COLUMN_WALL_P99 && !wish->baseline && Row_hangs(row))
+        item.key = fmax(item.key, row->now->oldest_s);
     if (id == COLUMN_SHARE && !wish->baseline)
         item.key = seen_share(row, item.key);
     else if (id == COLUMN_SHARE && // a change below one sample counts as 0

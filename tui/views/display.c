@@ -62,6 +62,11 @@ void ListCell_cycles(struct ListCell *out, double cycles,
                  isfinite(cycles) ? Display_cycles(text, cycles, display) : "");
 }
 
+void ListCell_seconds(struct ListCell *out, double s)
+{
+    ListCell_number(out, s * 1e9, Number_ns);
+}
+
 void ListCell_cost(struct ListCell *out, double cycles,
                    const struct Display *display)
 {

@@ -41,6 +41,7 @@ void ListCell_cycles(struct ListCell *out, double cycles,
                      const struct Display *display);
 void ListCell_cost(struct ListCell *out, double cycles,
                    const struct Display *display);
+void ListCell_seconds(struct ListCell *out, double s);
 // Writes a share that is based on samples of the window.
 void ListCell_share(struct ListCell *out, const struct Window *window,
                     double share);

@@ -134,6 +134,21 @@ static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
                   Number_ns(number, longest * 1e9));
 }
 
+// Says what a latency is, or that there are none.
+static void add_latency(struct Strip *strip, const struct Model *model)
+{
+    bool known = false;
+    for (size_t i = 0; i < model->snapshot->function_count && !known; i++)
+        known = isfinite(model->snapshot->functions[i].wall_max_s) ||
+                model->snapshot->functions[i].in_flight != NULL_U64;
+    Strip_item(strip, known ? 3 : 0);
+    if (known)
+        Strip_add(strip, STYLE_FAINT, "from begin to return, awaits in");
+    else
+        Strip_add(strip, STYLE_PROMPT, "no latencies %s",
+                  model->past ? "recorded" : "measured");
+}
+
 static void add_choices(struct Strip *strip, const struct Model *model,
                         const struct Status *status)
 {
@@ -143,8 +158,12 @@ static void add_choices(struct Strip *strip, const struct Model *model,
                             : TABLE[id].title;
     bool up = COLUMNS[id].by_text != model->invert;
     Header_add_since(strip, model);
-    Strip_item(strip, 8);
-    Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
+    if (model->latency) {
+        add_latency(strip, model);
+    } else {
+        Strip_item(strip, 8);
+        Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
+    }
     if (model->hide_idle) {
         Strip_item(strip, 1);
         Strip_add(strip, STYLE_PROMPT, "%zu idle hidden", model->hidden);

@@ -53,6 +53,8 @@ static void write_change(struct ListCell *out, enum ColumnId id,
         ListCell_number(out, size, Number_rate);
     else if (kind == CHANGE_COUNT)
         ListCell_number(out, size, Number_count);
+    else if (kind == CHANGE_TIME)
+        ListCell_seconds(out, size);
     else
         ListCell_cycles(out, size, display);
     bool none = !strpbrk(out->text, "123456789");
@@ -142,9 +144,11 @@ void Table_fill(struct Table *table, const struct Model *model,
             .path = i == COLUMN_FILE,
             .a_to_z = COLUMNS[i].by_text,
             .cut = column->cut};
-        if (COLUMNS[i].sampled && model->snapshot && !model->sampled)
+        if (!Column_is_in((enum ColumnId)i, model->latency) ||
+            (COLUMNS[i].sampled && model->snapshot && !model->sampled))
             table->rows.absent |= UINT32_C(1) << i;
-        if (model->past && (i == COLUMN_RUN_SHARE || is_blank(model, i)))
+        if (model->past && !COLUMNS[i].latency &&
+            (i == COLUMN_RUN_SHARE || is_blank(model, i)))
             table->rows.absent |= UINT32_C(1) << i;
     }
     table->columns[COLUMN_FUNCTION].grows = 60;

@@ -240,6 +240,39 @@ static void put_spec(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
 }
 
+static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
+{
+    ListCell_number(out, cell->value, Number_count);
+    if (cell->value == 0)
+        out->style = STYLE_FAINT;
+}
+
+static void put_oldest(struct ListCell *out, const struct TableCell *cell)
+{
+    bool hangs = Row_hangs(cell->row);
+    ListCell_seconds(out, cell->value);
+    if (*out->text)
+        strcat(out->text, hangs ? "!" : " ");
+    out->style = (uint8_t)(hangs ? STYLE_ALERT : STYLE_PLAIN);
+}
+
+static void put_seconds(struct ListCell *out, const struct TableCell *cell)
+{
+    ListCell_seconds(out, cell->value);
+}
+
+// Writes the CPU time of a call, which is always an estimate.
+static void put_cpu(struct ListCell *out, const struct TableCell *cell)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
+    double samples = cell->row->cpu_samples;
+    double cpu = by_samples(cell->value, samples);
+
+    snprintf(text, sizeof text, "~%s", Number_ns(number, cpu * 1e9));
+    ListCell_put(out, samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
+                 cpu > 0 ? text : "");
+}
+
 static void put_function(struct ListCell *out, const struct TableCell *cell)
 {
     ListCell_put(out, Row_is_idle(cell->row) ? STYLE_FAINT : STYLE_PLAIN,
@@ -273,25 +306,25 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
                           .about = "its share since tracing began, however it "
                                    "runs now",
                           .width = 6,
-                          .importance = 19,
+                          .importance = 21,
                           .room = 48,
                           .format = put_run_share},
     [COLUMN_TOTAL_SHARE] = {.title = "TOTAL%",
                             .about = "share with the functions it called",
                             .width = 6,
-                            .importance = 15,
+                            .importance = 17,
                             .room = 48,
                             .format = put_share},
     [COLUMN_C_SHARE] = {.title = "IN C",
                         .about = "share spent in C code it called",
                         .width = 6,
-                        .importance = 14,
+                        .importance = 16,
                         .room = 48,
                         .format = put_share},
     [COLUMN_WAIT_SHARE] = {.title = "WAIT",
                            .about = "share of time in it but off the CPU",
                            .width = 6,
-                           .importance = 13,
+                           .importance = 15,
                            .room = 48,
                            .format = put_wait_share},
     [COLUMN_RATE] = {.title = "CALLS/s",
@@ -304,7 +337,7 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
         {.title = "CALLS",
          .about = "calls (~ estimated, >= at least: it was dark for a time)",
          .width = 7,
-         .importance = 8,
+         .importance = 10,
          .room = 26,
          .format = put_calls},
     [COLUMN_AVG] = {.title = "AVG cyc",
@@ -317,19 +350,19 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
     [COLUMN_MIN] = {.title = "MIN",
                     .about = "least self time of a call",
                     .width = 6,
-                    .importance = 18,
+                    .importance = 20,
                     .room = 48,
                     .format = put_cost},
     [COLUMN_P50] = {.title = "P50",
                     .about = "half of the calls took less self time",
                     .width = 6,
-                    .importance = 10,
+                    .importance = 12,
                     .room = 28,
                     .format = put_cost},
     [COLUMN_P99] = {.title = "P99",
                     .about = "99 of 100 calls took less self time",
                     .width = 6,
-                    .importance = 9,
+                    .importance = 11,
                     .room = 26,
                     .format = put_cost},
     [COLUMN_SELF] = {.title = "SELF cyc",
@@ -342,13 +375,13 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
     [COLUMN_TOTAL] = {.title = "TOTAL",
                       .about = "time in it, with the functions it called",
                       .width = 7,
-                      .importance = 12,
+                      .importance = 14,
                       .room = 46,
                       .format = put_cycles},
     [COLUMN_WAITED] = {.title = "WAITED",
                        .about = "time in it while another thread ran",
                        .width = 7,
-                       .importance = 17,
+                       .importance = 19,
                        .room = 48,
                        .format = put_cycles},
     [COLUMN_STATE] = {.title = "STATE",
@@ -362,16 +395,60 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
     [COLUMN_SITES] = {.title = "SITES",
                       .about = "armed sites of all its sites",
                       .width = 9,
-                      .importance = 16,
+                      .importance = 18,
                       .room = 48,
                       .format = put_sites},
     [COLUMN_SPEC] =
         {.title = "SPEC ",
          .about = "instructions CPython has specialised (! loses them now)",
          .width = 5,
-         .importance = 11,
+         .importance = 13,
          .room = 28,
          .format = put_spec},
+    [COLUMN_IN_FLIGHT] = {.title = "IN FLIGHT",
+                          .about = "calls that have begun and have not ended",
+                          .width = 9,
+                          .importance = 2,
+                          .room = 18,
+                          .format = put_in_flight},
+    [COLUMN_OLDEST] = {.title = "OLDEST ",
+                       .about = "age of the oldest call in flight (! it hangs)",
+                       .width = 7,
+                       .importance = 4,
+                       .room = 18,
+                       .format = put_oldest},
+    [COLUMN_WALL_P50] = {.title = "P50",
+                         .about = "half of the newest calls took less",
+                         .width = 6,
+                         .importance = 5,
+                         .room = 20,
+                         .format = put_seconds},
+    [COLUMN_WALL_P99] = {.title = "P99",
+                         .about = "99 of 100 of the newest calls took less",
+                         .width = 6,
+                         .importance = 1,
+                         .room = 18,
+                         .format = put_seconds},
+    [COLUMN_WALL_MAX] =
+        {.title = "MAX",
+         .about = "the longest call that has ended since tracing began",
+         .width = 6,
+         .importance = 6,
+         .room = 20,
+         .format = put_seconds},
+    [COLUMN_CPU] = {.title = "CPU",
+                    .about =
+                        "mean CPU time of a call, with the functions it called",
+                    .width = 6,
+                    .importance = 8,
+                    .room = 24,
+                    .format = put_cpu},
+    [COLUMN_AWAIT] = {.title = "AWAIT",
+                      .about = "mean time of a call that it was suspended",
+                      .width = 6,
+                      .importance = 7,
+                      .room = 24,
+                      .format = put_seconds},
     [COLUMN_FUNCTION] = {.title = "FUNCTION",
                          .about = "qualified name",
                          .width = 20,
@@ -383,7 +460,7 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
     [COLUMN_FILE] = {.title = "FILE:LINE",
                      .about = "where it is defined",
                      .width = 20,
-                     .importance = 7,
+                     .importance = 9,
                      .room = 22,
                      .left = true,
                      .cut = CUT_START,

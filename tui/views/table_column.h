@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// TABLE says how the main table's columns look. An entry has the title, the
-// width, the importance, and the function that formats a cell. Cells show the
-// numbers since the reset, with the marks that the help explains.
+// TABLE says how the columns of the table of functions look. An entry has the
+// title, the width, the importance, and the function that formats a cell. Cells
+// show the numbers since the reset, with the marks that the help explains.
 // model/columns.def defines the columns. table.c formats the changes since the
 // baseline. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_VIEWS_TABLE_COLUMN_H

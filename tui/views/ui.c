@@ -66,6 +66,11 @@ void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot)
         compare(ui, PastRun_before(run), snapshot);
 }
 
+bool Ui_lists_functions(const struct Ui *ui)
+{
+    return ui->view == VIEW_MAIN || ui->view == VIEW_LATENCY;
+}
+
 int Ui_resize(struct Ui *ui, int width, int height)
 {
     return Canvas_resize(&ui->canvas, width, height);
@@ -140,7 +145,7 @@ int Ui_write_json(const struct Ui *ui, struct Bytes *out)
     if (!ui->model.snapshot)
         return -ENODATA;
     struct Since since;
-    int error = Since_make(&since, &ui->model, ui->view == VIEW_MAIN);
+    int error = Since_make(&since, &ui->model, Ui_lists_functions(ui));
     if (error)
         return error;
     error = Json_snapshot(out, &since.snapshot, since.at_s, since.tid);
@@ -151,7 +156,7 @@ int Ui_write_json(const struct Ui *ui, struct Bytes *out)
 const char *Ui_json_note(const struct Ui *ui)
 {
     const struct Model *model = &ui->model;
-    bool part = ui->view == VIEW_MAIN && model->one_thread;
+    bool part = Ui_lists_functions(ui) && model->one_thread;
     if (ui->view == VIEW_FLAME)
         return "";
     if (ui->view == VIEW_ANNOTATE)

@@ -74,6 +74,8 @@ void Ui_choose(struct Ui *ui, uint64_t function);
 // Makes all views forget their data, because `snapshot` covers another stretch
 // of a run. If there is a second run, compares both runs.
 void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
+// Returns true if the main view or the latency view is in front.
+bool Ui_lists_functions(const struct Ui *ui);
 // Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
 // Shows a message on the bottom line for MESSAGE_S seconds.

@@ -25,6 +25,7 @@ enum ViewId {
     VIEW_THREADS,
     VIEW_FLAME,
     VIEW_COMPARE,
+    VIEW_LATENCY,
     VIEW_COUNT
 };
 

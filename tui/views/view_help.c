@@ -202,6 +202,8 @@ static const struct {
     {STYLE_DARK, "○ dark",
      "all are: it runs at full speed and is only sampled"},
     {STYLE_ALERT, "61s!", "older than 30 s, though it runs: a re-arms it"},
+    {STYLE_ALERT, "OLDEST 18s!",
+     "it hangs: over 1 s and 10 x P99; not if no call has ended yet"},
     {STYLE_STRONG, ">= 512", "at least so many: it was dark for a time"},
     {STYLE_STRONG, "~ 8.1G", "an estimate from samples and mean cost"},
     {STYLE_STRONG, "< 53",
@@ -233,11 +235,18 @@ static const struct {
      "ticks of the time stamp counter: wall clock, not CPU time"},
 };
 
+static void add_columns(struct HelpText *help, bool latency)
+{
+    add_heading(help, latency ? "Columns of latency" : "Columns");
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if (COLUMNS[i].latency == latency)
+            add_text(help, STYLE_STRONG, TABLE[i].title, TABLE[i].about);
+}
+
 static void add_legend(struct HelpText *help)
 {
-    add_heading(help, "Columns");
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        add_text(help, STYLE_STRONG, TABLE[i].title, TABLE[i].about);
+    add_columns(help, false);
+    add_columns(help, true);
     add_heading(help, "Marks");
     for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++)
         add_text(help, MARKS[i].style, MARKS[i].mark, MARKS[i].about);

@@ -84,12 +84,18 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
 
 // --- The menu of columns to sort by, in place of the rows
 
+static bool is_offered(const struct Model *model, long column)
+{
+    return Column_is_in((enum ColumnId)column, model->latency) &&
+           (model->sampled || !COLUMNS[column].sampled);
+}
+
 static long column_of(const struct ListRows *rows, long row)
 {
     const struct Model *model = rows->source;
     long column = 0;
     for (; column < COLUMN_COUNT; column++)
-        if ((model->sampled || !COLUMNS[column].sampled) && row-- == 0)
+        if (is_offered(model, column) && row-- == 0)
             break;
     return column;
 }
@@ -122,7 +128,7 @@ static struct ListRows menu_rows(const struct Model *model)
                             .column_count = 3,
                             .write = write_menu};
     for (int i = 0; i < COLUMN_COUNT; i++)
-        rows.count += model->sampled || !COLUMNS[i].sampled;
+        rows.count += is_offered(model, i);
     return rows;
 }
 
@@ -168,7 +174,7 @@ static bool press_menu(struct Ui *ui, int request, uint32_t key)
            request == REQUEST_CLOSE || request == REQUEST_SORT_MENU;
 }
 
-// --- As a view
+// --- As two views, which have the same list
 
 static void draw(struct Ui *ui, const struct Status *status)
 {
@@ -230,11 +236,49 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     }
 }
 
+static void want(struct Ui *ui)
+{
+    Model_show_latency(&ui->model, ui->view == VIEW_LATENCY);
+    // The stacks have the CPU time of a call.
+    if (ui->view == VIEW_LATENCY)
+        FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
+}
+
+static void begin_search(struct Ui *ui)
+{
+    ui->search_from = ui->lists[VIEW_MAIN];
+}
+
+static void restart_search(struct Ui *ui)
+{
+    ui->lists[VIEW_MAIN] = ui->search_from;
+}
+
 const struct View MAIN_VIEW = {.name = "Functions",
                                .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
                                       CAN_FUNCTION | CAN_UNITS | CAN_COUNT |
                                       CAN_RESET | CAN_HIDE,
+                               .want = want,
                                .draw = draw,
                                .press = press,
                                .find = find,
                                .function = selected_function};
+
+const struct View LATENCY_VIEW = {
+    .name = "Latency",
+    .opens = {0,
+              0,
+              {'l'},
+              "latency: how long calls take, with their awaits",
+              NULL,
+              "Latency",
+              7},
+    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT |
+           CAN_RESET | CAN_HIDE,
+    .want = want,
+    .draw = draw,
+    .press = press,
+    .find = find,
+    .begin_search = begin_search,
+    .restart_search = restart_search,
+    .function = selected_function};

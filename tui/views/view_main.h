@@ -15,5 +15,7 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    const struct Status *status);
 
 extern const struct View MAIN_VIEW;
+// The main view with the columns of latencies.
+extern const struct View LATENCY_VIEW;
 
 #endif
