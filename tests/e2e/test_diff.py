@@ -5,6 +5,7 @@ tests/tui/test_comparison.c tests the statistics with invented runs."""
 import json
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from e2e.program import PYTHON, TOP, run, top, write
 # Both runs make the same number of calls, even on a busy machine. The loops run in C
 # functions, so that tracing every call costs little.
 WORK = """
-import sys
+import sys, time
+begin = time.monotonic()
 def changed(n):
     return sum(map(abs, range(n)))
 def first():
@@ -24,8 +26,9 @@ def third():
     return sorted(range(6000), key=abs)[0]
 for _ in range(int(sys.argv[1])):
     changed(int(sys.argv[2])); first(); second(); third()
+time.sleep(max(0, begin + float(sys.argv[3]) - time.monotonic()))
 """
-ROUNDS = "1500"
+ROUNDS = 1500
 
 # The three runs take 10 s of CPU time, which is minutes on a busy machine.
 pytestmark = [pytest.mark.once, pytest.mark.timeout(400)]
@@ -34,13 +37,17 @@ pytestmark = [pytest.mark.once, pytest.mark.timeout(400)]
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Returns a folder with recordings of three runs. The runs a and b are equal. In the
-    run slow, one function takes five times as long."""
+    run slow, one function takes five times as long, and the run is longer even if the
+    machine was busier during the runs a and b."""
     folder = tmp_path_factory.mktemp("runs")
-    program = write(folder, WORK)
+    program, least = write(folder, WORK), 0
     for name, size in ("a", "6000"), ("b", "6000"), ("slow", "30000"):
         options = ["--threshold", "0", "--quiet", "--output", f"{name}.ocular"]
-        done = run([PYTHON, "-m", "ocular", *options, program, ROUNDS, size], cwd=folder)
+        command = [PYTHON, "-m", "ocular", *options, program, ROUNDS, size]
+        begin = time.monotonic()
+        done = run([*command, least if name == "slow" else 0], cwd=folder)
         assert done.status == 0, done.err
+        least = max(least, 1.5 * (time.monotonic() - begin))
     return folder
 
 
