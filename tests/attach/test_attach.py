@@ -93,7 +93,7 @@ def test_programs_whose_main_thread_is_busy(tmp_path, source):
 
 
 def test_fifty_threads(tmp_path):
-    source = WAITS.replace("range(3)", "range(50)")
+    source = WAITS.replace("range(3)", "range(50)").replace("0.001", "0.02")
     with Program(tmp_path, source) as program:
         assert program.attach().status == 0
         program.functions("work")

@@ -144,16 +144,16 @@ signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 got, pending = [], set()
 def run():
     for _ in range(10):
-        run_for(0.05)
+        run_for(0.02)
         pending.update(signal.sigpending() - {signal.SIGTERM})
     os.kill(os.getpid(), signal.SIGUSR1)
 thread = threading.Thread(target=run)
 thread.start()
-run_for(0.2)
+run_for(0.08)
 ready()
 while len(got) < 2:
     got.append(int(signal.sigwait(signal.valid_signals())))
-    run_for(0.2)
+    run_for(0.08)
 thread.join()
 print(sorted(got), pending, signal.sigpending())
 """,
@@ -165,10 +165,10 @@ def run():
     for _ in range(8):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         print(before)
-        run_for(0.02)
+        run_for(0.01)
         print(signal.sigpending())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
-        run_for(0.02)
+        run_for(0.01)
 run()
 thread = threading.Thread(target=run)
 thread.start()
