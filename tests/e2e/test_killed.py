@@ -109,10 +109,10 @@ select name, value from stats where value > 0 and severity in ('error', 'data_lo
 """
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_at_any_moment(tmp_path, part):
+@pytest.mark.timeout(300)
+def test_at_any_moment(tmp_path):
     files = []
-    for number in range(5):
+    for number in range(10):
         folder = tmp_path / str(number)
         folder.mkdir()
         assert kill_at_random(folder) / 1e9 < LATE_S + BUSY_S
@@ -404,10 +404,10 @@ def test_somebody_truncates_it(tmp_path):
     """The recording is written and not mapped, so there is no SIGBUS."""
     body = """
 import glob
-for _ in range(20): work(2000)
+for _ in range(5): work(2000)
 time.sleep(0.3)
 os.truncate(glob.glob("t.*.ocular")[0], 0)
-for _ in range(20): work(2000)
+for _ in range(5): work(2000)
 time.sleep(0.3)
 os._exit(0)
 """
@@ -418,17 +418,17 @@ os._exit(0)
     assert re.search("blocks? (is|are) damaged or cut off", done.err)
     # The events that were written before are missing. The names may be missing, too.
     names = trace.read(tmp_path / "x.json").names()
-    assert 20 * 2000 <= names.get("leaf", 0) + names.get("<retired>", 0) < 40 * 2000
+    assert 5 * 2000 <= names.get("leaf", 0) + names.get("<retired>", 0) < 10 * 2000
 
 
 def test_a_limit_of_file_sizes(tmp_path):
     """Here SIGXFSZ has its default action, which would end the process. The memory has room
-    for all events, which sometimes take more than the default of 2.5 MiB."""
+    for all events."""
     body = """
 import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
-for _ in range(50): work(2000)
+for _ in range(15): work(2000)
 time.sleep(0.3)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 print("on")
@@ -438,16 +438,16 @@ print("on")
     out, err = process.communicate(timeout=SLOW)
     assert (process.returncode, out) == (0, "on\n")
     assert err.endswith("could not be written: File too large\n") and err.count("\n") == 1
-    assert trace.read(tmp_path / "t.json").names()["leaf"] == 50 * 2000
+    assert trace.read(tmp_path / "t.json").names()["leaf"] == 15 * 2000
 
 
 FAILING = f"""
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from failing_disk import fail
-for _ in range(20): work(2000)
+for _ in range(5): work(2000)
 time.sleep(0.3)
 fail(int(sys.argv[1]))
-for _ in range(20): work(2000)
+for _ in range(5): work(2000)
 time.sleep(0.3)
 """
 
@@ -461,7 +461,7 @@ def test_the_disk_fails(tmp_path, error):
     out, err = process.communicate(timeout=SLOW)
     assert (process.returncode, out) == (0, "on\n")
     assert os.strerror(error) in err and err.count("\n") == 1
-    assert trace.read(tmp_path / "t.json").names()["leaf"] == 40 * 2000
+    assert trace.read(tmp_path / "t.json").names()["leaf"] == 10 * 2000
     assert recordings(tmp_path) == []
 
 
@@ -470,4 +470,4 @@ def test_what_was_there_before_the_disk_failed(tmp_path):
     process = traced(tmp_path, body, "--threshold", "0", arguments=[str(errno.EIO)])
     assert process.wait(timeout=SLOW) == 0
     names = converted(*recordings(tmp_path), tmp_path / "x.json").names()
-    assert 20 * 2000 <= names["leaf"] < 40 * 2000
+    assert 5 * 2000 <= names["leaf"] < 10 * 2000
