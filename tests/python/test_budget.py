@@ -103,6 +103,7 @@ def test_none_leaves_it_dark(tracing):
     limit = time.monotonic() + 2.5
     while time.monotonic() < limit:
         spin()
+        time.sleep(0.001)
     snapshot = ocular.snapshot()
     assert row(snapshot, "spin")["calls"] == 50
     assert row(snapshot, "spin")["age_s"] > 2
