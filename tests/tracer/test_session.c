@@ -89,6 +89,15 @@ static void start(struct Fixture *f, const struct Config *config)
     f->engine.session = f->session;
 }
 
+// Makes one call under the counting lock, because the collector looks at the
+// calls in flight.
+static void count_call(struct Fixture *f, struct Code *code)
+{
+    Counting_begin(&f->engine.counting);
+    call(f->trace, code, Clock_read(&f->engine.clock));
+    Counting_end(&f->engine.counting);
+}
+
 static void start_usual(struct Fixture *f)
 {
     const struct Config config = config_of(f);
@@ -138,8 +147,7 @@ TEST_WITH(test_nothing_is_left, set_up, tear_down)
         config.timeline = i % 2 == 0;
         config.sampler = i % 3 != 0;
         start(f, &config);
-        call(f->trace, add_code(&f->engine, "f", 0),
-             Clock_read(&f->engine.clock));
+        count_call(f, add_code(&f->engine, "f", 0));
         assert_int_equal(entries(f->directory), 1);
         if (i % 4 == 0)
             assert_int_equal(Session_refresh(f->session), 0);
@@ -227,8 +235,7 @@ TEST_WITH(test_a_handout_keeps_nobody_waiting, set_up, tear_down)
     start_usual(f);
     client = join(f);
     for (uint64_t i = 0; i < 100; i++)
-        call(f->trace, add_code(&f->engine, "f", 0),
-             Clock_read(&f->engine.clock));
+        count_call(f, add_code(&f->engine, "f", 0));
     pthread_mutex_lock(&f->session->draining);
     handout = ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
@@ -313,8 +320,7 @@ TEST_WITH(test_a_handout_has_all_names, set_up, tear_down)
 
     start_usual(f);
     client = join(f);
-    call(f->trace, add_code(&f->engine, "active", 0),
-         Clock_read(&f->engine.clock));
+    count_call(f, add_code(&f->engine, "active", 0));
     Collect_drain(f->session);
     add_dark_ones(f, 20000);
     text = convert(f, receive_recording(client, &steady_s));
@@ -364,8 +370,7 @@ TEST_WITH(test_names_stay_in_place, set_up, tear_down)
     count = blocks_of(file, RECORDING_NAMES, before, 8);
     assert_true(count > 0);
     for (i = 0; i < 50; i++) {
-        call(f->trace, add_code(&f->engine, "a function that is new", 0),
-             Clock_read(&f->engine.clock));
+        count_call(f, add_code(&f->engine, "a function that is new", 0));
         Collect_drain(f->session);
     }
     assert_true(blocks_of(file, RECORDING_NAMES, after, 8) > count);
@@ -401,7 +406,7 @@ TEST_WITH(test_two_viewers_get_one_cut, set_up, tear_down)
     start(f, &config);
     first = join(f);
     second = join(f);
-    call(f->trace, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
+    count_call(f, add_code(&f->engine, "f", 0));
     do {
         began = Now_ns(CLOCK_MONOTONIC);
         file = receive_recording(first, &steady_s);
@@ -530,7 +535,7 @@ TEST_WITH(test_finish_under_requests, set_up, tear_down)
         snprintf(hammers.served.path, sizeof hammers.served.path, "%s",
                  Server_path(f->session->server));
         for (uint64_t n = 0; n < 2000; n++)
-            call(f->trace, code, Clock_read(&f->engine.clock));
+            count_call(f, code);
         for (int n = 0; n < 3; n++)
             pthread_create(&threads[n], NULL, hammer, &hammers);
         while (hammers.rounds < 30)
@@ -721,8 +726,7 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
     start_usual(f);
     client = join(f);
     for (int i = 0; i < 30; i++) {
-        call(f->trace, add_code(&f->engine, "f", 0),
-             Clock_read(&f->engine.clock));
+        count_call(f, add_code(&f->engine, "f", 0));
         if (i % 10 == 0) {
             message = expect(client, MESSAGE_SNAPSHOT);
             Message_release(&message);
