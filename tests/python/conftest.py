@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+import gc
 import sys
 
 import pytest
@@ -13,3 +14,12 @@ def no_turns():
     sys.setswitchinterval(1000)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def no_collections():
+    """The garbage collector does not run. In a test process with a large heap a
+    collection may take 100 ms."""
+    gc.disable()
+    yield
+    gc.enable()

@@ -248,8 +248,9 @@ def test_dark_stretches(tmp_path, sockets, name):
     assert found[-1][1] == pytest.approx(other["covered_to_us"], abs=0.002)
 
 
-def test_dark_from_before_the_oldest_event(tmp_path):
-    """A dark stretch may begin before the oldest event that is kept."""
+def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
+    """A dark stretch may begin before the oldest event that is kept. A sample before the
+    dark stretch would be that event."""
 
     def program():
         call(add)
