@@ -198,7 +198,7 @@ class Client:
             value = reader.record("stacks")
         elif kind == RECORDING:
             value = (reader.take("Q"), reader.take("d"), self.files.pop(0))
-            assert reader.text() is None
+            reader.text()  # seconds that a shared cut lacks
         else:
             value = None
         if kind in range(HELLO, RECORDING + 1):
