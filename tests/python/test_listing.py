@@ -580,17 +580,17 @@ def test_words_count_as_memory(viewer):
         # with a budget, expensive snapshots come only every two seconds
         limit = time.monotonic() + 2 * SLOW
         while not enough(seen):
-            assert time.monotonic() < limit, seen
+            assert time.monotonic() < limit, (seen[-40:], min(seen), max(seen))
             seen.append(viewer.snapshot()["memory_bytes"])
         return seen
 
     def is_still(seen):
-        """Returns True if the memory hardly changes. Small differences are possible,
-        because rows of functions are allocated in blocks."""
+        """Returns True if the memory hardly changes. Differences of some 30 kB are
+        possible, because rows of functions are allocated in blocks."""
         return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
 
     # Memory of other kinds is freed in the first seconds.
-    still = max(until(is_still)[-8:])
+    still = min(until(is_still)[-8:])
     detail_in_words(viewer, number)
     until(lambda seen: seen[-1] > still + 50_000)
 
