@@ -311,22 +311,29 @@ TEST(test_latencies)
 TEST(test_a_call_that_hangs)
 {
     static const struct {
-        double oldest, p99;
+        double oldest, p99, max;
         uint64_t calls, in_flight;
         bool hangs;
     } cases[] = {
-        {1.1, .01, 9, 1, true},  {.9, .01, 9, 1, false}, // it may end soon
-        {1.1, .2, 9, 1, false}, // P99 is not much shorter
-        {2.1, .2, 9, 1, true},   {1.1, NAN, 9, 1, true},
-        {1.1, NAN, 1, 1, false}, // no call has ended, as of a main loop
-        {600, NAN, 5, 5, false}, // and as of the threads of a pool
-        {NAN, .01, 9, 0, false}, {NAN, .01, 9, NULL_U64, false},
+        {1.1, .01, .02, 19, 1, true},
+        {.9, .01, .02, 19, 1, false}, // it may end soon
+        {1.1, .2, .3, 19, 1, false},  // P99 is not much shorter
+        {2.1, .2, .3, 19, 1, true},
+        {2.1, NAN, 1.9, 19, 1, true},
+        {2.1, NAN, 2.2, 19, 1, false}, // another call took as long
+        {2.1, NAN, NAN, 19, 1, false},
+        // Too few calls have ended, as of a main loop or the threads of a pool.
+        {600, .01, .02, 9, 1, false},
+        {600, .01, .02, 12, 3, false},
+        {NAN, .01, .02, 19, 0, false},
+        {NAN, .01, .02, 19, NULL_U64, false},
     };
     struct Function function = nothing();
     struct Row row = row_of(&function);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         function.oldest_s = cases[i].oldest;
         function.wall_p99_s = cases[i].p99;
+        function.wall_max_s = cases[i].max;
         function.calls = cases[i].calls;
         function.in_flight = cases[i].in_flight;
         assert_int_equal(Row_hangs(&row), cases[i].hangs);

@@ -202,9 +202,10 @@ bool Row_hangs(const struct Row *row)
 {
     const struct Function *now = row->now;
     double in_flight = Row_u64(now->in_flight);
-    return in_flight > 0 && Row_u64(now->calls) > in_flight &&
-           now->oldest_s > HANG_S &&
-           !(now->oldest_s <= HANG_TIMES * now->wall_p99_s);
+    double usual =
+        isnan(now->wall_p99_s) ? now->wall_max_s : HANG_TIMES * now->wall_p99_s;
+    return in_flight > 0 && Row_u64(now->calls) - in_flight >= HANG_ENDED &&
+           now->oldest_s > HANG_S && now->oldest_s > usual;
 }
 
 double Row_recent_cost(const struct Row *row)

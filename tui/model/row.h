@@ -30,8 +30,11 @@ enum ColumnId { // columns in the order on the screen
 // seconds ago.
 #define IDLE_S 60.0
 
-// A call hangs if it takes longer than HANG_S seconds and than HANG_TIMES P99.
+// A call hangs if it takes longer than HANG_S seconds and than HANG_TIMES P99,
+// or longer than MAX if P99 is not known. The calls that have ended must show
+// what is usual, because a main loop or a thread of a pool runs for hours.
 #define HANG_S 1.0
+#define HANG_ENDED 10
 #define HANG_TIMES 10
 
 // Numbers that are subtracted from the counts. If these numbers are 0, the
