@@ -47,7 +47,7 @@ void Code_leave_unarmed(struct Code *code)
 
 static void next_epoch(struct Code *code)
 {
-    // 0 is not used, because 0 means "none" in block_epoch.
+    // No epoch is 0, because the value 0 in block_epoch means "none".
     if (++code->hot.epoch == EPOCH_NONE)
         code->hot.epoch = 1;
     Code_refresh(code);
@@ -71,9 +71,8 @@ void Code_lose_dark_callee(struct Code *code)
         next_epoch(code);
 }
 
-// Returns the number of hits at which a site goes dark. The site has had `seen`
-// hits, and may have `hits` more hits. If `hits` is 0, the site never goes
-// dark.
+// Returns the value of `stop_at` for a site that has had `seen` hits and may
+// have `hits` more hits. If `hits` is 0, the site never goes dark.
 static uint64_t stop_after(uint64_t seen, uint64_t hits)
 {
     return hits ? seen + hits : CODE_NEVER;
@@ -84,8 +83,9 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// If `jumps` is false, jumps and branches have no hooks. The sites of jumps and
-// branches are then dark, and the ends of blocks are not seen.
+// Installs or removes the hooks of the code's jumps and branches. Without these
+// hooks the sites of jumps and branches are dark, and the ends of blocks are
+// not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;
@@ -125,11 +125,11 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
 {
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
-    // The first call after the arming finds cold caches and is not timed. The
-    // caller of this call is looked up again.
+    // The first call after the code was armed finds cold caches, so this call
+    // is not timed. The first call also looks up its caller again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
-    next_epoch(code); // open frames have wrong cycles now
+    next_epoch(code); // the cycles of the frames that are open now are wrong.
 }
 
 static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)
@@ -155,7 +155,7 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        // At a call during which the code was adopted, `ticks` may be slightly
+        // If the code was adopted during this call, `ticks` can be slightly
         // less than `renewed`.
         ticks - code->cold.renewed + second->ticks < 2 * second->ticks)
         return false;
@@ -178,7 +178,7 @@ void Code_end_slice(struct Code *code)
 
     if (code->hot.stop_at == CODE_NEVER)
         return;
-    next_epoch(code); // callees may go dark before this function
+    next_epoch(code); // the code's callees can go dark before the code.
     code->spans.ended = true;
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)

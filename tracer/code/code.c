@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Makes and frees the struct Code of an accepted code object. Lays out the
-// sites by the bytecode. The caller holds the GIL, except in Code_free (called
-// by the collector) and in the functions for readers.
+// Makes and frees the struct Code of an accepted code object. Makes the list of
+// sites from the bytecode. The caller holds the GIL, except in Code_free, which
+// the collector's thread calls, and in the functions for readers.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/harmless.h"
 
 #include <string.h>
 
-// Bits of RESUME's argument that tell the place of the RESUME.
+// Mask of the bits in RESUME's argument that are 0 only at the start of a
+// function.
 #define RESUME_LOCATION 3
 
-// Returns the kind of site of an opcode, or -1 if the opcode has no event.
+// Returns the kind of site that an opcode has, or -1 if the opcode has no
+// event.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
                      uint8_t oparg)
 {
@@ -30,13 +32,14 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
     return -1;
 }
 
-struct Walk { // a walk over a code object's instructions
+struct Walk { // a walk over a code object's instructions.
     struct Code *code;
     size_t unit;
-    size_t number; // number of the instruction
-    // number of the first instruction after the last backward jump
+    size_t number; // number of the current instruction.
+    // Number of the first instruction after the last backward jump.
     size_t after_loop;
-    bool far; // true if the offset is larger than CPython's small integers
+    // True if the current offset is larger than CPython's small integers.
+    bool far;
 };
 
 static enum HookKind hook_kind(const struct Code *code, int site_kind)
@@ -59,8 +62,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     struct Site *site =
         &walk->code->layout.sites[walk->code->layout.site_count++];
 
-    // A redundant site goes dark at its first hit, because the counts of other
-    // sites give the redundant site's count.
+    // A redundant site goes dark at its first hit, because the site's count
+    // follows from the counts of other sites.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
     site->unit = (uint16_t)walk->unit;
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);
@@ -71,8 +74,8 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     walk->code->layout.jump_count += kind >= SITE_JUMP && !redundant;
 }
 
-// Makes one pass over the instructions and returns the number of sites. While
-// layout.sites is NULL, the function only counts the sites.
+// Goes through the instructions once and returns the number of sites. As long
+// as layout.sites is NULL, lay_out only counts the sites.
 static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold, bool two_arms)
 {
@@ -110,8 +113,8 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
     return count;
 }
 
-// Returns true for the program's own code. Code of the standard library, of an
-// installed package or of exec() is not the program's own.
+// Returns true for a file of the program's own code. Files of the standard
+// library, of installed packages and of exec() are not the program's own code.
 static bool is_own(const char *file)
 {
     return *file != '<' && !strstr(file, "/site-packages/") &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Declares the record of an accepted code object. Each writer has its own
-// struct, and the header of each struct names the writer and the readers. The
-// collector, the governor and the sampler use a Code in an RCU read section.
-// The collector frees a Code after a grace period.
+// Declares struct Code, the record of an accepted code object. Each member of
+// struct Code is a struct with one writer; the header of the member's struct
+// names the writer and the readers. The collector's thread, the governor and
+// the sampler use a struct Code in an RCU read section. The collector's thread
+// frees a struct Code after a grace period.
 #ifndef OCULAR_TRACER_CODE_CODE_H
 #define OCULAR_TRACER_CODE_CODE_H
 
@@ -21,23 +22,25 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    // The comment of each member names its writer.
-    struct CodeHot hot;       // writer: the counting thread, at each hit
-    struct CodeLayout layout; // immutable; read at each hit
-    struct Share share;       // the sampler
-    struct CodeCold cold;     // the counting thread and the governor, seldom
-    // call edges; the counting thread, seldom
+    // The comment at each member names the thread that writes the member.
+    struct CodeHot hot; // the counting thread, at each hit.
+    // Immutable; the counting thread reads it at each hit.
+    struct CodeLayout layout;
+    struct Share share;   // the sampler
+    struct CodeCold cold; // the counting thread and the governor, seldom.
+    // The call edges of the function; the counting thread, seldom.
     struct CodeLinks links;
-    struct CodeSpans spans;   // the governor and the counting thread, seldom
+    struct CodeSpans spans;   // the governor and the counting thread, seldom.
     struct CodePlan plan;     // the governor
-    struct CodePoll poll;     // the governor, when it polls bytecode
-    struct CodeRow row;       // the collector
+    struct CodePoll poll;     // the governor, when it polls bytecode.
+    struct CodeRow row;       // the collector's thread.
     struct CodeIdentity who;  // immutable
-    struct RegistryNode node; // the registry
+    struct RegistryNode node; // registry.c
 };
 
-// Counting writes the fields of CodeHot, which are in the first two cache
-// lines. The map of sites (`layout`) follows in the second cache line.
+// Counting writes the fields of struct CodeHot, which lie in the first two
+// cache lines of struct Code. The pointer to the map of sites (layout.units)
+// lies in the second cache line, too.
 _Static_assert(offsetof(struct CodeHot, touched) / 64 ==
                        offsetof(struct CodeHot, last_seen) / 64 &&
                    offsetof(struct CodeHot, touched) / 64 ==
@@ -48,35 +51,37 @@ _Static_assert(offsetof(struct Code, layout.units) + sizeof(struct Unit *) <=
                    128,
                "hot fields fill two cache lines");
 
-// The data from which Code_new makes a Code. The pointers need to be valid only
-// during the call.
+// The data from which Code_new makes a Code. The pointers in struct CodeSource
+// need to be valid only during the call of Code_new.
 struct CodeSource {
     uintptr_t address;
     const char *name;
     const char *file;
     uint32_t line;
-    uint32_t version;        // version of the code's unchanged functions, or 0
+    // Version that functions of this code have as long as nobody changes them,
+    // or 0.
+    uint32_t version;
     const uint8_t *bytecode; // base opcodes
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;
-    bool suspends; // true for a generator or a coroutine
+    bool suspends; // true for a generator and for a coroutine.
     enum CodeEnds ends;
 };
 
-// Makes a Code. Goes through the bytecode and makes the list of sites. If
-// `threshold` is 0, sites never go dark. Returns NULL if memory is out.
+// Makes a struct Code. Goes through the bytecode and makes the list of sites.
+// If `threshold` is 0, sites never go dark. Returns NULL if memory is out.
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// Returns an array of two parts, or NULL. Each part has
-// Code_instruction_count() entries, one for each instruction number. The first
-// part has the number of samples that found the instruction running. The second
-// part counts only the samples in which a C function ran that the instruction
-// had called.
+// Returns the numbers of samples per instruction, as an array of two parts, or
+// NULL. Each part has Code_instruction_count() entries, one for each
+// instruction number. In the first part, an entry is the number of samples that
+// found the instruction running. In the second part, an entry is the number of
+// samples that found a C function running which the instruction had called.
 static inline const _Atomic uint32_t *
 Code_instruction_samples(const struct Code *code)
 {
@@ -84,8 +89,8 @@ Code_instruction_samples(const struct Code *code)
                                 memory_order_acquire);
 }
 
-// Returns the number of different instruction numbers. An instruction number
-// has 16 bits.
+// Returns the number of different instruction numbers in the code. An
+// instruction number has 16 bits.
 static inline size_t Code_instruction_count(const struct Code *code)
 {
     if (code->layout.unit_count > UINT16_MAX)
@@ -105,8 +110,8 @@ static inline struct Latency *Code_latency(const struct Code *code)
     return atomic_load_explicit(&code->cold.latency, memory_order_relaxed);
 }
 
-// Returns the number of counted calls. A call counts once, even if the call is
-// resumed later.
+// Returns the number of counted calls. A call that is suspended and resumed
+// counts once.
 static inline uint64_t Code_calls(const struct Code *code)
 {
     uint64_t resumed = Counter_get(&code->hot.resumed);
@@ -116,8 +121,8 @@ static inline uint64_t Code_calls(const struct Code *code)
 }
 
 // Returns the fraction of entries that begin a call; all other entries resume a
-// call. The fraction is 1 for code that is never suspended, and for code of
-// which only resumptions were seen.
+// call. The fraction is 1 for code that is never suspended, and for code if
+// only resumptions were seen.
 static inline double Code_calls_an_entry(const struct Code *code)
 {
     uint64_t calls = Code_calls(code);
@@ -126,14 +131,15 @@ static inline double Code_calls_an_entry(const struct Code *code)
 }
 
 // Returns true if the code was adopted after the code with this id. Ids are
-// assigned in increasing order and may wrap.
+// assigned in increasing order, and begin again at 1 after 2^32 ids.
 static inline bool Code_is_after(const struct Code *code, uint32_t id)
 {
     return (int32_t)(code->hot.id - id) > 0;
 }
 
-// Returns true after the first event or sample of the code. Code that is on a
-// stack is also adopted, although the code may not run during the trace.
+// Returns true after the first event or sample of the code. Ocular also adopts
+// code that it finds on a stack, although such code might never run during the
+// trace.
 static inline bool Code_was_seen(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) ||
@@ -153,22 +159,22 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
     return index ? &code->layout.sites[index - 1] : NULL;
 }
 
-// Returns the kind of hook at the code's leave sites.
+// Returns the kind of hook that the code has at returns and yields.
 static inline enum HookKind Code_leave_hook(const struct Code *code)
 {
     return code->hot.enter_hook == HOOK_RESUME ? HOOK_YIELD : HOOK_LEAVE;
 }
 
-// Makes the next snapshot fill the code's row again, even if there is no hit.
-// Any thread may call this function, after it has changed the code.
+// Makes the next snapshot fill the code's row again, even if the code has no
+// hit until then. Any thread may call Code_touch after it has changed the code.
 static inline void Code_touch(struct Code *code)
 {
-    // This store pairs with the exchange in Code_take_touch.
+    // The release pairs with the exchange in Code_take_touch.
     atomic_store_explicit(&code->hot.touched, true, memory_order_release);
 }
 
-// Returns true if Code_touch has been called since the last call of this
-// function. Only the thread that builds snapshots calls this function.
+// Returns true if Code_touch has been called since the last call of
+// Code_take_touch. Only the thread that builds snapshots calls Code_take_touch.
 static inline bool Code_take_touch(struct Code *code)
 {
     return atomic_load_explicit(&code->hot.touched, memory_order_relaxed) &&
@@ -177,7 +183,7 @@ static inline bool Code_take_touch(struct Code *code)
 }
 
 // Returns a number that changes at each hit of an armed function. All fields
-// that are read are in the cache line of `touched`.
+// that Code_stamp reads are in the cache line of `touched`.
 static inline uint32_t Code_stamp(const struct Code *code)
 {
     uint64_t mixed = Counter_get(&code->hot.last_seen);
@@ -187,8 +193,8 @@ static inline uint32_t Code_stamp(const struct Code *code)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// This function is called each time that a site or an instruction has gone
-// dark, or all sites have been armed. The caller holds the counting lock.
+// Code_note_change is called whenever a site or an instruction has gone dark,
+// or all sites have been armed. The caller holds the counting lock.
 static inline void Code_note_change(struct Code *code)
 {
     uint32_t changes =
@@ -199,10 +205,10 @@ static inline void Code_note_change(struct Code *code)
     Code_touch(code);
 }
 
-// Counts the sites that are not redundant, and the dark sites among them.
+// Counts the sites that are not redundant, and the dark ones among the sites
+// that are not redundant.
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
-// Returns the number of hooks that have run for the code, without hooks for
-// exceptions.
+// Returns the number of runs of the code's hooks, without hooks for exceptions.
 uint64_t Code_events(const struct Code *code);
 
 static inline enum Arming Code_arming(const struct Code *code)
@@ -211,7 +217,7 @@ static inline enum Arming Code_arming(const struct Code *code)
                                              memory_order_relaxed);
 }
 
-// Returns the number of known callees that are dark.
+// Returns the number of the code's known callees that are dark.
 static inline uint32_t Code_dark_callees(const struct Code *code)
 {
     return code->hot.dark_callees;

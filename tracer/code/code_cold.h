@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code are written seldom. The thread that counts the
-// function's hits writes the fields. The governor writes the fields when the
-// function is armed, goes dark or grows. The writer holds the counting lock.
-// Any thread reads the atomic members.
+// struct CodeCold contains the fields of struct Code that seldom change. A
+// thread that counts hits of the function writes fields of struct CodeCold. The
+// governor writes fields of struct CodeCold when the function is armed, goes
+// dark or grows. A writer of struct CodeCold holds the counting lock. Any
+// thread may read the atomic members of struct CodeCold.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 
@@ -11,60 +12,64 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Which ends of a function's calls have an event.
+// Says which ends of a function's calls have an event.
 enum CodeEnds {
     ENDS_ALL,
-    // An asynchronous generator. From 3.13 on CPython reports no end if the
-    // program drops the generator.
+    // The function is an asynchronous generator. From 3.13 on CPython reports
+    // no end of a call if the program drops an asynchronous generator.
     ENDS_MOST,
-    // A generator that is no coroutine, and that programs often drop. The
-    // latency of its calls is not measured.
+    // The function is a generator and no coroutine, and programs often drop
+    // generators before their end. Latencies of calls with ENDS_FEW are not
+    // measured.
     ENDS_FEW
 };
 
 struct CodeCold {
-    _Atomic uint32_t dark_times; // number of times that the function went dark
+    _Atomic uint32_t dark_times; // number of times that the function went dark.
     // Number of times that a site or an instruction went dark, or that all
     // sites were armed.
     _Atomic uint32_t site_changes;
-    uint64_t renewed; // ticks when the sites last got the hits of a second
-    // Estimated calls in dark spells that have ended.
+    uint64_t renewed; // ticks when the sites last got the hits for one second.
+    // Estimated number of calls in the dark periods that have ended.
     _Atomic double dark_calls;
-    // Sampled ns in dark spells that have ended. These ns are not converted
+    // Sampled ns in dark periods that have ended. `dark_ns` is not converted
     // into calls yet, because too few calls were timed.
     _Atomic uint64_t dark_ns;
-    // The function's sampled ns at the time when it last went dark. 0 if there
-    // were no sampled ns, or if the function never went dark.
+    // Sampled ns of the function until it last went dark. The value is 0 if
+    // there were no sampled ns, or if the function never went dark.
     _Atomic uint64_t dark_from_ns;
-    // Ticks at which the function went dark, or at which a function that was
-    // never armed was found running. 0 if the function is armed, or if no call
-    // was missed.
+    // Ticks at which the function went dark; for a function that was never
+    // armed, ticks at its newest call, from the second call on. The value is 0
+    // if the function is armed, or if no call was missed.
     _Atomic uint64_t dark_since;
-    bool unarmed; // true if the function was never armed
-    uint8_t ends; // enum CodeEnds; immutable
-    // True if a call was running when the code was adopted. Any thread reads
-    // this field.
+    bool unarmed; // true if the function was never armed.
+    uint8_t ends; // enum CodeEnds, immutable.
+    // True if a call of the function was running when the code was adopted. Any
+    // thread may read `found_running`.
     _Atomic bool found_running;
-    // True if asyncio runs the steps of tasks by this function, and there is a
-    // timeline. The thread that adopts the code writes this field.
+    // True if asyncio runs the steps of tasks by this function, and the trace
+    // has a timeline. The thread that adopts the code writes `begins_tasks`.
     bool begins_tasks;
     // True if the function was called more than once while `unarmed` was true.
     _Atomic bool again;
-    // True if the function's jumps and branches are armed together with the
-    // function. The collector reads this field.
+    // True if the function's jumps and branches are armed when the function is
+    // armed. The collector's thread reads `jumps`.
     _Atomic bool jumps;
     // True between two slices if the function calls functions that are armed
-    // only in slices. The callees' time would then count as the function's own
-    // time.
+    // only in slices. While `between` is true, the function is not timed,
+    // because its callees' time would count as its own time.
     bool between;
-    // True if the function is dark and counted among its callers' dark callees.
+    // True if the function is dark and the `dark_callees` of its callers
+    // include it.
     bool reported;
-    // RecentMark.calls at the time when Code_age_histogram last halved the
-    // histogram. 0 if the histogram was never halved.
+    // The value of RecentMark.calls when Code_age_histogram last halved the
+    // histogram. The value is 0 if the histogram was never halved.
     uint64_t aged_calls;
-    // NULL before the first call that is timed.
+    // The latencies of the function's calls, or NULL before the first call that
+    // is timed.
     struct Latency *_Atomic latency;
-    // Bytes of the histogram, of `latency` and of the arrays in `links`.
+    // Bytes of memory of the histogram, of `latency` and of the arrays in
+    // `links`.
     counter_t grown_bytes;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code describe the latencies of a function's calls. The
-// latency of a call is the time from the call's beginning to its return,
-// including all time in which the call was suspended in an await. The thread
-// that counts hits writes the fields and holds the counting lock (latency.h).
-// The thread that builds a snapshot writes the last fields.
+// struct Latency contains the latencies of a function's calls; struct CodeCold
+// points to it. The latency of a call is the time from the call's beginning to
+// its return, with all time in which the call was suspended in an await. The
+// thread that counts hits writes struct Latency while it holds the counting
+// lock (latency.h). The thread that builds a snapshot writes the last fields of
+// struct Latency.
 #ifndef OCULAR_TRACER_CODE_CODE_LATENCY_H
 #define OCULAR_TRACER_CODE_CODE_LATENCY_H
 
@@ -15,48 +16,56 @@
 
 struct Code;
 
-// The histogram's unit is 2^LATENCY_SHIFT ticks, so the histogram reaches about
-// two hours.
+// The unit of the histogram of latencies is 2^LATENCY_SHIFT ticks, so the
+// histogram can hold latencies of up to about two hours.
 #define LATENCY_SHIFT 4
 
 // A call that has been suspended at least once and has not ended.
 struct SuspendedCall {
-    uint64_t begin; // ticks; 0: this entry of the table is free
-    uint64_t ran;   // ticks on a thread until the newest suspension
-    uint32_t frame; // Hit_frame
+    // Ticks at the call's beginning, or 0 if this entry of the table is free.
+    uint64_t begin;
+    // Ticks in which the call ran on a thread, until its newest suspension.
+    uint64_t ran;
+    uint32_t frame; // hash of the frame's address (Hit_frame).
 };
 
 struct Latency {
-    struct Histogram walls; // latencies in 2^LATENCY_SHIFT ticks
-    // Calls whose beginning and end were seen.
+    struct Histogram walls; // histogram of latencies in 2^LATENCY_SHIFT ticks.
+    // Number of calls whose beginning and end were seen.
     counter_t calls;
-    counter_t ran;     // ticks in which these calls ran on a thread
-    counter_t wall;    // sum of the latencies in ticks
-    counter_t longest; // the longest latency in ticks
-    // Calls whose beginning was seen and whose end was missed. When the
-    // histogram forgets half of its calls, half of this number is forgotten.
+    counter_t ran;     // ticks in which the calls in `calls` ran on a thread.
+    counter_t wall;    // sum of the latencies in ticks.
+    counter_t longest; // longest latency in ticks.
+    // Number of calls whose beginning was seen and whose end was missed. When
+    // the histogram forgets half of its calls, `cut` is halved, too.
     counter_t cut;
-    uint32_t aged; // calls since Histogram_age
-    // Number of suspended calls that have ended unseen. Nobody knows which.
+    uint32_t aged; // number of calls since the last Histogram_age.
+    // Number of suspended calls that have ended without an event. It is unknown
+    // which of the suspended calls these are.
     uint32_t lost;
-    // A hash table of suspended calls, of `room` entries; `room` is 0 or a
+    // A hash table of suspended calls with `room` entries; `room` is 0 or a
     // power of 2.
     struct SuspendedCall *open;
     uint32_t open_count, room;
-    bool listed; // true if the function is in the list of Latencies
-    // The next fields are of the newest look, at which `look` had this number.
+    // True if the function is in the list that begins at Latencies.first.
+    bool listed;
+    // Number of the count of the calls in flight (Latency_look) whose results
+    // are the next three fields.
     uint32_t look;
-    uint32_t in_flight; // calls that have begun and have not ended
-    uint64_t oldest;    // ticks at the beginning of the oldest of these calls
-    bool unsure;        // true if some of these calls may have ended
-    struct Code *next;  // next function in the list of Latencies
+    uint32_t in_flight; // number of calls that have begun and have not ended.
+    uint64_t oldest;    // ticks at the beginning of the oldest call in flight.
+    bool unsure;        // true if some of the calls in flight could have ended.
+    // Next function in the list that begins at Latencies.first.
+    struct Code *next;
 
-    // The thread that builds a snapshot writes the next fields: `calls` and
-    // `cut` at the newest reading of the histogram, and what was read. NaN:
+    // The thread that builds a snapshot writes the next fields. `read_calls`
+    // and `read_cut` are `calls` and `cut` when the histogram was last read,
+    // and `wall_p50_s` and `wall_p99_s` are the quantiles in seconds. NaN means
     // unknown.
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
-    // True if the newest row had calls in flight, or did not know them.
+    // True if in the newest row the number of calls in flight was not 0, or was
+    // unknown.
     bool changes;
 };
 

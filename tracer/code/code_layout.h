@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code describe the places in the bytecode that have
-// events. Code_new (code.c) and Code_make_precise (precise.c) write the fields
-// before other threads see the code. After that all fields are immutable,
-// except the counters in `sites` and `instructions`, which the holder of the
-// counting lock changes. Any thread reads the fields.
+// struct CodeLayout describes the places in a code object's bytecode that have
+// events, as a part of struct Code. Code_new (code.c) and Code_make_precise
+// (precise.c) write struct CodeLayout before other threads see the code. Later
+// only the counts in `sites` and `instructions` change, and only the holder of
+// the counting lock changes them. Any thread may read struct CodeLayout.
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 
@@ -13,71 +13,83 @@
 #include <stdint.h>
 
 enum SiteKind {
-    SITE_START,  // the first RESUME, which has the event PY_START
-    SITE_RESUME, // any other RESUME, which has the event PY_RESUME
+    SITE_START,  // the first RESUME of the code, which has the event PY_START.
+    SITE_RESUME, // any later RESUME, which has the event PY_RESUME.
     SITE_RETURN,
     SITE_YIELD,
     SITE_JUMP,
-    // Both arms of a branch, or the left arm if the arms are two sites.
+    // Both arms of a branch, or only the left arm if each arm has its own site.
     SITE_BRANCH,
     SITE_BRANCH_RIGHT
 };
 
-// The kinds of hooks by their cost. All hooks run nearly the same instructions.
-// Hooks differ in the work that CPython does for the event before and after the
-// hook reads the counter. A resumption enters a generator or a coroutine. After
-// the hook has read the counter, CPython does more work for a resumption than
-// for a call. A jump costs as much as a branch. An instruction's hook gets one
-// offset instead of two.
+// The kinds of hooks, which differ in cost. All hooks run nearly the same
+// instructions of ours. The kinds of hooks differ in CPython's work for the
+// event before and after the hook reads the time stamp counter. A resumption is
+// an entry into a suspended generator or coroutine. After the hook has read the
+// time stamp counter, CPython does more work for a resumption than for a call.
+// The hook of a jump costs as much as the hook of a branch. CPython passes one
+// offset to the hook of an instruction, and two offsets to the hook of a jump
+// or a branch.
 enum HookKind {
     HOOK_ENTER,
-    HOOK_RESUME, // enters of code that can be suspended, and throws
+    // The entry into a generator or a coroutine, and a throw into one.
+    HOOK_RESUME,
     HOOK_LEAVE,
-    HOOK_YIELD, // leaves of code that can be suspended
-    HOOK_JUMP,  // a jump or a branch
+    HOOK_YIELD, // the return or yield of a generator or a coroutine.
+    HOOK_JUMP,  // a jump or a branch.
     HOOK_INSTRUCTION,
-    // This number is added to the kind if an offset is larger than CPython's
-    // small integers. For such an offset CPython makes an integer object at
-    // each event.
+    // HOOK_FAR is added to the kind of a hook if one of the hook's offsets is
+    // larger than CPython's small integers. CPython makes an integer object of
+    // a large offset at each event.
     HOOK_FAR,
     HOOK_KINDS = 2 * HOOK_FAR
 };
 
 struct Site {
     counter_t hits;
-    counter_t cycles;       // net cycles of the blocks that end at this site
-    counter_t instructions; // number of instructions in these blocks
-    // when `hits` reaches this number, the site goes dark or gets more hits
+    // Net cycles of the blocks of instructions that end at this site.
+    counter_t cycles;
+    // Number of instructions that ran in the blocks that end at this site.
+    counter_t instructions;
+    // Number of hits at which the site goes dark or gets more hits.
     uint64_t stop_at;
-    uint16_t unit; // number of the code unit, which is half the byte offset
-    // The largest number of instructions of a block that ends at this site.
-    // Such a block begins after the last loop before the site.
+    // Number of the site's code unit, which is half the byte offset.
+    uint16_t unit;
+    // The largest number of instructions in a block that ends at this site. A
+    // block in `reach` begins after the last loop before the site.
     uint16_t reach;
     uint8_t kind; // enum SiteKind
-    // true if other sites' counts give this site's count, so that the site goes
-    // dark at once
+    // True if the site's count follows from other sites' counts, so that the
+    // site goes dark at its first hit.
     uint8_t redundant;
     _Atomic uint8_t dark;
-    uint8_t hook; // enum HookKind, which determines the cost of the site's hook
+    // Enum HookKind, which determines the cost of the site's hook.
+    uint8_t hook;
 };
 
-// One code unit's entry in the map from offsets to sites.
+// The entry of one code unit in the map from byte offsets to sites.
 struct Unit {
-    uint16_t site;   // index into `sites` plus 1; 0 if there is no site
-    uint16_t number; // number of the unit's instruction, from 0, modulo 2^16
+    // Index into CodeLayout.sites plus 1, or 0 if there is no site.
+    uint16_t site;
+    // Number of the instruction in this unit, counted from 0, modulo 2^16.
+    uint16_t number;
 };
 
 struct CodeLayout {
-    struct Unit *units;  // array of unit_count entries
-    uint32_t unit_count; // number of code units of the bytecode
+    // Array with an entry for each code unit of the bytecode.
+    struct Unit *units;
+    uint32_t unit_count; // number of code units of the bytecode.
     uint32_t site_count;
-    // Number of sites of jumps and branches that are kept armed.
+    // Number of sites of jumps and branches that are not redundant.
     uint32_t jump_count;
-    struct Site *sites; // array of site_count entries
-    // indexed by instruction number; NULL if not in precise mode
+    struct Site *sites; // array of site_count entries.
+    // Array indexed by the instruction's number, or NULL if not in precise
+    // mode.
     struct Instruction *instructions;
-    // The number of instructions; 0 if not in precise mode. In `instructions`
-    // the entry with this index stands for an unknown instruction.
+    // Number of instructions in precise mode, otherwise 0. The entry of
+    // `instructions` with the index `instruction_count` stands for an unknown
+    // instruction.
     uint32_t instruction_count;
 };
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code hold the function's callers and callees. Only a
-// holder of the counting lock changes the fields, by links.c. This is the
-// thread that counts hits, or the governor, which adds calls that samples have
-// shown. A thread that holds the GIL and has counted all hits may also read the
-// fields, because no hook runs while this thread holds the GIL.
+// struct CodeLinks contains the function's known callers and callees, as a part
+// of struct Code. Only links.c changes struct CodeLinks, and its caller holds
+// the counting lock. links.c is called by the thread that counts hits, and by
+// the governor, which adds calls that samples have shown. A thread that holds
+// the GIL and has counted all hits may also read struct CodeLinks, because no
+// hook runs while the thread holds the GIL.
 #ifndef OCULAR_TRACER_CODE_CODE_LINKS_H
 #define OCULAR_TRACER_CODE_CODE_LINKS_H
 
 #include <stdint.h>
 
 struct CodeLinks {
-    uint32_t *callers;     // ids of known callers, or NULL
-    uint32_t caller_count; // number of ids in `callers`
-    uint32_t caller_room;  // number of ids for which `callers` has room
-    // The ids of the newest 64 known callees, or NULL.
+    uint32_t *callers;     // array of the ids of known callers, or NULL.
+    uint32_t caller_count; // number of ids in `callers`.
+    uint32_t caller_room;  // number of ids for which `callers` has room.
+    // Array of the ids of the newest 64 known callees, or NULL.
     uint32_t *callees;
-    uint32_t callee_count; // number of ids in `callees`
-    uint32_t callee_room;  // number of ids for which `callees` has room
-    // Number of times that a new id has replaced an older id because `callees`
-    // was full.
+    uint32_t callee_count; // number of ids in `callees`.
+    uint32_t callee_room;  // number of ids for which `callees` has room.
+    // Number of times that a new id replaced an older id in `callees` because
+    // the array was full.
     uint32_t callee_next;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code serve to rank the function among all functions.
-// The governor's thread writes the fields without the GIL. Other threads read
-// the atomic members.
+// struct CodePlan contains the fields of struct Code by which the governor
+// ranks the functions. The governor's thread writes struct CodePlan without the
+// GIL. Other threads may read the atomic members of struct CodePlan.
 #ifndef OCULAR_TRACER_CODE_CODE_PLAN_H
 #define OCULAR_TRACER_CODE_CODE_PLAN_H
 
@@ -11,18 +11,22 @@
 #include <stdint.h>
 
 struct CodePlan {
-    struct Recent recent; // mark from which on calls count for the mean
-    // events at the newest Hottest_rank; 0 before the first ranking
+    struct Recent recent; // the sums from which on calls count for the mean.
+    // Number of events at the newest Hottest_rank, or 0 before the first
+    // ranking.
     uint64_t ranked_events;
-    uint64_t timed_calls; // `self_calls` at the newest ranking
-    // Ticks of the ranking that found the newest timed call; 0 before the first
-    // ranking. The collector reads this field.
+    uint64_t timed_calls; // `self_calls` at the newest ranking by Hottest_rank.
+    // Ticks at the newest ranking that found newly timed calls, or 0 before the
+    // first ranking. The collector's thread reads `timed_ticks`.
     counter_t timed_ticks;
-    double rate;           // entries per second while the function stays armed
-    uint64_t rate_entries; // entries at the newest ranking
-    // ticks at the newest ranking; 0 before the first ranking
+    // Calls and resumptions a second while the function stays armed.
+    double rate;
+    uint64_t rate_entries; // `entries` at the newest ranking by Hottest_rank.
+    // Ticks at the newest ranking by Hottest_rank, or 0 before the first
+    // ranking.
     uint64_t rate_ticks;
-    uint64_t jumps_until; // ticks until which a viewer shows the code
+    // Ticks until which jumps are armed because a viewer shows the code.
+    uint64_t jumps_until;
 };
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code hold numbers of the function's earlier rows,
-// because the next row needs these numbers. The thread that builds a snapshot
-// writes the fields (session/builder.c, function_row.c). The collector's thread
-// builds snapshots. After the end of this thread, the thread that stops the
-// session builds the last snapshot. No other thread reads the fields.
+// struct CodeRow keeps values of the function's earlier rows, because the next
+// row is computed from them. The thread that builds a snapshot writes struct
+// CodeRow (session/builder.c, function_row.c). The collector's thread builds
+// all snapshots except the last one. After the end of the collector's thread,
+// the thread that stops the session builds the last snapshot. No other thread
+// reads struct CodeRow.
 #ifndef OCULAR_TRACER_CODE_CODE_ROW_H
 #define OCULAR_TRACER_CODE_CODE_ROW_H
 
@@ -11,31 +12,41 @@
 #include <stdint.h>
 
 struct CodeRow {
-    double rate;         // calls per second; NaN if unknown
-    uint64_t rate_calls; // calls at `rate_at`
-    // time of CLOCK_MONOTONIC in seconds; 0 if `rate` was never set
+    double rate;         // calls per second, or NaN if unknown.
+    uint64_t rate_calls; // number of calls at the time `rate_at`.
+    // Seconds of CLOCK_MONOTONIC when `rate` was set, or 0 before the first
+    // time.
     double rate_at;
-    bool rate_estimated; // true if `rate` was computed from shares
-    bool rate_dark;      // true if the function was dark at `rate_at`
-    // True if the last snapshot found self_calls unchanged.
+    // True if `rate` was computed from the shares of samples.
+    bool rate_estimated;
+    bool rate_dark; // true if the function was dark at the time `rate_at`.
+    // True if the last snapshot found the same self_calls as the snapshot
+    // before.
     bool quantiles_settled;
-    // true if a snapshot has set the fields about sites
+    // True if a snapshot has set the row's fields about sites.
     bool sites_counted;
-    uint32_t rate_dark_times; // dark_times at `rate_at`
-    // index of the function in struct Roll, if the function is in Roll
+    uint32_t rate_dark_times; // CodeCold.dark_times at the time `rate_at`.
+    // Index of the function in struct Roll; only valid for a function in struct
+    // Roll.
     uint32_t place;
-    // Standard deviation divided by the mean. Both are of the calls from which
-    // p50 and p99 were computed.
+    // Standard deviation of the calls' self time, divided by the mean. `spread`
+    // is from the same calls as p50 and p99.
     float spread;
-    // self_calls at the reading of p50 and p99; 0 before the first reading.
+    // `self_calls` when p50 and p99 were last computed, or 0 before the first
+    // time.
     uint64_t quantiles_calls;
-    float p50_cycles; // median ticks of self time; 0 before the first reading
-    // ticks of self time, 99th percentile; 0 before the first reading
+    // Median of the calls' self time in ticks, or 0 before the first
+    // computation.
+    float p50_cycles;
+    // 99th percentile of the calls' self time in ticks, or 0 before the first
+    // computation.
     float p99_cycles;
-    uint64_t spans_ticks;  // ticks at which the spans were last read
-    uint32_t spans_open;   // low 32 bits of spans.open_ticks at `spans_ticks`
-    uint32_t spans_calls;  // low 32 bits of the calls at `spans_ticks`
-    uint32_t site_changes; // CodeCold.site_changes in the snapshot
+    uint64_t spans_ticks; // ticks at which struct CodeSpans was last read.
+    // Low 32 bits of spans.open_ticks at the time `spans_ticks`.
+    uint32_t spans_open;
+    // Low 32 bits of the number of calls at the time `spans_ticks`.
+    uint32_t spans_calls;
+    uint32_t site_changes; // CodeCold.site_changes at the newest snapshot.
     uint32_t sites, dark_sites;
 };
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code count calls over a known time. When a function is
-// armed or goes dark, the governor, a thread that adopts code or a thread that
-// counts hits writes the fields. The writer holds the counting lock. Any thread
-// reads the atomic members.
+// struct CodeSpans counts the function's calls over a known time, as a part of
+// struct Code. When a function is armed or goes dark, struct CodeSpans is
+// written by the governor, by a thread that adopts code or by a thread that
+// counts hits. A writer of struct CodeSpans holds the counting lock. Any thread
+// may read the atomic members of struct CodeSpans.
 //
-// A span is a stretch of time in which a function was armed. The clock ends a
-// span. The function's call rate is the number of calls in the spans divided by
-// the length of the spans. This rate is right even if calls come in bursts. If
-// the function reaches its threshold, its calls end the span, and not the
-// clock. A span that calls have ended does not count for the rate.
+// A span is a time for which a function was armed without a break. Normally the
+// clock determines the end of a span. The function's call rate is the number of
+// calls in all spans divided by the sum of the spans' lengths. The call rate is
+// right even if calls come in bursts. If the function reaches its threshold in
+// a span, the calls determine the end of the span. A span whose end was
+// determined by calls does not count for the rate.
 #ifndef OCULAR_TRACER_CODE_CODE_SPANS_H
 #define OCULAR_TRACER_CODE_CODE_SPANS_H
 
@@ -17,35 +19,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// How a function is armed if a budget is set.
+// Says how the governor arms a function if there is a budget.
 enum Arming {
-    // Not chosen yet; the function stays armed or unarmed until the next
-    // choice.
+    // The governor has not chosen a class for the function yet; until then the
+    // function stays armed or unarmed.
     ARMED_NEW,
-    ARMED_ALWAYS, // cheap, so the function stays armed
-    ARMED_SLICES, // armed in each slice, dark between slices
-    ARMED_HOT     // reached its threshold, so its numbers come from samples
+    ARMED_ALWAYS, // the function is cheap and stays armed.
+    // The function is armed in each slice, and dark between slices.
+    ARMED_SLICES,
+    // The function reached its threshold, so its numbers come from samples.
+    ARMED_HOT
 };
 
 struct CodeSpans {
     _Atomic uint8_t arming; // enum Arming
-    // true if the slice has ended, so that the next event makes the function
-    // dark
+    // True if the slice has ended, so that the function's next event makes the
+    // function dark.
     _Atomic bool ended;
-    // Weighted sum of the calls in closed spans. Older spans have less weight.
+    // Weighted sum of the numbers of calls in closed spans. A span weighs less
+    // with each newer span.
     _Atomic double calls;
-    // Weighted sum of the ticks of the closed spans, with the same weights; 0
-    // before the first span.
+    // Weighted sum of the lengths of the closed spans in ticks, with the
+    // weights of `calls`, or 0 before the first span.
     _Atomic double ticks;
-    _Atomic double squares; // weighted sum of calls^2 / ticks of the spans
-    _Atomic double count;   // weighted number of the closed spans.
-    // ticks at which the open span began; 0 if no span is open
+    // Weighted sum of calls^2 / ticks of the closed spans.
+    _Atomic double squares;
+    _Atomic double count; // weighted number of closed spans.
+    // Ticks at which the open span began, or 0 if no span is open.
     counter_t open_ticks;
-    counter_t open_calls;   // number of calls counted until `open_ticks`.
-    counter_t closed_ticks; // ticks at which the last span closed, or 0.
-    counter_t closed_calls; // number of calls counted until `closed_ticks`.
-    _Atomic double missed;  // estimated number of calls between spans.
-    // ticks between spans for which `missed` has no calls yet
+    counter_t open_calls; // number of counted calls until `open_ticks`.
+    // Ticks at which the last span closed, or 0 before the first span.
+    counter_t closed_ticks;
+    counter_t closed_calls; // number of counted calls until `closed_ticks`.
+    // Estimated number of calls between spans, which no hook has counted.
+    _Atomic double missed;
+    // Ticks between spans whose calls are not in `missed` yet.
     _Atomic double pending;
 };
 

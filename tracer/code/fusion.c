@@ -13,7 +13,7 @@ size_t Fusion_restore(const struct Fusion *fusion, uint8_t *bytecode,
 
         part = fusion->part[bytecode[2 * unit]];
         both = fusion->both[before][part];
-        // Instructions that are already fused or armed are not overwritten.
+        // An instruction that is already fused or armed is not overwritten.
         if (both && bytecode[2 * unit - 2] == fusion->plain[before]) {
             bytecode[2 * unit - 2] = both;
             count++;

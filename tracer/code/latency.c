@@ -4,11 +4,11 @@
 #include "ipc/base/heap.h"
 
 #define FIRST_ROOM 8
-// Number of suspended calls of one function that are kept. The latencies of
-// further calls are not measured.
+// Largest number of suspended calls of one function that the table can hold.
+// The latencies of calls that find the table full are not measured.
 #define OPEN_MOST (1u << 20)
-// Calls after which the histogram forgets half of its calls. So the quantiles
-// describe the newest one to two thousand calls.
+// Number of calls after which the histogram forgets half of its calls. The
+// quantiles therefore describe the newest one to two thousand calls.
 #define AGE_CALLS 1024
 
 static struct Latency *make(struct Code *code)
@@ -21,7 +21,7 @@ static struct Latency *make(struct Code *code)
     if (!latency)
         return NULL;
     Counter_add(&code->cold.grown_bytes, sizeof *latency);
-    // This store pairs with the acquire in FunctionRow_fill.
+    // The release pairs with the acquire in FunctionRow_fill.
     atomic_store_explicit(&code->cold.latency, latency, memory_order_release);
     return latency;
 }
@@ -32,7 +32,8 @@ static struct SuspendedCall *slot_of(const struct Latency *latency,
                                      uint32_t frame)
 {
     uint32_t mask = latency->room - 1;
-    // The highest bits of the product depend on all bits of the hash.
+    // The index is made of the product's highest bits, because these depend on
+    // all bits of the hash.
     uint32_t at =
         (uint32_t)((uint64_t)(frame * 0x9e3779b1u) * latency->room >> 32);
 
@@ -57,8 +58,8 @@ static void empty(struct Code *code, struct Latency *latency)
     latency->open_count = latency->room = latency->lost = 0;
 }
 
-// Makes room for one more call. Returns false if there are too many calls or
-// memory is out.
+// Makes room for one more suspended call in the table. Returns false if the
+// table has OPEN_MOST calls or memory is out.
 static bool reserve(struct Code *code, struct Latency *latency)
 {
     struct SuspendedCall *old = latency->open, *open;
@@ -81,7 +82,8 @@ static bool reserve(struct Code *code, struct Latency *latency)
     return true;
 }
 
-// The net clock may run back by some ticks.
+// Returns the ticks for which a part of a call ran, and 0 if the net clock has
+// run back by some ticks.
 static uint64_t ran_of(const struct CallPart *part)
 {
     return part->ran > 0 ? (uint64_t)part->ran : 0;
@@ -100,7 +102,7 @@ static void add(struct Latencies *latencies, struct Code *code,
         latencies->first = code;
     }
     open = slot_of(latency, part->frame);
-    if (open->begin) { // the older call has ended unseen
+    if (open->begin) { // the entry's older call has ended without an event.
         Counter_add(&latency->cut, !latency->lost);
         latency->lost -= latency->lost > 0;
     }
@@ -108,8 +110,8 @@ static void add(struct Latencies *latencies, struct Code *code,
     *open = (struct SuspendedCall){part->begin, ran_of(part), part->frame};
 }
 
-// Removes an entry and moves the entries behind it, so that each entry is still
-// found.
+// Removes an entry from the hash table and moves the entries behind it, so that
+// each other entry is still found.
 static void drop(struct Latency *latency, struct SuspendedCall *gone)
 {
     uint32_t mask = latency->room - 1;
@@ -135,7 +137,7 @@ static void suspend(struct Latencies *latencies, struct Code *code,
 
     if (!latency)
         return;
-    // The end of a function's call may be missed after the function went dark.
+    // If the function is dark, the end of this call could have no event.
     if (part->begin && code->hot.dark) {
         Latency_lose(code, part->begin);
         return;

@@ -1,45 +1,49 @@
 // SPDX-License-Identifier: MIT
-// Measures the latencies of calls, and counts the calls in flight. A call that
-// is suspended is known by its frame. The caller holds the counting lock.
+// Measures the latencies of calls and counts the calls in flight. A suspended
+// call is identified by the address of its frame. The caller holds the counting
+// lock.
 #ifndef OCULAR_TRACER_CODE_LATENCY_H
 #define OCULAR_TRACER_CODE_LATENCY_H
 
 #include "tracer/code/code.h"
 
-// All functions with suspended calls.
+// The list of all functions with suspended calls.
 struct Latencies {
-    struct Code *first; // a list, linked by Latency.next
-    uint32_t look;      // number of looks at the calls in flight
+    // First function of the list, whose links are Latency.next.
+    struct Code *first;
+    uint32_t look; // number of times that the calls in flight were counted.
 };
 
-// The part of a call between two suspensions, or from the beginning or to the
+// A part of a call: from its beginning or a resumption to a suspension or its
 // end.
 struct CallPart {
-    // Ticks at the call's beginning. 0: this is not the call's first part, or
-    // the call's beginning was not seen.
+    // Ticks at the beginning of the call. The value is 0 if the part follows a
+    // suspension, or if the beginning of the call was not seen.
     uint64_t begin;
-    uint64_t end;   // ticks at the part's end
-    int64_t ran;    // ticks of this part
-    uint32_t frame; // Hit_frame
-    bool suspends;  // true if the part ends by a suspension
+    uint64_t end;   // ticks at the end of this part.
+    int64_t ran;    // net ticks from the beginning of this part to its end.
+    uint32_t frame; // hash of the frame's address (Hit_frame).
+    bool suspends;  // true if this part ends by a suspension of the call.
 };
 
-// Adds a part to its call. Does nothing if the call's beginning was not seen.
+// Adds a part of a call to the call. Does nothing if the beginning of the call
+// was not seen.
 void Latency_note(struct Latencies *latencies, struct Code *code,
                   const struct CallPart *part);
-// Notes that a call has ended unseen. `begin` is CallPart.begin of the part
-// that has ended.
+// Notes that a call has ended without an event. `begin` is the field
+// CallPart.begin of the call's last part.
 void Latency_lose(struct Code *code, uint64_t begin);
-// Forgets all suspended calls of the function, because their ends will be
-// missed.
+// Forgets all suspended calls of the function, because their ends will have no
+// event.
 void Latency_cut(struct Code *code);
-// Begins a new look at the calls in flight. Counts all suspended calls.
+// Begins a new count of the calls in flight. Latency_look counts all suspended
+// calls.
 void Latency_look(struct Latencies *latencies);
-// Counts a call that runs now and whose first part has not ended. `begin` is
-// the ticks at the call's beginning.
+// Counts a call that runs now and was never suspended. `begin` is the ticks at
+// the beginning of the call.
 void Latency_see(struct Latencies *latencies, struct Code *code,
                  uint64_t begin);
-// Forgets a function that is about to be freed.
+// Forgets a function that will be freed.
 void Latency_forget(struct Latencies *latencies, const struct Code *code);
 
 #endif

@@ -6,8 +6,9 @@
 
 #include <errno.h>
 
-#define CALLEES_MOST 64 // number of callees that are kept, the newest ones
-// number of callers that are kept of code that never goes dark
+// Largest number of callees that are kept; the newest are kept.
+#define CALLEES_MOST 64
+// Largest number of callers that are kept for code that never goes dark.
 #define CALLERS_UNBOUNDED 64
 
 bool Code_has_caller(const struct Code *code, uint32_t caller)
@@ -52,7 +53,7 @@ static void add_callee(struct Code *code, uint32_t callee)
         uint32_t *callees;
 
         // The new callee replaces the oldest callee, because the code of the
-        // oldest callee may no longer exist.
+        // oldest callee might no longer exist.
         if (room > CALLEES_MOST) {
             code->links.callees[code->links.callee_next++ % CALLEES_MOST] =
                 callee;

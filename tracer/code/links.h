@@ -7,13 +7,13 @@
 #include "tracer/code/code.h"
 
 bool Code_has_caller(const struct Code *code, uint32_t caller);
-// Adds `caller` to the callers of `code`. Returns 1 if the caller is new, or
-// -ENOMEM. Returns 0 if the caller is known already or if there are too many
-// callers.
+// Adds `caller` to the callers of `code`. Returns 1 if the caller was not known
+// before, or -ENOMEM. Returns 0 if the caller was known before or if there are
+// too many callers.
 int Code_add_caller(struct Code *code, uint32_t caller);
-// Adds the call edge from `caller` to `code` to both functions. If `code` is
-// dark, adds 1 to the caller's number of dark callees. Returns what
-// Code_add_caller returns.
+// Adds the call edge from `caller` to `code` to the links of both functions. If
+// `code` is dark, adds 1 to the caller's number of dark callees. The return
+// value is that of Code_add_caller.
 int Code_link(struct Code *caller, struct Code *code);
 
 #endif

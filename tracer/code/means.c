@@ -5,13 +5,16 @@
 
 #include <math.h>
 
-#define SAMPLES_ENOUGH 20 // number of samples that a mean from shares needs
-#define CALLS_ENOUGH 64 // number of timed calls that a mean of all calls needs
-// with more entries than this per timed call, the mean comes from samples
+// Least number of samples for a mean that comes from shares.
+#define SAMPLES_ENOUGH 20
+#define CALLS_ENOUGH 64 // least number of timed calls for a mean of all calls.
+// If the entries are more than this multiple of the timed calls, the mean comes
+// from samples.
 #define MOSTLY 4
-// 16 calls in a row weigh as much as one separate call.
+// Number of consecutive calls that weigh as much as one separate call.
 #define CALLS_ALIKE 16.0
-#define SAMPLE_NS 5e6 // ns of CPU time per sample, until there is a sample
+// ns of CPU time per sample, assumed until there is a sample.
+#define SAMPLE_NS 5e6
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
@@ -21,7 +24,7 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) ||
-        !(cumulative > 0) || // true if no call may have returned yet
+        !(cumulative > 0) || // true if perhaps no call has returned yet.
         Counter_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / cumulative;
@@ -36,8 +39,8 @@ uint64_t Code_sampled_ns(const struct Code *code)
            (wait > to_run ? wait - to_run : 0);
 }
 
-// Returns the fraction of the function's waiting time in which the function
-// waits neither for the GIL nor for a CPU.
+// Returns the fraction of the function's waiting time that remains without the
+// waits for the GIL or a CPU.
 static double own_wait(const struct Code *code)
 {
     double wait = (double)Counter_get(&code->share.wait.total_ns);
@@ -46,8 +49,9 @@ static double own_wait(const struct Code *code)
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
-// Returns the increase since the mark, or 0 if the counter has decreased. A
-// counter of cycles may decrease, because the hooks' cost is subtracted.
+// Returns the increase of a counter since the mark, or 0 if the counter has
+// decreased. A counter of cycles can decrease, because the hooks' cost is
+// subtracted from the cycles.
 static double since(const counter_t *now, const counter_t *then)
 {
     return fmax((double)(int64_t)(Counter_get(now) - Counter_get(then)), 0);
@@ -123,17 +127,17 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }
 
-// Returns true if the code is dark and only samples give the number of its
-// calls. For code that is dark between slices, spans (spans.h) give this
-// number.
+// Returns true if the code is dark and the number of its calls is known only
+// from samples. If code is armed in slices and dark between slices, the number
+// of its calls comes from spans (spans.h).
 static bool is_dark_and_hot(const struct Code *code)
 {
     return code->hot.dark && Code_arming(code) == ARMED_HOT;
 }
 
-// Returns the sampled ns of the function while it was dark. Ns that were
-// converted into dark_calls are left out. Returns -1 if the samples of the
-// present dark spell are not known yet.
+// Returns the sampled ns of the function in the times in which it was dark. Ns
+// that were converted into dark_calls are not included. Returns -1 if the
+// samples since the function went dark are not known yet.
 static double dark_ns(const struct Code *code)
 {
     uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
@@ -158,9 +162,9 @@ void Code_end_dark(struct Code *code, double hz)
     code->cold.dark_ns = 0;
 }
 
-// Returns the standard error in ns for `samples` samples, which stand for `ns`
-// in total. The error is computed as if there were one more sample, so the
-// error is never 0.
+// Returns the standard error, in ns, of the time `ns` that `samples` samples
+// have measured. The error is computed for one sample more than there are, so
+// the error is never 0.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

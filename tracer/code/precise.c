@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Lays out a code object's instructions. The layout says which instructions
-// have an event, and which instructions can run after each instruction. The
-// order of instructions is known in advance, so no hook has to ask for the
+// Lays out the instructions of a code object for precise mode. The layout says
+// which instructions have an event, and which instructions can follow each
+// instruction. The layout is made in advance, so no hook has to ask for the
 // target of a jump. The time between two events counts as the time of the first
-// event's instruction if the second event's instruction can follow the first.
-// In addition, no instruction that can follow the first may be dark
-// (hook/thread_trace_block.c).
+// event's instruction if the second event's instruction can directly follow it.
+// In addition, all instructions that can directly follow the first event's
+// instruction must be armed (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
 
 #include <errno.h>
 
-struct Walk { // a walk over a code object's instructions
+struct Walk { // a walk over a code object's instructions.
     const struct Code *code;
     const struct Opcodes *opcodes;
     struct Instruction *all;
     uint32_t count;
     uint64_t stop_at;
-    uint32_t units; // number of code units that have a number
-    bool begun;     // true after the first RESUME, from which on events fire
+    uint32_t units; // number of code units that have a number of sixteen bits.
+    bool begun;     // true after the first RESUME, because events begin there.
 };
 
 static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
@@ -27,8 +27,8 @@ static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
     return walk->code->who.bytecode[2 * unit];
 }
 
-// Counts the code units and instructions. Units that do not fit into sixteen
-// bits have no sites (code.c).
+// Computes walk->units and walk->count. Code units whose number needs more than
+// sixteen bits have no sites (code.c).
 static void measure(struct Walk *walk)
 {
     uint32_t units = walk->code->layout.unit_count;
@@ -41,7 +41,8 @@ static void measure(struct Walk *walk)
         walk->count = INSTRUCTION_MOST;
 }
 
-// Returns the number of the instruction at a code unit, or INSTRUCTION_NONE.
+// Returns the number of the instruction at the code unit `unit`, or
+// INSTRUCTION_NONE.
 static uint16_t number_at(const struct Walk *walk, int64_t unit)
 {
     uint16_t number;
@@ -53,7 +54,8 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
 }
 
 // Returns the code unit at which the program continues after an exhausted loop.
-// This unit comes after the instructions that only specialised loops run.
+// The returned unit comes after the instructions that only specialised loops
+// run.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {
@@ -71,8 +73,8 @@ static int64_t behind_loop(const struct Walk *walk, int64_t unit)
     return unit;
 }
 
-// Sets the instructions that can run after the instruction `at`. `behind` is
-// the first code unit after the instruction `at`.
+// Sets the instructions that can run directly after the instruction `at`.
+// `behind` is the first code unit behind the instruction `at`.
 static void set_next(const struct Walk *walk, struct Instruction *at,
                      int64_t behind, uint32_t argument)
 {
@@ -90,7 +92,7 @@ static void set_next(const struct Walk *walk, struct Instruction *at,
     if (walk->opcodes->flags[opcode] & OPCODE_ITER)
         target = behind_loop(walk, target);
     if (number_at(walk, target) == INSTRUCTION_NONE)
-        return; // this is not code of the running interpreter
+        return; // the bytecode is not from the running interpreter.
     at->other = number_at(walk, target);
     if (at->next == INSTRUCTION_NONE)
         at->next = at->other;
@@ -113,9 +115,9 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
         at->flags |= INSTRUCTION_GATE;
 }
 
-// Marks the instructions to which no known way leads. Only an exception reaches
-// these instructions. If an instruction of this kind is dark, a frame may have
-// run any instruction between two events.
+// Marks the instructions that are in no instruction's `next` or `other`. Only
+// an exception leads to such an instruction. If such an instruction is dark,
+// any instructions can have run between two events of a frame.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;
@@ -159,15 +161,15 @@ static void lay_out(struct Walk *walk)
     mark_handlers(walk);
     for (i = 0; i < walk->count; i++)
         set_flags(walk, &walk->all[i]);
-    // The last entry stands for an unknown instruction, and no instruction
-    // follows it.
+    // The last entry stands for an unknown instruction and has no next
+    // instruction.
     walk->all[walk->count].next = INSTRUCTION_NONE;
     walk->all[walk->count].other = INSTRUCTION_NONE;
 }
 
-// Returns the instructions of `code` by number, and one more entry for an
-// unknown instruction. *count does not include this last entry. Returns NULL if
-// memory is out.
+// Returns an array of the instructions of `code` by number, with one more entry
+// for an unknown instruction. *count does not include this last entry. Returns
+// NULL if memory is out.
 static struct Instruction *new_instructions(const struct Code *code,
                                             const struct Opcodes *opcodes,
                                             uint64_t threshold, uint32_t *count)
@@ -176,8 +178,8 @@ static struct Instruction *new_instructions(const struct Code *code,
 
     walk.stop_at = threshold ? threshold : CODE_NEVER;
     measure(&walk);
-    // Two more entries are needed. One is for an unknown instruction, and one
-    // is for a number that is one too high.
+    // The array needs two more entries. One entry is for an unknown
+    // instruction, and one is for an instruction number that is one too high.
     walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
     if (!walk.all)
         return NULL;
@@ -196,7 +198,8 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
     if (!code->layout.instructions)
         return -ENOMEM;
     for (i = 0; i < code->layout.site_count; i++) {
-        // The block of a return or a yield is only the instruction itself.
+        // A block that ends with a return or a yield consists of this
+        // instruction only.
         code->layout.sites[i].reach = 1;
         // Jumps and branches have no hook in precise mode.
         if (code->layout.sites[i].kind >= SITE_JUMP)

@@ -7,11 +7,11 @@
 
 #include "tracer/code/code.h"
 
-// Lays out a site for each instruction, instead of the sites of jumps and
+// Makes a site for each instruction, and removes the sites of jumps and
 // branches. Returns 0 or -ENOMEM.
 int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold);
-// Makes the timeline show each instruction each time it runs.
+// Makes the timeline show each run of each instruction of the code.
 void Code_show_instructions(struct Code *code);
 
 #endif

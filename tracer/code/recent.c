@@ -20,7 +20,7 @@ bool Recent_note(struct Recent *recent, const struct RecentMark *now,
             RECENT_CALLS)
         return false;
     copy(&recent->marks[other], &recent->next);
-    // This store pairs with the load in Recent_mark.
+    // The release pairs with the load in Recent_mark.
     atomic_store_explicit(&recent->current, other, memory_order_release);
     copy(&recent->next, now);
     recent->next_ticks = ticks;

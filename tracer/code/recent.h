@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Keeps a mark. A function's mean is the mean of the calls that were timed
-// after the mark. The mark moves, so a change of the function's cost soon
+// Keeps a mark, which is a copy of a function's sums at one moment. A
+// function's mean is the mean of the calls that were timed after the mark. The
+// mark is moved from time to time, so a change of the function's cost soon
 // changes the mean, even after days of tracing. The governor moves the mark.
-// Any thread reads the mark.
+// Any thread may read the mark.
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H
 
@@ -10,30 +11,31 @@
 
 #include <stdbool.h>
 
-// The mean is taken over at least RECENT_S seconds and RECENT_CALLS calls, and
-// over at most about twice these numbers.
+// A mean is taken over at least RECENT_S seconds and RECENT_CALLS calls, and at
+// most about twice as many.
 #define RECENT_S 30
 #define RECENT_CALLS 1000
 
-struct RecentMark {  // the sums at one moment
-    counter_t calls; // number of timed calls
+struct RecentMark {  // a function's sums at one moment.
+    counter_t calls; // number of timed calls.
     counter_t cycles;
     counter_t waited;
 };
 
 struct Recent {
     struct RecentMark marks[2];
-    _Atomic uint32_t current; // index of the valid mark
-    // Only the governor uses the next fields.
+    _Atomic uint32_t current; // index of the mark that Recent_mark returns.
+    // Only the governor uses `next` and the fields after it.
     struct RecentMark next;
     uint64_t next_ticks;
 };
 
-// Passes the present sums, which the next mark will contain. `period` is
-// RECENT_S in ticks. Returns true if the mark has moved.
+// Passes the present sums, which become the next mark. `period` is RECENT_S
+// seconds in ticks. Returns true if the mark has moved.
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);
-// Returns the valid mark. The mark stays valid for at least RECENT_S seconds.
+// Returns the present mark. The returned mark stays valid for at least RECENT_S
+// seconds.
 const struct RecentMark *Recent_mark(const struct Recent *recent);
 
 #endif

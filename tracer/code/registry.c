@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Keeps the Codes in hash chains by address, id and version, and in one list in
-// order of adoption. There is one writer at a time, and the writer holds the
-// GIL. A removed Code keeps its links to the next Codes, so a reader at this
-// Code can go on.
+// Keeps each struct Code in hash chains by address, by id and by version, and
+// in one list in order of adoption. Only one thread writes at a time, and this
+// thread holds the GIL. A removed struct Code keeps its link to the next one,
+// so a reader that is at a removed struct Code can go on.
 #include "tracer/code/registry.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/links.h"
 
-// Every store that makes a Code reachable is a release and pairs with this
-// load.
+// This load pairs with the release of every store that makes a struct Code
+// reachable.
 static struct Code *follow(struct Code *const _Atomic *link)
 {
     return atomic_load_explicit(link, memory_order_acquire);
@@ -22,8 +22,8 @@ static void point(struct Code *_Atomic *link, struct Code *code)
 static struct Code *_Atomic *bucket_of(struct Registry *registry,
                                        uintptr_t address)
 {
-    // Fibonacci hashing is used because the low bits of an allocator's
-    // addresses have no entropy.
+    // The address is multiplied (Fibonacci hashing), because the low bits of an
+    // allocator's addresses have no entropy.
     uint64_t mixed = ((uint64_t)address >> 4) * 0x9e3779b97f4a7c15u;
 
     return &registry->buckets[(mixed >> 32) % REGISTRY_BUCKETS];
@@ -41,8 +41,8 @@ static struct Code *_Atomic *bucket_of_version(struct Registry *registry,
     return &registry->by_version[version % REGISTRY_BUCKETS];
 }
 
-// A Code is in three chains. A function of the type link_t returns a Code's
-// link in one of the chains.
+// A struct Code is in three hash chains. A function of the type link_t returns
+// the link of a struct Code in one of the chains.
 typedef struct Code *_Atomic *link_t(struct Code *code);
 
 static struct Code *_Atomic *by_address(struct Code *code)
@@ -114,12 +114,12 @@ uint32_t Registry_next_id(struct Registry *registry)
 {
     uint32_t id = registry->newest_id;
 
-    // The counter wraps after 2^32 ids. 0 is no function's id, and old code may
-    // still have the next id.
+    // After 2^32 ids the numbers begin again. 0 is no function's id, and an id
+    // can still belong to old code.
     do
         id++;
     while (id == 0 || Registry_by_id(registry, id));
-    // This store pairs with the acquire in Registry_newest_id.
+    // The release pairs with the acquire in Registry_newest_id.
     atomic_store_explicit(&registry->newest_id, id, memory_order_release);
     return id;
 }
@@ -134,7 +134,7 @@ static void push_new(struct Registry *registry, struct Code *code)
     struct Code *head =
         atomic_load_explicit(&registry->fresh, memory_order_relaxed);
 
-    do { // pairs with the exchange in Registry_take_new
+    do { // the release pairs with the exchange in Registry_take_new.
         code->node.next_new = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->fresh, &head,
                                                     code, memory_order_release,
@@ -198,7 +198,7 @@ static void push_retired(struct Registry *registry, struct Code *code)
     struct Code *head =
         atomic_load_explicit(&registry->retired, memory_order_relaxed);
 
-    do { // pairs with the exchange in Registry_take_retired
+    do { // the release pairs with the exchange in Registry_take_retired.
         code->node.next_retired = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
                                                     code, memory_order_release,
@@ -208,8 +208,8 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // The Code is in no list for a moment. A reader of the lists finds the Code
-    // in `leaving`.
+    // For a moment the retired struct Code is in no list. In this moment a
+    // reader of the lists finds the struct Code in `leaving`.
     point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {
@@ -228,9 +228,9 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
     push_retired(registry, code);
     point(&registry->leaving, NULL);
-    // The counter of living code is reduced last here, and a reader reads this
-    // counter first. So a reader never misses a Code in the sum of living and
-    // retired code.
+    // The number of living code objects is reduced last, and a reader reads
+    // this number first. A reader therefore counts every struct Code in the sum
+    // of living and retired code at least once.
     atomic_fetch_sub(&registry->count, 1);
 }
 
@@ -254,7 +254,7 @@ struct Code *Registry_find_living(struct Registry *registry, uintptr_t address)
     return code;
 }
 
-// The newest Code comes first in its chain.
+// Of the Codes in one chain, the newest comes first.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks)
 {
@@ -318,7 +318,8 @@ struct Code *Registry_next(const struct Code *code)
     return follow(&code->node.next_in_list);
 }
 
-// Goes once through a chain and removes all Codes that the collector has taken.
+// Goes once through a chain and removes each struct Code that the collector's
+// thread has taken.
 static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
 {
     struct Code *_Atomic *link = bucket;
@@ -342,8 +343,8 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // `leaving` is read after the exchange. The Code in `leaving` is not taken
-    // yet.
+    // `leaving` must be read after the exchange. The collector's thread has not
+    // taken the struct Code in `leaving`.
     const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Holds all accepted code objects that still exist. A code object can be found
-// by its address, and all code objects can be listed in the order of their
-// adoption. A thread that holds the GIL and the counting lock adds and retires
-// code. The sampler and the collector use the registry in an RCU read section.
+// Holds all accepted code objects that still exist. The registry finds a code
+// object by its address, and lists all code objects in the order of their
+// adoption. A thread that adds or retires code holds the GIL and the counting
+// lock. The sampler and the collector's thread use the registry in an RCU read
+// section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_H
 #define OCULAR_TRACER_CODE_REGISTRY_H
 
@@ -11,98 +12,107 @@
 #include <pthread.h>
 
 #define REGISTRY_BUCKETS 16384
-// Registry_find_at can find at most this number of retired Codes.
+// The largest number of retired Codes that Registry_find_at can find.
 #define REGISTRY_KEPT 4096
 
 struct Registry {
-    // Guards the chains of `buckets` against concurrent changes. The collector
-    // removes a retired Code from its chain without the GIL.
+    // Guards the chains in `buckets` against changes at the same time. The
+    // collector's thread removes a retired struct Code from its chain without
+    // the GIL.
     pthread_mutex_t chains;
     struct Code *_Atomic buckets[REGISTRY_BUCKETS];
     struct Code *_Atomic by_id[REGISTRY_BUCKETS];
     struct Code *_Atomic by_version[REGISTRY_BUCKETS];
     struct Code *_Atomic first;
     struct Code *last;
-    struct Code *_Atomic leaving; // Code that is being retired, or NULL
-    // a stack of retired code; the collector takes the whole stack
+    // The struct Code that is being retired, or NULL.
+    struct Code *_Atomic leaving;
+    // The stack of retired code; the collector's thread takes the whole stack.
     struct Code *_Atomic retired;
-    // A stack of added code; the collector takes the whole stack.
+    // The stack of added code; the collector's thread takes the whole stack.
     struct Code *_Atomic fresh;
-    uint32_t kept; // number of retired Codes in the chains; guarded by `chains`
-    // The hits per second of each site; 0 means that hits are never renewed.
-    // The governor writes this field (Code_renew).
+    // Number of retired Codes in the chains; `chains` guards `kept`.
+    uint32_t kept;
+    // Number of hits that each site may have in a second; 0 means that sites
+    // get no new hits. The governor writes `hits`, and Code_renew uses it.
     _Atomic uint64_t hits;
     _Atomic uint64_t count;
-    // Bytes of all code, as measured when the code was added.
+    // Bytes of memory of all code, as measured when the code was added.
     _Atomic uint64_t bytes;
-    _Atomic uint32_t newest_id; // the newest id that a Code has got
-    struct Latencies latencies; // the counting lock guards this field
+    _Atomic uint32_t newest_id; // the newest id of a struct Code.
+    struct Latencies latencies; // guarded by the counting lock.
 };
 
-struct Registry *Registry_new(void); // returns NULL if memory is out
-// Frees all living and all retired code. There must be no readers.
+struct Registry *Registry_new(void); // returns NULL if memory is out.
+// Frees all living and all retired code. No thread may use the registry during
+// the call.
 void Registry_free(struct Registry *registry);
 uint32_t Registry_next_id(struct Registry *registry);
-// Returns the newest id that a Code has got. Code that is adopted later has a
-// later id. Any thread may call this function.
+// Returns the newest id of a struct Code. Code that is adopted after this call
+// has a later id. Any thread may call Registry_newest_id.
 uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
 // Adds the code to the chain by address, but to no list. Registry_unchain
-// undoes this. No thread may be in a read section during the call.
+// undoes Registry_chain. No thread may be in a read section during the call.
 void Registry_chain(struct Registry *registry, struct Code *code);
 void Registry_unchain(struct Registry *registry, struct Code *code);
-// Unlinks and queues the code, because the code object is freed at the time
-// `ticks`. `ticks` must not be 0. Registry_find_at finds the code until the
-// collector takes the code.
+// Moves the code from the list of living code to the retired code, because the
+// code object is freed at the time `ticks`. `ticks` must not be 0.
+// Registry_find_at finds the code until the collector's thread takes the code.
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks);
-// Returns the code at `address`, or NULL. The caller is in a read section.
+// Returns the code at `address`, or NULL. The caller of Registry_find is in a
+// read section.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
-// Returns the code at `address`, or NULL, without a read section. The caller
-// holds the counting lock, so no thread retires the code during the call.
+// Returns the living code at `address`, or NULL, without a read section. The
+// caller holds the counting lock, so no thread can retire the code during the
+// call.
 struct Code *Registry_find_living(struct Registry *registry, uintptr_t address);
 // Returns the code that was at `address` at the time `ticks`, or NULL.
-// `newest_id` is the newest id of the time `ticks`. The code may be retired
-// now. The caller is in a read section.
+// `newest_id` is the result of Registry_newest_id at the time `ticks`. The
+// returned code can be retired now. The caller of Registry_find_at is in a read
+// section.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks);
-// Returns the code with this id, or NULL. The caller is in a read section, or
-// holds the GIL or the counting lock.
+// Returns the code with the id `id`, or NULL. The caller is in a read section,
+// or holds the GIL or the counting lock.
 struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
-// Returns the code whose functions have this version, or NULL. The caller is in
-// a read section.
+// Returns the code whose functions have the version `version`, or NULL. The
+// caller of Registry_by_version is in a read section.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
-// Calls Code_link(). If the list of callers would have to grow, first removes
+// Calls Code_link. If the list of callers would have to grow, first removes the
 // callers whose code was freed. The caller holds the counting lock. Returns
 // what Code_link returns.
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code);
-// The next two functions iterate in order of adoption. The caller is in a read
+// Registry_first and Registry_next iterate over the living code in order of
+// adoption. The caller of Registry_first and Registry_next is in a read
 // section.
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);
-// Takes the code that was retired before `ticks`. The result is a list linked
-// by next_retired, with the oldest code first. The code may be freed after the
-// next grace period. Only the collector calls this function.
+// Takes the code that was retired before `ticks`. The result is a list with the
+// links next_retired, oldest code first. The caller may free the code after the
+// next grace period. Only the collector's thread calls Registry_take_retired.
 struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
-// Takes all code that was added since the last call, even if the code is
-// already retired. The result is a list linked by next_new, with the newest
-// code first. The collector calls this function before it frees retired code.
+// Takes all code that was added since the last call of Registry_take_new, even
+// if the code is already retired. The result is a list with the links next_new,
+// newest code first. The collector's thread calls Registry_take_new before it
+// frees retired code.
 struct Code *Registry_take_new(struct Registry *registry);
-// Returns the code that is in no list now because it is being retired, or NULL.
-// A reader that reads first the living code, then this code and then the
-// retired code sees all code.
+// Returns the code that is being retired and is in no list at the moment, or
+// NULL. A reader sees all code if it reads the living code first, then
+// Registry_leaving and then the retired code.
 struct Code *Registry_leaving(struct Registry *registry);
-// Returns the retired code that is not taken yet, as a list linked by
-// next_retired, with the newest code first. The caller must prevent other
-// threads from taking this code.
+// Returns the retired code that was not taken yet, as a list with the links
+// next_retired, newest code first. The caller must prevent other threads from
+// taking retired code.
 struct Code *Registry_retired(struct Registry *registry);
-// Frees retired code. There must be no readers.
+// Frees retired code. No thread may read the retired code during the call.
 void Registry_free_retired(struct Registry *registry);
-// The forking thread calls these functions around each fork, so that the child
-// finds complete chains and can change them.
+// The forking thread calls Registry_before_fork and Registry_after_fork around
+// each fork, so that the child finds complete chains and can change them.
 void Registry_before_fork(struct Registry *registry);
-// Called in the parent and in the child.
+// Registry_after_fork is called in the parent and in the child.
 void Registry_after_fork(struct Registry *registry);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// These fields of struct Code link it into the registry's chains and lists. The
-// registry (registry.c) writes the fields. Until the collector takes the code,
-// the writer holds the GIL. Readers follow the atomic links in an RCU read
-// section.
+// struct RegistryNode links a struct Code into the registry's chains and lists.
+// Only the registry (registry.c) writes struct RegistryNode. A writer of struct
+// RegistryNode holds the GIL, until the collector's thread takes the code.
+// Readers follow the atomic links in an RCU read section.
 #ifndef OCULAR_TRACER_CODE_REGISTRY_NODE_H
 #define OCULAR_TRACER_CODE_REGISTRY_NODE_H
 
@@ -16,24 +16,27 @@ struct Code;
 struct RegistryNode {
     // Next code in the chain by address, or NULL.
     struct Code *_Atomic next_in_bucket;
-    struct Code *_Atomic next_by_id; // next code in the chain by id, or NULL
-    // next code in the chain by version, or NULL
+    struct Code *_Atomic next_by_id; // next code in the chain by id, or NULL.
+    // Next code in the chain by version, or NULL.
     struct Code *_Atomic next_by_version;
     // The code that was adopted after this code, or NULL for the newest code.
     struct Code *_Atomic next_in_list;
     // The code that was adopted before this code, or NULL for the oldest code.
     struct Code *previous_in_list;
-    struct Code *next_retired; // next code in the list of retired code, or NULL
-    // next older code in the list of new code, or NULL
+    // Next code in the list of retired code, or NULL.
+    struct Code *next_retired;
+    // Next older code in the list of new code, or NULL.
     struct Code *next_new;
-    // Ticks at which the code object was freed; 0 if it lives.
+    // Ticks at which the code object was freed, or 0 while the code object
+    // exists.
     counter_t retired_ticks;
     // True if the code is in the chain by address, even if it is retired.
-    // Registry.chains guards this field.
+    // Registry.chains guards `chained`.
     bool chained;
-    bool taken; // true if the collector has taken the code
+    bool taken; // true if the collector's thread has taken the code.
     uint32_t
-        registered_bytes; // bytes that the code has added to Registry.bytes
+        // Number of bytes that this code has added to Registry.bytes.
+        registered_bytes;
 };
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keeps a list of retired functions, which is searched by a hash of name, file
-// and line.
+// Keeps a list of retired functions, searched by a hash of name, file and line.
 #include "tracer/code/retired.h"
 #include "ipc/base/heap.h"
 
@@ -52,7 +51,7 @@ static struct RetiredTotals totals_of(const struct Code *code)
     };
 }
 
-// The hash is FNV-1a.
+// Computes an FNV-1a hash of the text.
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -93,7 +92,7 @@ static bool is_less(const struct RetiredTotals *a,
 }
 
 // Adds the totals of the entry with the smallest totals to `others`. Returns
-// the index of this entry, which is now free.
+// the index of the entry that has become free.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;
@@ -110,8 +109,8 @@ static size_t fold(struct Retired *retired)
     return least;
 }
 
-// Returns a new entry, or NULL if memory is out. If the list is full, removes
-// the entry with the smallest totals.
+// Returns a new entry, or NULL if memory is out. If the list is full, first
+// removes the entry with the smallest totals.
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
 {
@@ -137,7 +136,7 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     uint64_t hash = hash_of(code);
     struct RetiredFunction *function;
 
-    // Code that was never called or sampled has no row.
+    // A function that was never called or sampled has no row.
     if (!Code_was_seen(code))
         return;
     function = find(retired, hash, code);

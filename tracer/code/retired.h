@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds the totals of functions whose code objects were freed. All code objects
+// Holds the totals of functions whose code objects were freed. Code objects
 // with the same name, file and line share one entry. If the list is full, the
 // entry with the smallest totals is added to `others`, so that sums stay
-// complete. The caller holds Session.draining.
+// complete. The caller of these functions holds Session.draining.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
 #define OCULAR_TRACER_CODE_RETIRED_H
 
@@ -13,17 +13,18 @@
 struct RetiredTotals {
     uint64_t objects;
     uint64_t calls;
-    uint64_t resumed; // number of resumptions
+    uint64_t resumed; // number of resumptions.
     uint64_t events;
-    uint64_t self_calls; // number of calls in self_cycles and waited_cycles
+    // Number of calls whose ticks are in self_cycles and waited_cycles.
+    uint64_t self_calls;
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    uint64_t cpu_ns; // sampled CPU time in ns
+    uint64_t cpu_ns; // sampled CPU time in ns.
     uint64_t samples;
-    // Samples, counted in `samples`, that found the function running.
+    // Number of those samples in `samples` that found the function running.
     uint64_t run_samples;
-    // True if at least one of the code objects was dark once, so that `calls`
+    // True if at least one of the code objects was ever dark, so that `calls`
     // is a lower bound.
     bool inexact;
 };
@@ -32,25 +33,26 @@ struct RetiredFunction {
     char *name; // qualified name
     char *file;
     uint32_t line;
-    uint32_t id; // id of the newest code object
+    uint32_t id; // id of the newest code object of this entry.
     struct RetiredTotals totals;
 };
 
 struct Retired {
     struct RetiredFunction functions[RETIRED_ROOM];
-    uint64_t hashes[RETIRED_ROOM]; // hashes of name, file and line
+    // Hash of name, file and line for each entry.
+    uint64_t hashes[RETIRED_ROOM];
     size_t count;
-    struct RetiredTotals others; // sum of the entries that were removed
-    uint64_t events;             // number of events of all code objects
-    size_t bytes;                // bytes of the entries' names and files
+    struct RetiredTotals others; // sum of the totals of removed entries.
+    uint64_t events;             // number of events of all code objects.
+    size_t bytes;                // bytes of the names and files of all entries.
 };
 
 void Retired_release(struct Retired *retired);
-// Adds the totals of a code object to its function's entry, or to `others` if
-// memory is out.
+// Adds the totals of a code object to the entry of its function, or to `others`
+// if memory is out.
 void Retired_add(struct Retired *retired, const struct Code *code);
-// Returns the entry of the function whose newest code object had this id, or
-// NULL.
+// Returns the entry of the function whose newest code object had the id `id`,
+// or NULL.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,
                                            uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);

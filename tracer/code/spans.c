@@ -4,18 +4,19 @@
 
 #include <math.h>
 
-// When a span is added, the weights of older spans are multiplied by this
-// factor.
+// When a span is added, the weights of older spans are multiplied by KEPT.
 #define KEPT 0.75
-// If a span is longer than this multiple of the dark time before the span, the
-// dark time is settled (Spans_settle).
+// If an open span is longer than LONG times the dark time before it, the dark
+// time is settled (Spans_settle).
 #define LONG 4.0
-// Seconds; a longer span weighs as much as one of this length.
+// Seconds; a span that is longer than LONGEST_S weighs as much as a span of
+// LONGEST_S.
 #define LONGEST_S 4.0
-// Until spans show how many calls come together, this number is assumed.
+// Number of calls that are assumed to come together, until spans show how many
+// do.
 #define CLUMP 4.0
-// until spans show how much a rate changes from one span to the next, this
-// fraction is assumed
+// The assumed change of a rate from one span to the next, as a fraction of the
+// rate, until spans show the change.
 #define DRIFT 0.2
 
 void Spans_set_arming(struct Code *code, enum Arming arming)
@@ -36,8 +37,8 @@ void Spans_open(struct Code *code, uint64_t ticks)
         return;
     if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
         spans->pending = spans->pending + (double)(ticks - closed);
-        // A call after the end of the span, but before the hooks were removed,
-        // was counted. So this call is not missed.
+        // Calls between the end of the span and the removal of the hooks were
+        // counted. These calls were therefore not missed.
         spans->missed =
             spans->missed -
             (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
@@ -102,8 +103,8 @@ void Spans_drop(struct Code *code, uint64_t ticks)
     end(code, ticks);
 }
 
-// Returns the number of calls in all spans, including the open span. Stores the
-// sum of the lengths of these spans in *ticks.
+// Returns the number of calls in all spans of the code, including the open
+// span. Stores the sum of the lengths of all spans in *ticks.
 static double sum(const struct Code *code, uint64_t now, double *ticks)
 {
     const struct CodeSpans *spans = &code->spans;
@@ -124,12 +125,12 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
     return took > 0 ? calls * hz / took : NAN;
 }
 
-// Returns the variance of the number of calls in a span, divided by the mean.
-// The result is 1 if each call comes alone, and 10 if ten calls always come
-// together. The computation adds an assumed span, which weighs as much as one
-// real span. In the assumed span several calls come together and the rate has
-// changed. So the error stays large if there is only one real span, even with
-// many calls.
+// Returns the variance of the number of calls in a span, divided by the mean
+// number of calls. The quotient is 1 if each call comes alone, and 10 if ten
+// calls always come together. The computation adds an assumed span, which
+// weighs as much as one real span. In the assumed span several calls come
+// together and the rate has changed. Because of the assumed span the error
+// stays large if there is only one real span, even with many calls.
 static double clump(const struct CodeSpans *spans)
 {
     double rate = spans->calls / spans->ticks;

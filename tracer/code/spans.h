@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: MIT
 // Opens and closes the spans in which a function's calls are counted over a
-// known time (code_spans.h). Computes the function's rate and calls, with their
-// errors.
+// known time (code_spans.h). Computes the function's call rate and number of
+// calls from the spans, with their errors.
 #ifndef OCULAR_TRACER_CODE_SPANS_H
 #define OCULAR_TRACER_CODE_SPANS_H
 
 #include "tracer/code/code.h"
 
-// Sets how the function is armed. The caller holds the counting lock.
+// Sets the function's class of arming. The caller holds the counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
-// Opens a span at the time `ticks`, because the function is armed. A span that
-// is already open does not change. As soon as other threads can see the code,
-// the caller must hold the counting lock. The next four functions need the
-// counting lock, too.
+// Opens a span at the time `ticks`, because the function is armed from then on.
+// If a span is already open, nothing changes. As soon as other threads can see
+// the code, the caller must hold the counting lock. The caller of the next four
+// functions holds the counting lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
 // Begins the dark time of a new function that is dark from `ticks` on.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
-// Closes the span because the clock has ended it.
+// Closes the open span because its end was determined by the clock.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
-// Settles the dark time before the open span of a function that stays armed. If
-// the open span is much longer than the dark time, the calls in the open span
-// determine the estimate of the missed calls, and a new span begins.
+// Adds the calls that were missed in the dark time before the open span of a
+// function that stays armed. If the open span is much longer than the dark
+// time, the missed calls are estimated from the calls in the open span, and a
+// new span begins.
 void Spans_settle(struct Code *code, uint64_t ticks, double hz);
-// Drops the open span because the function has reached its threshold. The
-// function then counts as hot.
+// Drops the open span because the function has reached its threshold. A
+// function that has reached its threshold counts as hot.
 void Spans_drop(struct Code *code, uint64_t ticks);
 
 // Returns the calls per second in the spans, including the open span, or NaN if
-// there is no span. `hz` is ticks per second. Any thread may call this function
-// and the next functions.
+// there is no span. `hz` is the number of ticks per second. Any thread may call
+// Spans_rate and the functions after it.
 double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
 // Returns the standard error of Spans_rate in calls per second, or NaN if there
-// is no span. The error is computed from the differences between spans.
+// is no span. The standard error is computed from the differences between
+// spans.
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
-// Estimates by Spans_rate how many calls no hook has counted. Returns NaN if
-// there is no span, and 0 if all calls were counted.
+// Estimates by Spans_rate the number of calls that no hook has counted. Returns
+// NaN if there is no span, and 0 if all calls were counted.
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
-// Returns by how many calls per second the result of Spans_missed grows now, or
-// NaN if there is no span.
+// Returns the growth of Spans_missed in calls per second, or NaN if there is no
+// span.
 double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz);
-// Returns true if no open span changes the estimate, so that the result of
+// Returns true if no open span changes the estimate of missed calls, so that
 // Spans_missed grows only by Spans_missed_rate.
 bool Spans_is_settled(const struct Code *code);
 

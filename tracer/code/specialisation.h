@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: MIT
 // Keeps the specialisation history of one code object. Each scan compares the
-// live bytecode with the bytecode of the last scan, and writes the changes to
-// the log of transitions. The caller holds the GIL, with two exceptions. The
-// collector calls Specialisation_release and reads copies without the GIL. A
-// caller of Specialisation_copy needs only the log's mutex.
+// live bytecode with the bytecode at the last scan, and writes the changes to
+// the log of transitions. The caller of these functions holds the GIL, with two
+// exceptions. The collector's thread calls Specialisation_release and reads
+// copies without the GIL. A caller of Specialisation_copy needs only the log's
+// mutex.
 #ifndef OCULAR_TRACER_CODE_SPECIALISATION_H
 #define OCULAR_TRACER_CODE_SPECIALISATION_H
 
 #include "tracer/base/opcode.h"
 #include "tracer/code/transitions.h"
 
-// The last known opcode of an instruction that was once seen specialised.
+// The last known opcode of an instruction that was once specialised.
 struct KnownOpcode {
     uint32_t unit;
-    uint8_t opcode; // the opcode that was last seen
-    uint8_t next;   // index of the next slot in `polls`
-    // The times of the newest polls that found this instruction changed. A time
-    // is 1 plus the ms since tracing began, or 0 if there was no such poll.
+    uint8_t opcode; // opcode of the instruction that a scan last saw.
+    uint8_t next;   // index of the entry of `polls` that is written next.
+    // The times of the newest polls that found the instruction changed. An
+    // entry is 1 plus the ms from the beginning of tracing, or 0 before the
+    // first such poll.
     uint32_t polls[STORM_POLLS - 1];
 };
 
 struct Specialisation {
     bool scanned;
-    uint64_t hash;             // hash of the live bytecode at the newest scan
-    struct KnownOpcode *known; // sorted by `unit`
+    uint64_t hash;             // hash of the live bytecode at the newest scan.
+    struct KnownOpcode *known; // sorted by KnownOpcode.unit.
     uint32_t count, room;
 };
 
 void Specialisation_release(struct Specialisation *history);
 size_t Specialisation_bytes(const struct Specialisation *history);
-// Copies the present state for a reader that does not hold the GIL. The caller
-// holds the log's mutex. Returns 0 or -ENOMEM.
+// Copies the history for a reader that does not hold the GIL. The caller of
+// Specialisation_copy holds the log's mutex. Returns 0 or -ENOMEM.
 int Specialisation_copy(struct Specialisation *copy,
                         const struct Specialisation *history);
-// Returns the opcode that was last seen at a code unit whose base opcode is
-// `base`.
+// Returns the opcode that a scan last saw at the code unit `unit`, whose base
+// opcode is `base`.
 uint8_t Specialisation_opcode(const struct Specialisation *history,
                               uint32_t unit, uint8_t base);
-// Returns true if the instruction at `unit` has been seen specialised.
+// Returns true if a scan has seen the instruction at `unit` specialised.
 bool Specialisation_has(const struct Specialisation *history, uint32_t unit);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A base opcode may replace a specialised opcode for two reasons. Either the
 // specialiser has given up, or a tool's instrumentation has restored the base
-// opcode. A tool may have added and removed the instrumentation between two
-// scans. The instruction's counter shows the reason. Instrumentation sets the
-// counter to the value of new code, and only failures of the specialiser raise
-// the counter above that value. If the counter does not show the reason, the
-// scan keeps the last known opcode. CPython then specialises again, or fails,
-// within two runs of the instruction.
+// opcode. The instrumentation can have been added and removed between two
+// scans. The counter in the instruction's inline cache shows the reason.
+// Instrumentation sets the instruction's counter to the value of new code, and
+// only failures of the specialiser raise the counter above the value of new
+// code. If the instruction's counter does not show the reason, the scan keeps
+// the last known opcode. CPython then specialises the instruction again, or
+// fails, within two runs of the instruction.
 #include "tracer/code/specialisation_scan.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -14,22 +15,23 @@
 #include <errno.h>
 #include <string.h>
 
-struct Scan { // a walk over the instructions
+struct Scan { // a walk over the instructions of a code object.
     struct Code *code;
     const uint8_t *live;
     const struct Opcodes *opcodes;
     struct Transitions *log;
     uint64_t ticks;
-    bool first; // true in the first scan of this code
+    bool first; // true in the first scan of this code.
     size_t unit;
     uint8_t base;
-    uint32_t next; // index of the first known opcode at `unit` or after `unit`
+    // Index in `known` of the first opcode at `unit` or after `unit`.
+    uint32_t next;
     struct LineReader lines;
     int error;
 };
 
-// Returns true if the counter shows that the specialiser has failed at this
-// instruction.
+// Returns true if the instruction's counter shows that the specialiser has
+// failed at this instruction.
 static bool is_given_up(const struct Scan *scan)
 {
     size_t size = 2 * (size_t)scan->code->layout.unit_count,
@@ -42,7 +44,8 @@ static bool is_given_up(const struct Scan *scan)
     return counter > scan->opcodes->birth_counter;
 }
 
-// Returns the opcode of the instruction if it is certain, otherwise `before`.
+// Returns the present opcode of the instruction if it is certain, otherwise the
+// last known opcode `before`.
 static uint8_t certain(const struct Scan *scan, uint8_t before)
 {
     const struct Opcodes *opcodes = scan->opcodes;
@@ -82,8 +85,8 @@ static struct KnownOpcode *add_known(struct Scan *scan)
     return entry;
 }
 
-// Records that this poll differs from the poll before. Returns true if there is
-// a storm with this poll.
+// Records that this poll found the instruction changed. Returns true if this
+// poll makes a storm of the changes.
 static bool note_poll(const struct Scan *scan, struct KnownOpcode *entry)
 {
     uint32_t oldest = entry->polls[entry->next];
@@ -108,21 +111,21 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
 
     if (!entry)
         entry = add_known(scan);
-    // If memory is out, the scan reports this change only after the next change
-    // of the bytecode.
+    // If memory is out, the scan reports the change when the bytecode changes
+    // the next time.
     if (!entry) {
         scan->error = -ENOMEM;
         return;
     }
     change.from = entry->opcode;
     entry->opcode = now;
-    // In the first scan there is no earlier poll to compare with.
+    // The first scan cannot compare the bytecode with an earlier scan.
     change.storm = !scan->first && note_poll(scan, entry);
     Transitions_add(scan->log, &change);
 }
 
-// Checks one instruction whose opcode differs from the adopted bytecode now, or
-// has differed before. Returns true if the instruction is now known to be
+// Checks one instruction whose opcode is now different from the adopted
+// bytecode, or once was. Returns true if the instruction is now known to be
 // specialised.
 static bool step(struct Scan *scan)
 {
@@ -141,7 +144,7 @@ static bool step(struct Scan *scan)
     return scan->opcodes->flags[now] & OPCODE_SPECIALIZED;
 }
 
-// Returns the code unit of the next known opcode, or SIZE_MAX.
+// Returns the code unit of the next opcode in `known`, or SIZE_MAX.
 static size_t next_known(const struct Scan *scan)
 {
     const struct Specialisation *history = &scan->code->poll.history;
@@ -181,8 +184,8 @@ static void walk(struct Scan *scan)
 }
 
 // Returns a hash of the bytes. The hash is computed in two independent chains
-// for speed. It is very unlikely that two states of one code object's bytecode
-// have the same hash.
+// for speed. Two states of one code object's bytecode hardly ever have the same
+// hash.
 static uint64_t hash_of(const uint8_t *bytes, size_t size)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;
@@ -216,7 +219,7 @@ int Specialisation_scan(struct Code *code, const uint8_t *live,
     uint64_t hash = hash_of(live, 2 * (size_t)code->layout.unit_count);
 
     if (history->scanned && history->hash == hash)
-        return 0; // most code has not changed
+        return 0; // most code has not changed since the last scan.
     history->scanned = true;
     history->hash = hash;
     LineReader_init(&scan.lines, code->who.line_table,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Keeps two rings of changes, and a hash table of opcode pairs with linear
-// probing. The table never forgets a pair. See transitions.h.
+// Keeps two rings of changes, and a hash table (linear probing) of opcode
+// pairs. The hash table never forgets a pair. See transitions.h.
 #include "tracer/code/transitions.h"
 #include "ipc/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBES 64 // number of slots of the table that are tried for a pair
+#define PROBES 64 // number of table slots that are tried for a pair.
 
 void Transitions_init(struct Transitions *transitions,
                       const struct Opcodes *opcodes, const struct Clock *clock,
@@ -54,9 +54,9 @@ static struct Label *make_label(const struct Change *change)
     return label;
 }
 
-// Returns the label of the newest change if the newest change is in the same
-// function. Otherwise makes and returns a new label. Returns NULL if memory is
-// out.
+// If the newest change was in the same function, returns the label of the
+// newest change. Otherwise makes and returns a new label. Returns NULL if
+// memory is out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {
@@ -120,7 +120,8 @@ void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
     const struct Opcodes *opcodes = transitions->opcodes;
-    // If memory is out, the label is NULL and the change has no names.
+    // If memory is out, the label is NULL and the change has no name and no
+    // file.
     struct Label *label = label_of(transitions, change);
     struct ChangeLog *log = opcodes->base[change->from] == change->from
                                 ? &transitions->first
@@ -133,8 +134,8 @@ void Transitions_add(struct Transitions *transitions,
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
-    // The time identifies the change, so the time is computed only once. A
-    // later computation could give another time, because the clock's rate is
+    // The time identifies a change, so the time is computed only once. A second
+    // computation could give another time, because the rate of the clock is
     // corrected during the run.
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
@@ -142,10 +143,10 @@ void Transitions_add(struct Transitions *transitions,
     count_pair(transitions, change->from, change->to);
 }
 
-// --- Into a snapshot, with the mutex held ---
+// --- Filling of a snapshot, with the mutex held ---
 
-// Skips the `taken` newest changes of a log, and returns the next older change,
-// or NULL.
+// Returns the change of a log that is older than the `taken` newest changes, or
+// NULL.
 static const struct Change *newest(const struct ChangeLog *log, size_t taken)
 {
     size_t kept =
@@ -156,8 +157,8 @@ static const struct Change *newest(const struct ChangeLog *log, size_t taken)
     return &log->changes[(log->count - 1 - taken) % TRANSITIONS_KEPT];
 }
 
-// Returns true if the base opcode or another specialised form has replaced a
-// specialised form.
+// Returns true if a specialised form was replaced by the base opcode or by
+// another specialised form.
 static bool is_deopt(const struct Opcodes *opcodes, uint8_t from, uint8_t to)
 {
     return opcodes->flags[from] & OPCODE_SPECIALIZED &&
