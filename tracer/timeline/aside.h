@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Packs the events that the collector adds to the track of our own threads. The
-// events are values of counters, changes of an instruction's specialisation,
-// and the ends of functions' dark times.
+// Packs the events that the collector's thread adds to the track of Ocular's
+// own threads. Such an event is the value of a counter, a change of an
+// instruction's specialisation, or the end of a time in which a function was
+// dark.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_ASIDE_H
 
 #include "tracer/timeline/ring.h"
 
 enum AsideCounter {
-    ASIDE_CPU,      // millionths of a core that the thread used
-    ASIDE_OVERHEAD, // millionths of the program's CPU time
-    ASIDE_ARMED,    // number of installed hooks
+    ASIDE_CPU,      // millionths of a core that the thread used.
+    ASIDE_OVERHEAD, // overhead in millionths of the program's CPU time.
+    ASIDE_ARMED,    // number of installed hooks.
     ASIDE_COUNTERS
 };
 
-#define ASIDE_THREADS (1u << 20) // a thread with a higher number has no counter
+// A thread whose number is higher has no counter.
+#define ASIDE_THREADS (1u << 20)
 
-// Returns an event with the value of a counter. The value belongs to the last
-// `ms` ms before the event. If `ms` is 0, the value belongs to the moment of
-// the event. `thread` is the number of the thread to which the value belongs.
+// Returns an event with the value of a counter at the time `ticks`. The value
+// describes the last `ms` ms before the event. If `ms` is 0, the value
+// describes the moment of the event. `thread` is the number of the thread that
+// the value describes.
 static inline struct Event Aside_counter(uint64_t ticks,
                                          enum AsideCounter which, unsigned ms,
                                          uint64_t value, unsigned thread)
@@ -51,8 +54,8 @@ static inline unsigned Aside_thread(const struct Event *event)
     return (unsigned)(event->what % ASIDE_THREADS);
 }
 
-// Returns an event for an instruction of the function `id` whose opcode has
-// changed. `line` is 0 if the instruction has no line.
+// Returns an event for a change of opcode of an instruction in the function
+// `id`. `line` is 0 if the instruction has no source line.
 static inline struct Event Aside_change(uint64_t ticks, uint32_t id,
                                         uint32_t line, uint8_t from, uint8_t to)
 {
@@ -76,9 +79,9 @@ static inline uint8_t Aside_to(const struct Event *event)
     return (uint8_t)(event->what >> 32);
 }
 
-// Returns an event for the function `id`, which was dark for `dark` ticks. The
-// event stores the upper 27 bits of `dark` and a shift, so the stored number is
-// too small by at most a 2^26th.
+// Returns an event for the function `id`, which is armed again after it was
+// dark for `dark` ticks. The event stores the upper 27 bits of `dark` and a
+// shift, so the stored number of ticks is too small by at most a 2^26th.
 static inline struct Event Aside_rearmed(uint64_t ticks, uint32_t id,
                                          uint64_t dark)
 {

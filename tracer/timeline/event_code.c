@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-// Reads a number and returns its end, or NULL if the number is incomplete.
+// Reads a number at `from` and returns the address behind the number, or NULL
+// if the number is incomplete.
 static const uint8_t *take(const uint8_t *from, const uint8_t *end,
                            uint64_t *value)
 {

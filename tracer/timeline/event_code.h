@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Encodes events for a recording, in 6 to 8 bytes each. An event is three
-// numbers with seven bits in each byte (LEB128). The first number contains the
-// kind and the ticks since the last event. The other two numbers are the halves
-// of `what`. Any thread may call this code.
+// Encodes the events of a recording, in 6 to 8 bytes for each event. An encoded
+// event is three numbers, each stored with seven bits in a byte (LEB128). The
+// first number contains the event's kind and the ticks since the event before.
+// The second and the third number are the two halves of the event's `what`. Any
+// thread may call these functions.
 #ifndef OCULAR_TRACER_TIMELINE_EVENT_CODE_H
 #define OCULAR_TRACER_TIMELINE_EVENT_CODE_H
 
@@ -10,13 +11,13 @@
 
 #include <stddef.h>
 
-#define EVENT_CODE_MOST 20u // largest number of bytes of an event
-// A byte that begins no event. Such bytes fill up the data to a multiple of 8.
+#define EVENT_CODE_MOST 20u // largest number of bytes of an encoded event.
+// A byte with which no event begins. EVENT_CODE_PAD fills up the data to a
+// multiple of 8 bytes.
 #define EVENT_CODE_PAD ((1u << EVENT_KIND_BITS) - 1)
 
-// Decodes at most `most` events, up to the first event that is incomplete.
-// Returns the number of decoded events. If `events` is NULL, only counts the
-// events.
+// Decodes at most `most` events, and stops at an incomplete event. Returns the
+// number of decoded events. If `events` is NULL, only counts the events.
 size_t EventCode_read(const uint8_t *from, size_t size, struct Event *events,
                       size_t most);
 
@@ -28,8 +29,8 @@ static inline uint8_t *EventCode_number(uint8_t *to, uint64_t value)
     return to;
 }
 
-// Moves the sign of the difference, which may be negative, to the lowest bit.
-// So a small difference has few bits, even if it is negative.
+// Moves the sign of the difference to the lowest bit. A small difference then
+// has few bits, even if the difference is negative.
 static inline uint64_t EventCode_fold(uint64_t difference)
 {
     int64_t sign = (int64_t)(difference << EVENT_KIND_BITS) >> 63;
@@ -39,8 +40,8 @@ static inline uint64_t EventCode_fold(uint64_t difference)
 }
 
 // Writes the event to `to`, in at most EVENT_CODE_MOST bytes, and returns the
-// end of the written bytes. *ticks is the time of the last event, or 0 at the
-// beginning of a block.
+// address behind the written bytes. *ticks is the time of the event before, or
+// 0 at the beginning of a block.
 static inline uint8_t *EventCode_put(uint8_t *to, const struct Event *event,
                                      uint64_t *ticks)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Converts the timeline's recording to a file, on the caller's thread. Events
-// are still recorded during the conversion.
+// Converts the recording of the timeline to a file, on the caller's thread.
+// Events are still recorded during the conversion.
 #include "tracer/timeline/export.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-// If the conversion has taken this part of the time, its speed tells whether
-// the time is enough.
+// Fraction of the time limit after which the conversion's speed shows whether
+// the conversion can end within the limit.
 #define TRIAL 0.1
 
 void Export_init(struct Export *export, const struct ExportSource *source)
@@ -33,8 +33,8 @@ void Export_cancel(struct Export *export)
     atomic_store_explicit(&export->cancel, true, memory_order_relaxed);
 }
 
-// Reserves the export, of which only one may run at a time. Returns 0,
-// -ENODATA, -EBUSY, -EINVAL or -EOPNOTSUPP.
+// Reserves the export for the caller, because only one export may run at a
+// time. Returns 0, -ENODATA, -EBUSY, -EINVAL or -EOPNOTSUPP.
 static int claim(struct Export *export, const char *path)
 {
     int error = 0;
@@ -62,18 +62,20 @@ static void let_go(struct Export *export)
     pthread_mutex_unlock(&export->mutex);
 }
 
-// The context of the writer's callbacks.
+// The context for the callbacks of the thread that writes the file.
 struct Job {
     struct Export *export;
-    const struct ExportWatch *watch; // NULL if there is no watcher
-    double seconds;                  // limit in seconds; 0 for no limit
+    const struct ExportWatch *watch; // NULL if nobody watches the export.
+    // Time limit in seconds, or 0 for no limit.
+    double seconds;
     uint64_t began_ns;
-    uint64_t first_ns; // time of the first report, when the conversion begins
+    // Time of the first progress report, at which the conversion begins.
+    uint64_t first_ns;
     bool late;
 };
 
-// Returns true if the export will not end within its limit. The time before the
-// conversion counts, but says nothing about the conversion's speed.
+// Returns true if the export cannot end within its time limit. The time before
+// the conversion counts for the limit, but not for the conversion's speed.
 static bool is_late(struct Job *job, double done)
 {
     uint64_t now = Now_ns(CLOCK_MONOTONIC);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline to a file, or the sampled stacks if the file's name ends
-// like a profile's (ipc/file_kind.h). The program asks for such a file, or
-// Ocular writes it at the end; a viewer makes its files itself
-// (session/handout.h). Only one export runs at a time.
+// Writes the timeline to a file, or writes the sampled stacks if the file's
+// name ends like the name of a profile (ipc/file_kind.h). The program asks for
+// an export, or Ocular exports at the end of tracing; a viewer makes its files
+// itself (session/handout.h). Only one export runs at a time.
 #ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
 #define OCULAR_TRACER_TIMELINE_EXPORT_H
 
@@ -11,19 +11,22 @@
 
 #include <pthread.h>
 
-// The source of the exported data. The writing thread calls the functions.
+// The functions from which an export gets its data. The thread that writes the
+// file calls the functions in struct ExportSource.
 struct ExportSource {
     void *context;
     struct Timeline *(*timeline)(
-        void *context); // returns NULL if there is no timeline
-    // Makes a recording that has the stacks, or all events up to now, as the
-    // output's name requires, and converts the recording. Returns 0 or -errno.
+        void *context); // Returns NULL if there is no timeline.
+    // Makes a recording that has what the output's name requires (the stacks,
+    // or all events up to now), and converts the recording. Returns 0 or
+    // -errno.
     int (*convert)(void *context, struct Conversion *conversion);
 };
 
-// The writing thread calls `progress` about every 50 ms and holds no lock.
-// `done` is the finished part, from 0 to 1. `bytes` is the present size of the
-// file. If `progress` returns false, the export is cancelled.
+// The thread that writes the file calls `progress` about every 50 ms, and holds
+// no lock then. `done` is the finished fraction of the export, from 0 to 1.
+// `bytes` is the present size of the file in bytes. If `progress` returns
+// false, the export is cancelled.
 struct ExportWatch {
     void *context;
     bool (*progress)(void *context, double done, uint64_t bytes);
@@ -37,18 +40,19 @@ struct Export {
 };
 
 void Export_init(struct Export *export, const struct ExportSource *source);
-void Export_release(struct Export *export); // no export may run
-// Writes the file at `path`. Blocks, so the caller must not hold the GIL.
-// `seconds` is the longest time that the export may take, or 0 for no limit.
-// `watch` may be NULL. Returns 0 or -errno. After an error no new file exists.
-// -ENODATA means that there is no timeline, and -ENOTSUP that nothing is
-// sampled. -EBUSY means that another export runs. -EEXIST means that the file
-// exists and `overwrite` is false. -ECANCELED means that the export was
-// cancelled, and -ETIMEDOUT that the export would take longer than `seconds`.
-// -EOPNOTSUPP means that `path` is the name of a recording.
+// No export may run during the call.
+void Export_release(struct Export *export);
+// Exports to the file at `path`. Export_write blocks, so the caller must not
+// hold the GIL. `seconds` is the largest time that the export may take, or 0
+// for no limit. `watch` may be NULL. Returns 0 or -errno. After an error no new
+// file exists. -ENODATA means that there is no timeline, and -ENOTSUP means
+// that nothing is sampled. -EBUSY means that another export runs. -EEXIST means
+// that the file exists and `overwrite` is false. -ECANCELED means that the
+// export was cancelled. -ETIMEDOUT means that the export would take longer than
+// `seconds`. -EOPNOTSUPP means that `path` is the name of a recording.
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  const struct ExportWatch *watch, double seconds,
                  struct PerfettoResult *result);
-void Export_cancel(struct Export *export); // cancels the running export
+void Export_cancel(struct Export *export); // cancels the export that runs.
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define FEW 16u   // each number of units up to this number is a size
-#define MANY 128u // up to this number each multiple of FEW is a size
+#define FEW 16u   // each number of units up to FEW is a size.
+#define MANY 128u // above FEW and up to MANY, each multiple of FEW is a size.
 #define MANY_INDEX (FEW - 1 + MANY / FEW - 1)
 
 static unsigned index_of(uint64_t units)
@@ -80,8 +80,8 @@ static int compare_places(const void *a, const void *b)
     return left->at < right->at ? -1 : left->at > right->at;
 }
 
-// Takes all places and returns them in the order of the file. Returns NULL if
-// memory is out.
+// Takes all free places and returns them in their order in the file. Returns
+// NULL if memory is out.
 static struct Place *take_all(struct FilePlaces *places, size_t *count)
 {
     struct Place *all;
@@ -102,7 +102,7 @@ static struct Place *take_all(struct FilePlaces *places, size_t *count)
     return all;
 }
 
-// Adds a stretch of free bytes as places, the largest first.
+// Adds a range of free bytes as several places, the largest place first.
 static void give_stretch(struct FilePlaces *places, struct Place stretch)
 {
     while (stretch.units) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Keeps the free places of a recording's file by size. The sizes are 1 to 16
-// units, then multiples of 16 up to 128, then powers of two. The recording's
-// mutex guards the places.
+// Keeps the free places in a recording's file, sorted by size. The sizes of
+// free places are 1 to 16 units, then multiples of 16 up to 128, then powers of
+// two. The recording's mutex guards struct FilePlaces.
 #ifndef OCULAR_TRACER_TIMELINE_FILE_PLACES_H
 #define OCULAR_TRACER_TIMELINE_FILE_PLACES_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// number of sizes, the largest of which is 2^31 bytes
+// Number of different sizes; the largest size is 2^31 bytes.
 #define FILE_PLACES_SIZES 39u
 
 struct FilePlaces {
@@ -19,18 +19,20 @@ struct FilePlaces {
     } size[FILE_PLACES_SIZES];
 };
 
-// Returns the smallest size that is at least `units`, or 0 if no size is large
-// enough.
+// Returns the smallest size of a place that is at least `units`, or 0 if no
+// size is large enough.
 uint64_t FilePlaces_units(uint64_t units);
-// Takes a free place of the size *units. If `larger` is true, the place may be
-// larger, and *units is set to the size of the place. Returns false if there is
-// no such place.
+// Takes a free place with the size *units out of `places`. If `larger` is true,
+// the place can be larger than *units, and *units is set to the place's size.
+// Returns false if there is no place of a fitting size.
 bool FilePlaces_take(struct FilePlaces *places, bool larger, uint64_t *units,
                      uint64_t *at);
-// Adds a free place. If memory is out, the place is not used again.
+// Adds a free place to `places`. If memory is out, the place is never used
+// again.
 void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at);
-// Joins neighbouring places to larger places. `may_join` is asked about two
-// neighbours by their offsets. Returns true if places were joined.
+// Joins free places that are neighbours in the file to larger places. Before
+// two neighbours are joined, `may_join` is called with their offsets and
+// decides. Returns true if some places were joined.
 bool FilePlaces_join(struct FilePlaces *places,
                      bool (*may_join)(void *context, uint64_t first,
                                       uint64_t second),

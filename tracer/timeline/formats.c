@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// This pointer is global, because a process loads the library only once. If two
-// threads load the library, both get the same pointer.
+// `loaded` is global, because a process loads the library only once. If two
+// threads load the library at the same time, both get the same pointer.
 static const struct Formats *_Atomic loaded;
 
 static const struct FormatsHost host = {
@@ -23,8 +23,8 @@ static const struct FormatsHost host = {
     .free = Heap_free,
 };
 
-// Opens the library, which is in the folder of the file that contains this
-// code.
+// Opens the library of formats/, which is in the same folder as the file that
+// contains this function.
 static void *open_library(void)
 {
     char path[PATH_MAX];

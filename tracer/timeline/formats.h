@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Loads the library of formats/, which writes files. The library is next to the
-// extension, and is loaded when Ocular writes its first file. So the extension
-// in the traced program needs neither the code of the formats nor further
-// libraries. Any thread that may block may call this code.
+// Loads the library that formats/ is built into, and which writes files. The
+// library is in the extension's folder, and is loaded when Ocular writes its
+// first file. The extension in the traced program therefore contains no code of
+// the formats, and needs no further libraries. Any thread that may block may
+// call these functions.
 #ifndef OCULAR_TRACER_TIMELINE_FORMATS_H
 #define OCULAR_TRACER_TIMELINE_FORMATS_H
 
@@ -13,37 +14,43 @@
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
 
-// The place of a file, which is a path or an open file. The caller still owns
-// the open file.
+// The file to write, which is given by a path or as an open file. The caller
+// still owns an open file.
 struct FormatsFile {
-    const char *path;            // its ending says whether it is packed
-    int descriptor;              // 0 if `path` is to be opened
-    const struct Opened *opened; // the file that `descriptor` stands for
+    // The ending of the path says whether the file is compressed.
+    const char *path;
+    // Descriptor of the open file, or 0 if the writer opens `path`.
+    int descriptor;
+    // The file that `descriptor` had when it was opened.
+    const struct Opened *opened;
     bool overwrite;
 };
 
 // The input and the result of a conversion of recordings to a file.
 struct Conversion {
-    // Names of the recordings that are converted to one file. If `paths` is
-    // NULL, `recording` is converted, which is open in this process.
+    // Names of the recordings that are converted together to one file. If
+    // `paths` is NULL, the open recording `recording` is converted.
     const char *const *paths;
     size_t path_count;
     struct Recording *recording;
-    // Names of functions that `recording` lacks; NULL: there are none. A name
-    // is valid until the next call.
+    // Source of the names of functions that `recording` lacks, or NULL if there
+    // is no such source. A name from `source` is valid until the next call.
     const struct RecordingSource *source;
     struct FormatsFile output;
-    // Called from time to time with the finished part (0 to 1) and the present
-    // size of the file. Returns false to cancel. May be NULL.
+    // A function that is called from time to time with the finished fraction (0
+    // to 1) and the present size of the file in bytes. `progress` returns false
+    // to cancel the conversion. `progress` may be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
-    // A new snapshot, which gets the facts about the first recording; NULL: not
-    // wanted. For a profile it also gets the length and the number of samples.
+    // A new snapshot, into which the conversion writes the facts about the
+    // first recording, or NULL if the caller does not want the facts. For a
+    // profile, `facts` also gets the length and the number of samples.
     struct Snapshot *facts;
-    uint64_t bytes;  // of the file
-    uint64_t events; // number of events of the timeline
-    bool unreadable; // true if a recording could not be read
-    // One line for each recording with an error; "" if there was no error.
+    uint64_t bytes;  // size of the file in bytes.
+    uint64_t events; // number of events of the timeline in the file.
+    bool unreadable; // true if a recording could not be read.
+    // One line of text for each recording with an error, or "" if no recording
+    // had an error.
     char why[4096];
 };
 
@@ -52,9 +59,9 @@ struct Formats {
     int (*convert)(struct Conversion *conversion);
 };
 
-// Functions that the library needs, and numbers that identify the extension's
-// build. The library checks these numbers, because an installation may have
-// replaced the library while the program ran.
+// Functions of the host that the library calls, and numbers that identify the
+// build of the extension. The library checks these numbers, because a new
+// installation can have replaced the library while the program ran.
 struct FormatsHost {
     const char *version;
     size_t sizes[4];
@@ -71,10 +78,11 @@ struct FormatsHost {
     }
 #define FORMATS_LIBRARY "libocular_formats.so"
 
-// Loads the library. Returns NULL if the library cannot be loaded or is from
-// another build. The error of the caller is then -ELIBACC.
+// Loads the library of formats/. Returns NULL if the library cannot be loaded
+// or is from another build. The caller of Formats_load then fails with
+// -ELIBACC.
 const struct Formats *Formats_load(void);
-// Makes Formats_load return `formats`, which a test has linked.
+// Makes Formats_load return `formats`, which is linked to a test.
 void Formats_use(const struct Formats *formats);
 
 #endif

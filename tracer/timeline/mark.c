@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See mark.h. The event after the text contains the number (28 bits) and the
-// sizes of both texts (12 bits each).
+// See mark.h. The event after the text of a mark contains the mark's number (28
+// bits) and the sizes of its two texts (12 bits each).
 #include "tracer/timeline/mark.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ void MarkText_add(struct MarkText *text, const struct Event *event)
     if (text->size + PIECE <= sizeof text->bytes)
         memcpy(text->bytes + text->size, &event->what, PIECE);
     text->size +=
-        PIECE; // a size above the buffer's marks the text as incomplete
+        // A size above the buffer's size shows that the text is incomplete.
+        PIECE;
 }
 
 void MarkText_clear(struct MarkText *text)

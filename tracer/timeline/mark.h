@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A struct Mark is a mark that the program sets, the begin or the end of a span
-// that the program sets, or the task to which a call belongs. In the ring a
-// mark is first its text, with eight bytes in each event, and then the event of
-// the mark. So a mark is limited, stored and forgotten like calls.
+// that the program sets, or the asyncio task to which a call belongs. In the
+// ring, a mark is several events: first the mark's text, with eight bytes in
+// each event, and then the event of the mark itself. Marks are therefore
+// limited, stored and forgotten like calls.
 #ifndef OCULAR_TRACER_TIMELINE_MARK_H
 #define OCULAR_TRACER_TIMELINE_MARK_H
 
@@ -11,37 +12,39 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MARK_NAME 200  // largest number of bytes of a name
-#define MARK_ARGS 1000 // largest number of bytes of the arguments
+#define MARK_NAME 200  // largest number of bytes of a mark's name.
+#define MARK_ARGS 1000 // largest number of bytes of a mark's arguments.
 
-// Texts are UTF-8 and need no NUL.
+// Texts of a mark are UTF-8 and need no NUL.
 struct Mark {
     enum EventKind kind; // EVENT_MARK, EVENT_SPAN_BEGIN, EVENT_SPAN_END or
-                         // EVENT_TASK
-    uint32_t number;     // number of the span or the task, in 28 bits
+                         // EVENT_TASK.
+    // Number of the span or the task; only 28 bits are used.
+    uint32_t number;
     const char *name;
     size_t name_size;
-    const char *args; // a JSON object, or args_size is 0
+    const char *args; // a JSON object; not set if args_size is 0.
     size_t args_size;
 };
 
-// The ring's own thread calls this function. A name that is too long is
-// shortened. Arguments that are too long are left out, because a part of a JSON
-// text is useless.
+// Mark_push is called by the thread that pushes into `ring`. A name of more
+// than MARK_NAME bytes is shortened. Arguments of more than MARK_ARGS bytes are
+// left out, because the beginning of a JSON text is no JSON text.
 void Mark_push(struct Ring *ring, uint64_t ticks, const struct Mark *mark);
 
-// Collects the text of a mark from the events of one thread.
+// Puts the text of a mark together from the events of one thread.
 struct MarkText {
     char bytes[(MARK_NAME + MARK_ARGS + 16) / 8 * 8];
     size_t size;
 };
 
 void MarkText_add(struct MarkText *text, const struct Event *event);
-// Forgets the collected text. The caller calls this function if events are
+// Forgets the text so far. MarkText_clear is called if events of the thread are
 // missing.
 void MarkText_clear(struct MarkText *text);
-// Returns the mark whose last event is `event`. The mark's texts are in `text`
-// until the next call. If the texts are incomplete, the name is "(lost)".
+// Returns the mark that ends with the event `event`. The texts of the returned
+// mark are in `text` until the next call. If the texts are incomplete, the name
+// of the returned mark is "(lost)".
 struct Mark MarkText_take(struct MarkText *text, const struct Event *event);
 
 #endif

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// See memory_pages.h. The table is sorted. A removed page stays in the table
-// without bytes, until the table is full.
+// See memory_pages.h. The table `pages` is sorted by the numbers of the pages.
+// A removed page keeps its entry in the table, with `bytes` NULL, until the
+// table is full.
 #include "tracer/timeline/memory_pages.h"
 #include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_ROOM 64u // elements
+#define FIRST_ROOM 64u // entries of a new table.
 
 static uint64_t page_behind(uint64_t at)
 {
     return (at + RECORDING_PAGE - 1) / RECORDING_PAGE;
 }
 
-// Returns the index of the first element from `page` on.
+// Returns the index of the first entry whose page number is `page` or higher.
 static size_t lower_bound(const struct MemoryPages *pages, uint64_t page)
 {
     size_t low = 0, high = pages->used;
@@ -38,7 +39,7 @@ static struct MemoryPage *find(const struct MemoryPages *pages, uint64_t page)
                                                              : NULL;
 }
 
-// Removes the elements without bytes.
+// Removes the entries whose page is not in memory.
 static void squeeze(struct MemoryPages *pages)
 {
     size_t i, used = 0;
@@ -49,7 +50,7 @@ static void squeeze(struct MemoryPages *pages)
     pages->used = used;
 }
 
-// Makes room for one more element. Returns 0 or -ENOMEM.
+// Makes room for one more entry in the table. Returns 0 or -ENOMEM.
 static int make_room(struct MemoryPages *pages)
 {
     size_t room = pages->room ? 2 * pages->room : FIRST_ROOM;
@@ -69,8 +70,8 @@ static int make_room(struct MemoryPages *pages)
     return 0;
 }
 
-// Returns the element of the page, which may be a new one, or NULL if memory is
-// out. Most new pages come last.
+// Returns the entry of the page, which is added if it is missing, or NULL if
+// memory is out. Most added pages come last in the table.
 static struct MemoryPage *insert(struct MemoryPages *pages, uint64_t page)
 {
     struct MemoryPage *found = find(pages, page);
@@ -88,7 +89,7 @@ static struct MemoryPage *insert(struct MemoryPages *pages, uint64_t page)
     return found;
 }
 
-// Adds a place's part of one page. Returns 0 or -ENOMEM.
+// Adds one page of a place in the file. Returns 0 or -ENOMEM.
 static int add_page(struct MemoryPages *pages, uint64_t number)
 {
     struct MemoryPage *page = insert(pages, number);
@@ -112,7 +113,7 @@ int MemoryPages_add(struct MemoryPages *pages, uint64_t at, uint64_t size)
     for (i = first; i < end; i++) {
         if (!add_page(pages, i))
             continue;
-        if (i > first) // drop the pages that were added before
+        if (i > first) // drop the pages of this place that were already added.
             MemoryPages_drop(pages, at, i * RECORDING_PAGE - at);
         return -ENOMEM;
     }

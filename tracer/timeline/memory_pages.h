@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds the pages of a recording that are in memory. These are the pages of a
-// recording without a file, and pages that could not be written to the file.
-// The recording's mutex guards the pages.
+// Holds those pages of a recording that are in memory. Pages are in memory if
+// the recording has no file, or if they could not be written to the file. The
+// recording's mutex guards struct MemoryPages.
 #ifndef OCULAR_TRACER_TIMELINE_MEMORY_PAGES_H
 #define OCULAR_TRACER_TIMELINE_MEMORY_PAGES_H
 
@@ -10,32 +10,36 @@
 #include <stdbool.h>
 
 struct MemoryPage {
-    uint64_t number : 52; // the page's number in the file
-    uint64_t users : 12;  // number of places in the page that were not dropped
-    uint8_t *bytes;       // NULL if the page is not in memory
+    // Number of the page, counted from the file's beginning.
+    uint64_t number : 52;
+    // Number of blocks with bytes in this page that were not dropped.
+    uint64_t users : 12;
+    uint8_t *bytes; // the page's bytes, or NULL if the page is not in memory.
 };
 
 struct MemoryPages {
-    struct MemoryPage *pages; // in the order of the numbers
-    size_t room;              // number of allocated elements
-    size_t used;              // number of elements
-    size_t count;             // number of pages in memory
+    struct MemoryPage *pages; // sorted by `number`.
+    size_t room;              // number of entries for which `pages` has memory.
+    size_t used;              // number of entries in `pages`.
+    size_t count;             // number of pages in memory.
 };
 
-// Adds the missing pages of a place, filled with zeros. Returns 0 or -ENOMEM.
+// Adds the pages of a place in the file that are not in memory yet, filled with
+// zeros. Returns 0 or -ENOMEM.
 int MemoryPages_add(struct MemoryPages *pages, uint64_t at, uint64_t size);
-// Drops a place. A page is freed when its last place is dropped.
+// Drops a place in the file from its pages. A page is freed when its last place
+// is dropped.
 void MemoryPages_drop(struct MemoryPages *pages, uint64_t at, uint64_t size);
-// Returns the address of a byte, which is valid up to the end of its page. NULL
-// if the page is not in memory.
+// Returns the address of the byte at the offset `at`; the bytes from there to
+// the end of the page are valid. Returns NULL if the page is not in memory.
 uint8_t *MemoryPages_find(const struct MemoryPages *pages, uint64_t at);
-// Returns the offset of the first byte in memory at or after `at`. Returns
-// UINT64_MAX if there is no such byte.
+// Returns the lowest offset from `at` on whose byte is in memory. Returns
+// UINT64_MAX if no byte from `at` on is in memory.
 uint64_t MemoryPages_next(const struct MemoryPages *pages, uint64_t at);
 void MemoryPages_remove(struct MemoryPages *pages, uint64_t at);
 void MemoryPages_release(struct MemoryPages *pages);
 
-// Returns the number of bytes from `at` to the end of the page, but at most
+// Returns the number of bytes from `at` to the end of its page, but at most
 // `size`.
 static inline size_t MemoryPages_part(uint64_t at, size_t size)
 {

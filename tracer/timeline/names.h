@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the name of a function id, even if the code object no longer exists. A
-// struct Names keeps a limited number of names of retired code. The collector
-// adds names, and any thread may ask for a name.
+// Finds the name of the function with a given id, even if the code object no
+// longer exists. A struct Names keeps a limited number of names of retired
+// code. The collector's thread adds names, and any thread may ask for a name.
 #ifndef OCULAR_TRACER_TIMELINE_NAMES_H
 #define OCULAR_TRACER_TIMELINE_NAMES_H
 
@@ -10,41 +10,46 @@
 
 #include <pthread.h>
 
-#define NAMES_ROOM 16384 // number of names of retired code that are kept
+// Largest number of names of retired code that are kept.
+#define NAMES_ROOM 16384
 
 struct RetiredName {
     uint32_t id;
     uint32_t line;
     uintptr_t address;
-    uint32_t next; // slot + 1 of the next older name with the same place in the
-                   // table
-    char *name;    // NULL if the slot is free
+    // 1 + slot of the next older name with the same index in `first`, or 0 if
+    // there is none.
+    uint32_t next;
+    char *name; // NULL if the slot is free.
     char *file;
 };
 
 struct RetiredNames {
-    struct RetiredName slots[NAMES_ROOM]; // a ring
-    uint32_t first[NAMES_ROOM]; // slot + 1 by id modulo NAMES_ROOM, or 0
+    // A ring, in which the newest name overwrites the oldest.
+    struct RetiredName slots[NAMES_ROOM];
+    // 1 + slot of the newest name whose id modulo NAMES_ROOM is the index, or 0
+    // if there is none.
+    uint32_t first[NAMES_ROOM];
 };
 
 struct Names {
     pthread_mutex_t mutex;
-    struct RetiredNames *retired; // allocated at the first retirement
-    uint64_t count;               // number of names that were ever retired
-    size_t bytes;                 // held
+    struct RetiredNames *retired; // allocated when the first name is retired.
+    uint64_t count;               // number of all names ever retired.
+    size_t bytes;                 // bytes of memory of the kept names.
 };
 
 void Names_init(struct Names *names);
 void Names_release(struct Names *names);
-// Moves the names from a retired code object to the ring.
+// Moves the names out of a retired code object into the ring.
 void Names_retire(struct Names *names, struct Code *code);
 size_t Names_bytes(struct Names *names);
-// Stores the ids of the retired code whose names are kept, at most NAMES_ROOM.
-// Returns the number of ids.
+// Stores in `ids` the ids of retired code whose names are kept, at most
+// NAMES_ROOM ids. Returns the number of stored ids.
 size_t Names_retired(struct Names *names, uint32_t *ids);
 
-// A caller's copy of the found name. The struct is the context of
-// PerfettoTrace.name.
+// The caller's copy of a name that was found. struct NameQuery is the context
+// of PerfettoTrace.name.
 struct NameQuery {
     struct Names *names;
     struct Registry *registry;

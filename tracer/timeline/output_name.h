@@ -7,19 +7,20 @@
 #include <limits.h>
 #include <stdbool.h>
 
-// Chooses the file to write when tracing stops. The file is `output`. If
-// `output` exists, the file's name also contains the pid, and perhaps a number.
+// Stores in `path` the name of the file to write when tracing stops. The name
+// is `output` if no such file exists. If `output` exists, the chosen name also
+// contains the pid, and perhaps a number.
 void OutputName_choose(const char *output, char path[PATH_MAX]);
 bool OutputName_is_device(const char *path);
-// Returns true if a file exists at `path` that must not be replaced.
+// Returns true if there is a file at `path` that must not be replaced.
 bool OutputName_is_taken(const char *path);
-// Stores `output` with the pid added in `path`, as the name of a child's own
-// file.
+// Stores in `path` the name of a forked child's own file, which is `output`
+// with the pid added.
 void OutputName_own(const char *output, char path[PATH_MAX]);
 
-// Chooses the name of the recording that is written until tracing stops. The
-// recording is in `folder`. If `folder` is "", the recording is in the folder
-// of the output.
+// Stores in `path` the name of the recording that is written until tracing
+// stops. The recording is a file in the folder `folder`. If `folder` is "", the
+// recording is in the same folder as the output.
 void OutputName_recording(const char *output, const char *folder,
                           unsigned number, char path[PATH_MAX]);
 

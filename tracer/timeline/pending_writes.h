@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Holds the writes that a recording still has to do, in order. A write is some
-// bytes for a place in the file.
+// Holds, in order, the writes that a recording still has to do. A write
+// consists of bytes and their offset in the file.
 #ifndef OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
 #define OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
 
@@ -14,10 +14,11 @@ struct PendingWrite {
     const uint8_t *data;
 };
 
-// Adds a copy of the write. If memory is out, sets `error` of `bytes`.
+// Adds a copy of the write `write` and of its data. If memory is out, sets the
+// field `error` of `bytes`.
 void PendingWrites_add(struct Bytes *bytes, const struct PendingWrite *write);
-// Stores the write at the cursor in *write, and advances the cursor, which is 0
-// at first. Returns false after the last write.
+// Stores in *write the write at *cursor, and moves *cursor to the next write;
+// *cursor is 0 at first. Returns false after the last write.
 bool PendingWrites_next(const struct Bytes *bytes, size_t *cursor,
                         struct PendingWrite *write);
 

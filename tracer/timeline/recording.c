@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See recording.h. An append stores bytes and their offset in memory. A flush
-// takes all stored bytes and writes the bytes without holding the mutex that an
-// append needs. If a place was dropped, the next block of the same size gets
-// the place. The program may close our descriptor, so the descriptor is checked
-// before each use (ipc/base/opened.h).
-#define _GNU_SOURCE 1 // O_TMPFILE, SEEK_DATA, memfd_create
+// An append to a recording stores the appended bytes and their offset in
+// memory. A flush takes all stored bytes, and writes them to the file without
+// holding the mutex that an append needs. When a block was dropped, its place
+// in the file goes to the next block that needs a place of the same size. The
+// program can close our descriptor, so the descriptor is checked before each
+// use (ipc/base/opened.h).
+#define _GNU_SOURCE 1 // for O_TMPFILE, SEEK_DATA and memfd_create.
 #include "tracer/timeline/recording.h"
 
 #include "ipc/base/bytes.h"
@@ -30,48 +31,60 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-// 1/20 of the file system stays free, but not more than SPARE_MOST
+// A twentieth of the file system stays free, but not more than SPARE_MOST.
 #define SPARE_PART 20
 #define SPARE_MOST (UINT64_C(1) << 30)
-// bytes of memory that stay allocated between two flushes
+// Bytes of memory that may stay allocated between two flushes.
 #define SPARE_BYTES (1u << 20)
-#define COPY_BYTES (64u << 10) // copied by one write; a multiple of a page
+// Bytes that one write copies; a multiple of the page size.
+#define COPY_BYTES (64u << 10)
 struct Recording {
     _Atomic unsigned references;
-    pthread_mutex_t mutex; // Guards `left`, the places and the memory.
-    // Held by the thread that flushes; taken before `mutex`.
+    // Guards `left`, the places in the file and the pages in memory.
+    pthread_mutex_t mutex;
+    // Held by the thread that flushes, and taken before `mutex`.
     pthread_mutex_t writing;
-    int fd; // -1 if there is no file.
+    int fd; // descriptor of the file, or -1 if there is no file.
     struct Opened opened;
-    pid_t owner;    // The process that writes the file; a forked child does not
-                    // write.
-    bool read_only; // True if a converter reads the recording.
-    // Up to this size the file may grow without leaving space on the disk.
+    // The process that writes the file; a child that it forks does not write.
+    pid_t owner;
+    bool read_only; // true if the recording was opened to convert it.
+    // Size in bytes up to which the file may grow even if less than a twentieth
+    // of the file system stays free.
     uint64_t plain;
-    uint64_t end;  // Offset of the next new place.
-    uint64_t most; // Largest allowed size, computed by the newest flush.
-    struct FilePlaces places; // Places that were dropped, to be used again.
-    // Dropped places that cannot be written while the file fails.
+    uint64_t end; // offset at which the next new place begins.
+    // Largest allowed size of the file; the newest flush has computed it.
+    uint64_t most;
+    struct FilePlaces places; // places of dropped blocks, for new blocks.
+    // Places of dropped blocks that cannot be written while writes to the file
+    // fail.
     struct FilePlaces refused;
-    uint64_t reached; // End of the written bytes; only the flushing thread uses
-                      // this field.
+    // End of the bytes that were written to the file; only the flushing thread
+    // uses `reached`.
+    uint64_t reached;
     _Atomic unsigned truncations;
-    struct MemoryPages memory; // Pages that are not in the file.
-    size_t room; // Largest number of bytes of `memory`; if 0, bytes that the
-                 // file refuses are lost.
-    // -errno of the newest write that failed; 0 as soon as no bytes are only in
-    // memory.
+    struct MemoryPages memory; // pages that are not in the file.
+    // Largest number of bytes that `memory` may hold; if 0, bytes that could
+    // not be written to the file are lost.
+    size_t room;
+    // -errno of the newest write that failed, or 0 as soon as the file has all
+    // bytes.
     int failing;
-    bool stuck; // True if even bytes that the file has had cannot be written.
-    struct Bytes left;      // PendingWrites, not yet taken by a flush.
-    struct Bytes flushed;   // PendingWrites of the flush that runs now.
-    _Atomic size_t waiting; // Bytes of `left` and `flushed`.
+    // True if even bytes that the file already contains cannot be written
+    // again.
+    bool stuck;
+    // Writes that no flush has taken yet (PendingWrites).
+    struct Bytes left;
+    // Writes of the flush that runs now (PendingWrites).
+    struct Bytes flushed;
+    _Atomic size_t waiting; // sum of the bytes of `left` and `flushed`.
     _Atomic int error;      // -errno of the newest write that failed.
-    char path[PATH_MAX];    // "" if the file has no name.
+    char path[PATH_MAX];    // name of the file, or "" if it has no name.
 };
 
-// Some file systems (NFS) have no files without a name. On NFS the file gets a
-// name, and the name is removed at once. Returns a descriptor or -errno.
+// Some file systems, like NFS, have no files without a name. On such a file
+// system the file gets a name, and the name is removed at once. Returns the
+// descriptor of the file, or -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -95,9 +108,9 @@ static bool is_ours(const struct Recording *recording)
            Opened_holds(&recording->opened, recording->fd);
 }
 
-// Sets how large the file may become until the next call, so that enough of the
-// file system stays free. Each flush and the creation of the file call this
-// function.
+// Sets the size that the file may reach until the next call, so that enough of
+// the file system stays free. Each flush and the creation of the file call
+// ask_for_room.
 static void ask_for_room(struct Recording *recording)
 {
     uint64_t spare = SPARE_MOST, most, room, bytes;
@@ -107,7 +120,8 @@ static void ask_for_room(struct Recording *recording)
         return;
     room = (uint64_t)system.f_bavail * system.f_frsize;
     bytes = (uint64_t)system.f_blocks * system.f_frsize;
-    if (!bytes) // a memfd: only the limit of memory applies
+    // The file is a memfd, for which only the limit of memory applies.
+    if (!bytes)
         room = INT64_MAX;
     if (spare > bytes / SPARE_PART)
         spare = bytes / SPARE_PART;
@@ -134,8 +148,8 @@ static struct Recording *make_empty(void)
     return recording;
 }
 
-// Makes a recording of a descriptor and takes over the descriptor. If `fd` is
-// -errno, sets *error to `fd`.
+// Makes a recording of an open file, and takes over the descriptor `fd`. If
+// `fd` is negative, it is -errno, and *error is set to `fd`.
 static struct Recording *make(int fd, int *error)
 {
     struct Recording *recording = fd < 0 ? NULL : make_empty();
@@ -179,8 +193,8 @@ struct Recording *Recording_new(const char *path, uint64_t plain, int *error)
 
     if (!recording)
         return NULL;
-    // The lock tells others whether the file's program lives. Some file systems
-    // have no locks, so an error is ignored.
+    // The lock shows other processes that the process which writes the file
+    // lives. Some file systems have no locks, so an error of flock is ignored.
     flock(fd, LOCK_EX | LOCK_NB);
     recording->plain = plain;
     ask_for_room(recording);
@@ -226,7 +240,7 @@ void Recording_abandon(struct Recording *recording)
     recording->fd = -1;
 }
 
-// Returns true if the file has no name in any directory.
+// Returns true if no directory contains a name of the file.
 static bool is_nameless(const struct Recording *recording)
 {
     struct stat status;
@@ -237,18 +251,19 @@ static bool is_nameless(const struct Recording *recording)
 
 void Recording_put(struct Recording *recording)
 {
-    // acq_rel makes the thread with the last reference see what other threads
-    // did.
+    // With acq_rel, the thread that drops the last reference sees what other
+    // threads have done.
     if (atomic_fetch_sub_explicit(&recording->references, 1,
                                   memory_order_acq_rel) > 1)
         return;
     if (*recording->path)
         Recording_flush(recording, true);
-    // If a forked child has the file open, the file's blocks stay on the disk.
-    // So the file is truncated, unless the user has given the file a name.
+    // If a forked child has the file open, the file keeps its space on the disk
+    // after we close it. The file is therefore truncated, unless the user has
+    // given it a name.
     if (!recording->read_only && is_nameless(recording) &&
         ftruncate(recording->fd, 0) < 0)
-        errno = 0; // the file is freed when the last process closes it
+        errno = 0; // the kernel frees the file when the last process closes it.
     Opened_close(&recording->opened, recording->fd);
     FilePlaces_release(&recording->places);
     FilePlaces_release(&recording->refused);
@@ -260,7 +275,7 @@ void Recording_put(struct Recording *recording)
     Heap_free(recording);
 }
 
-// --- Its name ----------------------------------------------------------------
+// --- Name of the file --------------------------------------------------------
 
 const char *Recording_path(const struct Recording *recording)
 {
@@ -281,7 +296,7 @@ void Recording_remove(struct Recording *recording)
 {
     if (has_its_name(recording))
         unlink(recording->path);
-    *recording->path = '\0'; // nobody needs the remaining writes
+    *recording->path = '\0'; // the remaining writes are needed no more.
 }
 
 int Recording_rename(struct Recording *recording, const char *path)
@@ -321,9 +336,9 @@ size_t Recording_memory(struct Recording *recording)
 
 // --- Bytes of the file -------------------------------------------------------
 
-// Returns 0, or -errno if the file may not be written up to `end`. A write
-// beyond RLIMIT_FSIZE would send SIGXFSZ, for which the program may have a
-// handler.
+// Returns 0, or -errno if the file may not grow to `end` bytes. A write beyond
+// RLIMIT_FSIZE would send SIGXFSZ to the program, which can have a handler for
+// SIGXFSZ.
 static int check_limit(const struct Recording *recording, uint64_t end)
 {
     struct rlimit limit;
@@ -355,8 +370,8 @@ static int write_file(struct Recording *recording, const void *data,
     return error;
 }
 
-// Reads bytes until the end of the file. Returns the number of bytes, or
-// -errno.
+// Reads bytes of the file, and stops at the end of the file. Returns the number
+// of bytes that were read, or -errno.
 static ssize_t read_file(const struct Recording *recording, void *data,
                          size_t size, uint64_t at)
 {
@@ -378,8 +393,8 @@ static ssize_t read_file(const struct Recording *recording, void *data,
     return (ssize_t)done;
 }
 
-// Returns true if the file has all these bytes, so that writing them again
-// needs no space on the disk.
+// Returns true if the file contains all bytes of the range, so that writing
+// them again takes no space on the disk.
 static bool is_backed(const struct Recording *recording, uint64_t at,
                       uint64_t size)
 {
@@ -391,7 +406,8 @@ static bool is_backed(const struct Recording *recording, uint64_t at,
 
 // --- Bytes in memory ---------------------------------------------------------
 
-// Returns true if all these bytes are in memory. The mutex must be held.
+// Returns true if all bytes of the range are in memory. The caller holds the
+// mutex.
 static bool holds(const struct Recording *recording, uint64_t at, uint64_t size)
 {
     uint64_t end = at + size;
@@ -401,9 +417,9 @@ static bool holds(const struct Recording *recording, uint64_t at, uint64_t size)
     return at >= end;
 }
 
-// Moves a page that cannot be written to the file into memory. The page gets
-// the bytes that the file already has at this place. The mutex must be held.
-// Returns 0 or -errno.
+// Moves a page that cannot be written to the file into memory. The page in
+// memory is filled with the bytes that the file already has in this page. The
+// caller holds the mutex. Returns 0 or -errno.
 static int move_page(struct Recording *recording, uint64_t at)
 {
     uint64_t page = at / RECORDING_PAGE * RECORDING_PAGE;
@@ -417,8 +433,9 @@ static int move_page(struct Recording *recording, uint64_t at)
     return error;
 }
 
-// Writes bytes of one page to memory if the page is in memory, or if the file
-// has refused the bytes (`error`). Returns false if the page is not in memory.
+// Writes bytes of one page to the page in memory, if the page is in memory or
+// the file has refused the bytes (`error`). Returns false if the page is not in
+// memory.
 static bool write_memory(struct Recording *recording, const void *data,
                          size_t size, uint64_t at, int error)
 {
@@ -447,8 +464,8 @@ static bool has_memory(struct Recording *recording)
     return has;
 }
 
-// Writes bytes that the file has taken to the pages that another thread has
-// moved to memory meanwhile.
+// While the bytes were written to the file, another thread can have moved pages
+// to memory; writes the bytes to these pages, too.
 static void write_moved(struct Recording *recording, const uint8_t *data,
                         size_t size, uint64_t at)
 {
@@ -461,8 +478,8 @@ static void write_moved(struct Recording *recording, const uint8_t *data,
     }
 }
 
-// Writes bytes at once, or page by page if some pages are in memory. Returns 0,
-// or -errno if the file has refused some of the bytes.
+// Writes all bytes with one write, or page by page if some pages are in memory.
+// Returns 0, or -errno if some of the bytes could not be written to the file.
 static int write_all(struct Recording *recording, const uint8_t *data,
                      size_t size, uint64_t at)
 {
@@ -483,14 +500,14 @@ static int write_all(struct Recording *recording, const uint8_t *data,
         if (by_page)
             write_memory(recording, data, part, at, error);
         else
-            part = 0; // again
+            part = 0; // check this page again.
         by_page = true;
     }
     return failed;
 }
 
-// Tries again to write the pages in memory to the file, until the file refuses
-// a page. Only the flushing thread moves pages.
+// Tries again to write the pages in memory to the file, until a write fails.
+// Only the thread that flushes moves pages from memory to the file.
 static void give_to_file(struct Recording *recording)
 {
     uint64_t at = 0;
@@ -549,7 +566,7 @@ int Recording_copy(struct Recording *recording, struct Recording *from)
 
     do {
         size = end - at < sizeof part ? (size_t)(end - at) : sizeof part;
-        // A page that cannot be read, or only in part, has no whole block.
+        // If a page cannot be read completely, no block in it is complete.
         memset(part, 0, size);
         for (i = 0; i < size; i += RECORDING_PAGE)
             Recording_read(from, at + i, part + i,
@@ -569,7 +586,7 @@ int Recording_share(struct Recording *recording)
 
     if (has_memory(recording) || !is_ours(recording))
         return -EBADF;
-    // Only a memfd has seals, and the other files are not changed by this call.
+    // Only a memfd has seals; for other files this call does nothing.
     fcntl(recording->fd, F_ADD_SEALS,
           F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", recording->fd);
@@ -590,11 +607,11 @@ uint64_t Recording_seek(struct Recording *recording, uint64_t at)
     return place == UINT64_MAX ? 0 : place;
 }
 
-// --- Bytes that are left for a flush -----------------------------------------
+// --- Bytes that wait for a flush ---------------------------------------------
 
-// Stores bytes for the next flush. If there is no file, writes the bytes to
-// memory at once. The mutex must be held. If memory is out, the flush returns
-// the error.
+// Stores bytes that the next flush will write. If the recording has no file,
+// writes the bytes to the pages in memory at once. The caller holds the mutex.
+// If memory is out, the next flush returns the error.
 static void leave(struct Recording *recording, const void *data, size_t size,
                   uint64_t at)
 {
@@ -613,7 +630,7 @@ static void leave(struct Recording *recording, const void *data, size_t size,
                           memory_order_release);
 }
 
-// Returns 0, or -errno of the file or of memory.
+// Returns 0, -errno of a write to the file, or -ENOMEM.
 static int write_left(struct Recording *recording)
 {
     struct PendingWrite write;
@@ -628,8 +645,8 @@ static int write_left(struct Recording *recording)
     return error;
 }
 
-// Counts a truncation if the file is shorter than the end of the written bytes.
-// Only the flushing thread calls this function.
+// If the file is shorter than the end of the written bytes, counts a
+// truncation. Only the thread that flushes calls see_truncation.
 static void see_truncation(struct Recording *recording)
 {
     struct stat status;
@@ -749,8 +766,8 @@ void Recording_put_head(struct Recording *recording, struct RecordingHead *head)
 
 // --- Blocks ------------------------------------------------------------------
 
-// Returns 0, or -errno if the file does not take bytes up to `end`. The mutex
-// must be held.
+// Returns 0, or -errno if the file cannot be written up to the offset `end`.
+// The caller holds the mutex.
 static int check_file(struct Recording *recording, uint64_t end)
 {
     int error = check_limit(recording, end);
@@ -763,10 +780,10 @@ static int check_file(struct Recording *recording, uint64_t end)
     return error;
 }
 
-// Returns true if a block can be written to a place that was dropped. `used` is
-// the number of bytes that the block needs of the place. If the file refuses
-// these bytes, the place moves to memory, up to the limit of memory. The mutex
-// must be held.
+// Returns true if a block can be written to the place of a dropped block.
+// `used` is the number of bytes that the block needs in this place. If the file
+// refuses these bytes, the place moves to memory, unless the limit of memory is
+// reached. The caller holds the mutex.
 static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
                       uint64_t used)
 {
@@ -790,8 +807,8 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
     return true;
 }
 
-// Takes a place that was dropped. Returns false if there is no such place that
-// can be written. The mutex must be held.
+// Takes the place of a dropped block. Returns false if there is no place of a
+// dropped block that can be written. The caller holds the mutex.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t used, uint64_t *units, uint64_t *at)
 {
@@ -806,9 +823,9 @@ static bool take_dropped(struct Recording *recording, bool larger,
     return false;
 }
 
-// Allows two free places to be joined if both are in memory or both in the
-// file. Clears the headers of the dropped blocks: a reader would skip the sizes
-// in these headers, but the new places have other sizes.
+// Allows two neighbouring free places to be joined if both are in memory or
+// both are in the file. Clears the headers of the dropped blocks: a reader
+// skips as many bytes as a header says, and the new places have other sizes.
 static bool may_join(void *context, uint64_t first, uint64_t second)
 {
     static const struct RecordingBlock none;
@@ -822,9 +839,10 @@ static bool may_join(void *context, uint64_t first, uint64_t second)
     return true;
 }
 
-// Takes a larger place that was dropped. If all dropped places are too small,
-// joins neighbours: the blocks of a timeline do not always have the same size.
-// Returns false if there is no such place. The mutex must be held.
+// Takes the place of a dropped block that was larger than the new block. If all
+// places of dropped blocks are too small, joins neighbours, because the blocks
+// of a timeline do not always have the same size. Returns false if there is no
+// large enough place of a dropped block. The caller holds the mutex.
 static bool take_larger(struct Recording *recording, uint64_t used,
                         uint64_t *units, uint64_t *at)
 {
@@ -834,10 +852,10 @@ static bool take_larger(struct Recording *recording, uint64_t used,
             take_dropped(recording, true, used, units, at));
 }
 
-// Takes a new place at the end of the file. If the file refuses the place,
-// takes it in pages of memory. Chunks get only a limited amount of memory, but
-// the few other blocks always get memory. Returns 0 or -errno. The mutex must
-// be held.
+// Takes a new place at the end of the file. If the file refuses the new place,
+// takes the place in pages of memory. The memory for chunks is limited, but the
+// few blocks of other kinds always get memory. Returns 0 or -errno. The caller
+// holds the mutex.
 static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
                     uint64_t *at)
 {
@@ -863,7 +881,8 @@ static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
     return 0;
 }
 
-// Returns 0 or -errno. The mutex must be held.
+// Takes a place for a block and returns 0 or -errno. The caller holds the
+// mutex.
 static int take_place(struct Recording *recording, struct RecordingSlot *slot,
                       bool is_chunk, size_t room)
 {
@@ -921,7 +940,7 @@ void Recording_drop(struct Recording *recording, struct RecordingSlot *slot)
     if (recording->fd < 0)
         MemoryPages_drop(&recording->memory, slot->at,
                          RecordingSlot_size(slot));
-    // In a file that the program has closed, only places in memory can be used
+    // If the program has closed the file, only places in memory can be used
     // again.
     if (!Recording_is_closed(recording) ||
         MemoryPages_find(&recording->memory, slot->at))

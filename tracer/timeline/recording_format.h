@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Defines the format of a recording (docs/recording.md). A recording has a
-// head, and blocks that begin at multiples of 256 bytes. The header of a block
-// holds the number of valid bytes. Bytes are appended before that number is
-// written, so a process may be killed between any two writes. All numbers are
-// little-endian, as on all machines on which Ocular works.
+// Defines the format of a recording, which docs/recording.md describes. A
+// recording consists of a head, and of blocks that begin at multiples of 256
+// bytes. The header of a block contains the number of valid bytes in the block.
+// Bytes are written before the number of valid bytes that includes them, so a
+// recording is readable even if the process is killed between two writes. All
+// numbers in a recording are little-endian, as on all machines on which Ocular
+// works.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
 
@@ -11,27 +13,33 @@
 #include <stdint.h>
 
 #define RECORDING_VERSION 4u
-#define RECORDING_OLDEST 3u // version without settings, which is read as well
-#define RECORDING_PAGE UINT64_C(4096) // the size of the head
-#define RECORDING_UNIT UINT64_C(256) // blocks begin at multiples of this number
+// The oldest version that can be read; it has no settings.
+#define RECORDING_OLDEST 3u
+#define RECORDING_PAGE UINT64_C(4096) // size of the head in bytes.
+// Blocks begin at multiples of this number of bytes.
+#define RECORDING_UNIT UINT64_C(256)
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
 #define RECORDING_SEED UINT64_C(0xcbf29ce484222325)
 
-struct RecordingHead { // the first page
+struct RecordingHead { // the first page of a recording.
     uint64_t magic;
     uint32_t version;
-    uint32_t ended; // 1 if tracing was stopped and this file is the result
-    uint64_t check; // checksum of all fields that follow
+    // 1 if tracing was stopped and this file is the final result, otherwise 0.
+    uint32_t ended;
+    uint64_t check; // checksum of all fields after `check`.
     uint64_t start_ticks;
     uint64_t start_unix_ns;
     uint64_t start_boot_ns;
     double hz;
     uint64_t threshold;
-    uint64_t forgotten;   // number of forgotten events of all threads
-    uint64_t lost;        // lost events of threads that have no block any more
-    uint64_t whole_ticks; // time of the newest forgotten event
-    uint64_t now_ticks;   // time at which the head was written
+    // Number of events of all threads that were forgotten because of the limit.
+    uint64_t forgotten;
+    // Number of lost events of threads that have no block any more.
+    uint64_t lost;
+    // Ticks at the newest forgotten event, or 0 if no event was forgotten.
+    uint64_t whole_ticks;
+    uint64_t now_ticks; // ticks at which the head was written.
     uint32_t pid;
     uint32_t spare;
     char mode[16];
@@ -40,29 +48,37 @@ struct RecordingHead { // the first page
 };
 
 enum RecordingKind {
-    RECORDING_CHUNK,    // open calls, then events.
-    RECORDING_NAMES,    // struct RecordingName, one after the other.
-    RECORDING_OPCODES,  // 256 names, each with its NUL.
-    RECORDING_SNAPSHOT, // the last snapshot, encoded as for the socket.
-    RECORDING_DARK,     // array of struct RecordingDark, of the newest cut.
-    RECORDING_THREADS,  // array of struct RecordingThread, sorted by number
-    // The sampled stacks of the whole run, encoded as for the socket.
+    RECORDING_CHUNK, // data: open calls, then events.
+    // Data: each a struct RecordingName, one after the other.
+    RECORDING_NAMES,
+    RECORDING_OPCODES,  // data: 256 names of opcodes, each with its NUL.
+    RECORDING_SNAPSHOT, // data: the last snapshot, encoded as for the socket.
+    // Data: array of struct RecordingDark, made by the newest cut.
+    RECORDING_DARK,
+    // Data: array of struct RecordingThread, sorted by number.
+    RECORDING_THREADS,
+    // Data: the sampled stacks of the whole run, encoded as for the socket.
     RECORDING_STACKS,
-    RECORDING_CALLS, // array of struct RecordingCalls, of the stacks' functions
-    RECORDING_SETTINGS // snapshot that has only settings, encoded likewise
+    // Data: array of struct RecordingCalls, for the functions in the stacks.
+    RECORDING_CALLS,
+    // Data: a snapshot that has only settings, encoded as for the socket.
+    RECORDING_SETTINGS
 };
 
 struct RecordingBlock {
-    uint64_t magic; // 0 if the block was dropped
-    uint64_t check; // checksum of all fields that follow.
+    uint64_t magic; // RECORDING_BLOCK, or 0 if the block was dropped.
+    uint64_t check; // checksum of all fields after `check`.
     uint64_t at;    // offset of the block in the file.
-    uint64_t size;  // bytes, including this header and unused bytes at the end.
-    uint64_t used;  // number of valid bytes after the header.
-    uint64_t data_check; // checksum of the valid bytes
-    uint64_t sequence;   // number that orders the chunks of a thread
+    // Bytes of the block, with this header and with unused bytes at the end.
+    uint64_t size;
+    uint64_t used;       // number of valid bytes after the header.
+    uint64_t data_check; // checksum of the valid bytes after the header.
+    // Number of the chunk among the thread's chunks; later chunks have higher
+    // numbers.
+    uint64_t sequence;
     uint32_t kind;
-    uint32_t open_count; // number of open calls of a chunk
-    // The chunk's thread, as it was when the block was written to.
+    uint32_t open_count; // number of open calls at the beginning of a chunk.
+    // The thread of a chunk, described as at the newest write to the block.
     uint32_t thread;
     uint32_t tid;
     uint64_t lost;
@@ -75,37 +91,42 @@ struct RecordingName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    uint16_t name_size; // bytes of the name with its NUL, after this struct
-    uint16_t file_size; // bytes of the file's name, and then padding to 8 bytes
+    // Bytes of the function's name with its NUL; the name follows this struct.
+    uint16_t name_size;
+    // Bytes of the file's name with its NUL; it follows the function's name,
+    // and then padding to 8 bytes.
+    uint16_t file_size;
     uint32_t spare;
 };
 
-// A function that is dark, and the time at which it went dark.
+// A dark function, and the time at which it went dark.
 struct RecordingDark {
     uint64_t ticks;
     uint32_t id;
     uint32_t spare;
 };
 
-// Has the numbers of a function that samples do not give.
+// The numbers of a function that cannot be computed from samples.
 struct RecordingCalls {
     uint64_t id;
-    double calls;   // NaN if unknown
-    double self_ns; // CPU time of all its samples; NaN if unknown
+    double calls; // number of calls, or NaN if unknown.
+    // ns of CPU time of all samples of the function, or NaN if unknown.
+    double self_ns;
 };
 
-// Describes a thread. This data is newer than the header of the thread's blocks
-// whose sequence is lower.
+// Describes a thread of the program at the newest cut. A struct RecordingThread
+// is newer than the thread's data in headers of blocks whose `sequence` is
+// lower.
 struct RecordingThread {
     uint32_t number;
     uint32_t tid;
-    uint64_t sequence; // sequence of the thread's next block
+    uint64_t sequence; // `sequence` of the thread's next block.
     uint64_t lost;
     uint64_t forgotten;
     char name[64];
 };
 
-// Continues the checksum `check` with the words of eight bytes at `data`.
+// Continues the checksum `check` with the data, read in words of eight bytes.
 static inline uint64_t Recording_check(uint64_t check, const void *data,
                                        size_t size)
 {

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #define BLOCK ((64u << 10) - sizeof(struct RecordingBlock))
-#define MOST_IDS (1u << 26) // largest id; the bits for all ids take 8 MiB
-// largest number of bytes of a function's name and of a file's name
+// Largest id; one bit for each id up to it takes 8 MiB.
+#define MOST_IDS (1u << 26)
+// Largest number of bytes of a function's name, and also of a file's name.
 #define MOST_TEXT 4096u
-// largest number of ids whose names are not known yet
+// Largest number of wanted ids whose names are not known yet.
 #define MOST_WAITING 4096u
 
 void RecordingNames_release(struct RecordingNames *names)
@@ -73,7 +74,7 @@ void RecordingNames_restart(struct RecordingNames *names)
         memset(names->half[1], 0, names->blocks * sizeof *names->half[1]);
 }
 
-// Appends the new names to the newest block. Returns 0 or -errno.
+// Appends the new names to the block that is being filled. Returns 0 or -errno.
 static int save(struct RecordingNames *names, struct Recording *recording)
 {
     struct RecordingBlock block = {.kind = RECORDING_NAMES};
@@ -97,8 +98,8 @@ static int save(struct RecordingNames *names, struct Recording *recording)
     return 0;
 }
 
-// Begins a new block, because the newest block is full. Returns true if names
-// must be written again, because the older half was dropped.
+// Begins a new block of names, because the newest block is full. Returns true
+// if the older half was dropped, so that its names must be written again.
 static bool begin_block(struct RecordingNames *names,
                         struct Recording *recording)
 {
@@ -125,7 +126,7 @@ static size_t size_of(const char *text)
     return size < MOST_TEXT ? size : MOST_TEXT;
 }
 
-// 0 or -errno.
+// Adds a name to the block that is being filled, and returns 0 or -errno.
 static int add(struct RecordingNames *names, struct Recording *recording,
                uint32_t id, const struct PerfettoName *name)
 {
@@ -218,7 +219,8 @@ int RecordingNames_write(struct RecordingNames *names,
         uint32_t id = wanted->ids[i];
 
         if (!source->name(source->context, id, &name)) {
-            if (left < MOST_WAITING) // the function is being retired
+            // The name is not known because the function is being retired now.
+            if (left < MOST_WAITING)
                 wanted->ids[left++] = id;
             continue;
         }
@@ -233,7 +235,7 @@ int RecordingNames_write(struct RecordingNames *names,
 void RecordingNames_end(struct RecordingNames *names,
                         struct Recording *recording)
 {
-    // Another block would drop the older half, and its names with it.
+    // One block more, and the older half would be dropped with its names.
     if (names->text.size && names->count[1] + 1 < names->blocks)
         begin_block(names, recording);
 }

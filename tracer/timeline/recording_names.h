@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Writes the names of the functions that have events in a recording. A name is
-// written once, after the function's first event. Names are stored in two
-// halves of limited size. When the newer half is full, the older half is
-// dropped, and a dropped name is written again at the function's next event.
-// The timeline's mutex guards the ids that wait for their names. The writer
-// holds no lock for which other threads wait.
+// Writes the names of the functions that have events in a recording. The name
+// of a function is written once, after the function's first event. Names are
+// stored in two halves, both of limited size. When the newer half is full, the
+// older half is dropped; a dropped name is written again at the function's next
+// event. The timeline's mutex guards the list of the ids whose names must still
+// be written. The thread that writes names holds no lock for which other
+// threads wait.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_NAMES_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_NAMES_H
 
@@ -16,21 +17,25 @@
 #include <stdbool.h>
 
 struct RecordingNames {
-    // Number of blocks of 64 KiB in each half; set by the creator.
+    // Number of blocks of 64 KiB in each half; the creator of the struct sets
+    // it.
     size_t blocks;
-    uint8_t *known; // one bit for each id; 1 if the name is written, or the id
-                    // is in `wanted`
-    size_t known_bytes; // size of `known`
-    uint32_t *wanted;   // ids whose names must still be written
+    // One bit for each id; 1 if the name is written, or if the id is in
+    // `wanted`.
+    uint8_t *known;
+    size_t known_bytes; // size of `known` in bytes.
+    // Ids of the functions whose names must still be written.
+    uint32_t *wanted;
     size_t wanted_count, wanted_room;
-    // Only the writer uses the next fields.
-    struct Bytes text; // names of the block that is being filled
-    // Places of the blocks of the older and of the newer half.
+    // Only the thread that writes names uses the fields from `text` on.
+    struct Bytes text; // names in the block that is being filled.
+    // The places of the blocks of the older half and of the newer half.
     struct RecordingSlot *half[2];
     size_t count[2];
-    bool opcodes;  // true if the opcodes are written
-    bool restarts; // true if the older half was dropped and its names are
-                   // wanted again
+    bool opcodes; // true if the names of opcodes are written.
+    // True if the older half was dropped, so that its names must be written
+    // again.
+    bool restarts;
 };
 
 struct RecordingWanted {
@@ -38,7 +43,8 @@ struct RecordingWanted {
     size_t count;
 };
 
-// Gives the names of functions (trace.h) and the opcodes.
+// The functions by which the writer gets the names of functions (trace.h) and
+// of opcodes.
 struct RecordingSource {
     void *context;
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
@@ -46,28 +52,29 @@ struct RecordingSource {
 };
 
 void RecordingNames_release(struct RecordingNames *names);
-// Adds the id to the wanted ids. If memory is out, the file has no name for the
-// function.
+// Adds the id to the ids whose names must be written. If memory is out, the
+// file will lack the name of the function.
 void RecordingNames_want(struct RecordingNames *names, uint32_t id);
-// Makes all names wanted again, because the written names are lost.
+// Makes all names be written again, because the names in the file are lost.
 void RecordingNames_restart(struct RecordingNames *names);
-// Takes the ids that are wanted now. The caller owns the ids until
-// RecordingNames_give_back.
+// Takes the ids whose names must be written now. The caller owns the ids until
+// it calls RecordingNames_give_back.
 struct RecordingWanted RecordingNames_take(struct RecordingNames *names);
-// Writes the names of the wanted ids. A name that is not known yet stays
-// wanted. Returns 0 or -errno.
+// Writes the names of the functions with the wanted ids. An id whose name is
+// not known yet stays wanted. Returns 0 or -errno.
 int RecordingNames_write(struct RecordingNames *names,
                          struct Recording *recording,
                          const struct RecordingSource *source,
                          struct RecordingWanted *wanted);
-// Begins a new block, so that the block of the names that were written does not
-// move any more, unless the newer half is full. The writer calls this function.
+// Begins a new block of names, unless the newer half is full, so that the block
+// with the names so far does not move any more. The thread that writes names
+// calls RecordingNames_end.
 void RecordingNames_end(struct RecordingNames *names,
                         struct Recording *recording);
 void RecordingNames_give_back(struct RecordingNames *names,
                               struct RecordingWanted *wanted);
 
-// Returns true if events of this kind contain a function's id.
+// Returns true if an event of the kind `kind` contains the id of a function.
 static inline bool RecordingNames_has_id(enum EventKind kind)
 {
     return EventKind_opens(kind) || kind == EVENT_FRAME ||

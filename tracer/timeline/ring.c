@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the functions of the ring that are not called for each event. The
-// producer's thread calls Ring_push_slow. The consumer's thread calls Ring_peek
-// and Ring_pop.
+// Implements those functions of the ring that are not called for each event.
+// The thread that pushes events calls Ring_push_slow. The thread that takes
+// events calls Ring_peek and Ring_pop.
 #include "tracer/timeline/ring.h"
 #include "ipc/base/heap.h"
 
@@ -15,8 +15,8 @@ struct Ring *Ring_new(sem_t *half_full)
 
     if (!ring)
         return NULL;
-    // The kernel provides zeroed pages when they are first used, so the ring of
-    // an idle thread takes only one page.
+    // The kernel provides a zeroed page when it is first used, so the ring of
+    // an idle thread takes only one page of memory.
     ring->events = Heap_zeroed(RING_EVENTS, sizeof *ring->events);
     if (!ring->events) {
         Heap_free(ring);
@@ -44,16 +44,16 @@ void Ring_clear(struct Ring *ring)
     ring->gap = 0;
 }
 
-// Returns the number of free slots. The load pairs with the release in
-// Ring_pop, which comes after the reading of the slots.
+// Returns the number of free slots in the ring. This load of `tail` pairs with
+// the release in Ring_pop, which comes after the slots were read.
 static uint64_t room_after(const struct Ring *ring, uint64_t head)
 {
     return RING_EVENTS - head +
            atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
-// While a gap must still be marked, `limit` stays equal to `head`, so that each
-// push calls this function.
+// As long as a gap must still be marked, `limit` stays equal to `head`, so that
+// each push calls Ring_push_slow.
 void Ring_push_slow(struct Ring *ring, struct Event event)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -67,8 +67,8 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
         uint64_t lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
 
         ring->gap++;
-        // This store pairs with the acquire in Timeline_drain, which compares
-        // `lost` with the sum of the gaps that it has read.
+        // The release pairs with the acquire in Timeline_drain, which compares
+        // `lost` with the sum of the gaps that Timeline_drain has read.
         atomic_store_explicit(&ring->lost, lost + 1, memory_order_release);
         return;
     }
@@ -84,12 +84,13 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
     if (room > HALF) {
         ring->limit = head + room - HALF;
     } else {
-        // sem_post takes no lock, and is a system call only if a thread waits.
+        // sem_post takes no lock, and makes a system call only if a thread
+        // waits.
         if (ring->half_full)
             sem_post(ring->half_full);
         ring->limit = head + room;
     }
-    // This store pairs with the acquire in Ring_peek.
+    // The release pairs with the acquire in Ring_peek.
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }
 
@@ -109,6 +110,6 @@ void Ring_pop(struct Ring *ring, size_t count)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
-    // This store pairs with the acquire in Ring_push_slow.
+    // The release pairs with the acquire in Ring_push_slow.
     atomic_store_explicit(&ring->tail, tail + count, memory_order_release);
 }

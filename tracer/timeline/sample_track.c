@@ -8,7 +8,7 @@ static struct Event frame_event(uint64_t ticks, size_t depth, uint32_t id)
                           (uint64_t)depth << 32 | id};
 }
 
-// above these bits are the microseconds and, in the last bit, in_c
+// The bits above the depth have the microseconds, and the last bit is in_c.
 #define DEPTH_BITS 9
 #define MOST_US ((UINT64_C(1) << 22) - 1)
 
@@ -47,7 +47,9 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
     samples->depth = depth;
     if (Timeline_add(timeline, events, count))
         samples->since =
-            0; // a reader may lack frames, so the next sample is complete
+            // A reader could lack frames, so the next sample is stored with all
+            // frames.
+            0;
 }
 
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Stores the samples of all threads in the track of our own threads. A sample
-// is stored as the frames in which its stack differs from the last sample's
-// stack, the outermost frame first, and then the sample. The first sample is
-// stored with all its frames, and so is each SAMPLE_TRACK_WHOLE-th sample,
-// because earlier samples may be forgotten. Only one thread at a time may use a
-// SampleTrack.
+// Stores the samples of all threads in the track of Ocular's own threads. A
+// sample is stored as frames and then the sample itself; the frames are those
+// in which its stack differs from the last sample's stack, outermost first. The
+// first sample and each SAMPLE_TRACK_WHOLE-th sample are stored with all their
+// frames, because earlier samples can be forgotten. Only one thread at a time
+// may use a struct SampleTrack.
 #ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 
@@ -12,23 +12,26 @@
 
 #include <stdbool.h>
 
-// largest number of frames; the sampler reads fewer
+// Largest number of frames of a stack; the sampler reads fewer frames.
 #define SAMPLE_TRACK_DEPTH 320
-// one of this many samples is stored with all frames
+// One sample in this number is stored with all frames.
 #define SAMPLE_TRACK_WHOLE 256
 
 struct SampleTrack {
-    unsigned since; // number of samples since the newest with all frames
+    // Number of samples since the newest sample with all frames.
+    unsigned since;
     size_t depth;
-    uint32_t path[SAMPLE_TRACK_DEPTH]; // functions, outermost first
+    uint32_t path[SAMPLE_TRACK_DEPTH]; // ids of the functions, outermost first.
 };
 
 struct TimelineSample {
     uint64_t ticks;
     pid_t tid;
-    bool in_c;     // true if the innermost function has called a C function
-    double cpu_ns; // CPU time of the sample; at most 4 s are stored
-    uint64_t at;   // Event_step of the innermost function; 0 if unknown
+    bool in_c;     // true if the innermost function has called a C function.
+    double cpu_ns; // ns of CPU time of the sample; at most 4 s are stored.
+    // Event_step for the instruction of the innermost function, or 0 if
+    // unknown.
+    uint64_t at;
     const uint32_t *path;
     size_t depth;
 };
@@ -37,12 +40,14 @@ struct TimelineSample {
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
                      const struct TimelineSample *sample);
 
-// Reads samples. The caller passes each event in order. SampleReader_take
-// returns true if the event ends a sample. The sample's path is valid until the
-// next call.
+// Reads samples from the events of the track. The caller passes the events to
+// SampleReader_take in order. SampleReader_take returns true if the event
+// completes a sample. The path in struct SampleReader is valid until the next
+// call of SampleReader_take.
 struct SampleReader {
-    bool whole;  // true after the first sample with all frames
-    uint64_t at; // instruction of the next sample
+    bool whole; // true after the first sample that has all frames.
+    // Event_step for the instruction of the next sample, or 0 if unknown.
+    uint64_t at;
     uint32_t path[SAMPLE_TRACK_DEPTH];
 };
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See timeline.h. One mutex guards the tracks and their blocks. A block that is
-// full is only in the recording, and never changes again.
+// See timeline.h. One mutex guards the tracks and the blocks of the timeline. A
+// full block is only in the recording, and does not change any more.
 #include "tracer/timeline/timeline.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -11,43 +11,56 @@
 #include <string.h>
 #include <time.h>
 
-#define NAMES_IN_FILE 256u // number of blocks of each half of the names
+// Number of blocks in each half of the names, if the recording is a file.
+#define NAMES_IN_FILE 256u
 #define NAMES_IN_MEMORY 16u
 
 struct Timeline {
     pthread_mutex_t mutex;
     struct Recording *recording;
-    // true if blocks are saved before they are full, so that the file has the
-    // blocks if the program is killed
+    // True if blocks are saved before they are full, so that the file has their
+    // events if the program is killed.
     bool in_file;
-    size_t limit; // bytes
-    bool grows;   // true if the limit applies only to the list of blocks
-    size_t kept;  // bytes of the blocks in the recording
-    size_t bytes; // bytes of memory: tracks, list of blocks, newest blocks
-    size_t count; // number of blocks
-    uint64_t forgotten;   // number of events
-    uint64_t whole_ticks; // time of the newest forgotten event.
-    uint64_t lost;        // events lost by threads whose tracks are freed
-    struct Track *first;  // in order of the threads' numbers
+    size_t limit; // limit in bytes.
+    // True if the limit applies only to the list of blocks, and not to their
+    // data.
+    bool grows;
+    size_t kept; // bytes of the timeline's blocks in the recording.
+    // Bytes of memory of the tracks, the list of blocks and the newest blocks.
+    size_t bytes;
+    size_t count;       // number of blocks.
+    uint64_t forgotten; // number of forgotten events.
+    // Ticks at the newest forgotten event, or 0 if no event was forgotten.
+    uint64_t whole_ticks;
+    // Number of lost events of threads whose tracks are freed.
+    uint64_t lost;
+    // First and last track of the list, which is sorted by the threads'
+    // numbers.
+    struct Track *first;
     struct Track *last;
-    struct Block *oldest,
-        *newest; // of all threads, in the order of their beginning
-    struct RecordingNames names;        // names in the recording.
-    struct RecordingSlot dark, threads; // lists of the newest cut.
-    struct Bytes settings;              // data of the block of settings.
+    // Oldest and newest block of all threads, by the time of their beginning.
+    struct Block *oldest, *newest;
+    // The names of functions in the recording.
+    struct RecordingNames names;
+    // The lists that the newest cut has saved.
+    struct RecordingSlot dark, threads;
+    struct Bytes settings; // data of the block of settings.
     struct RecordingSlot settings_slot;
-    bool settings_due;    // true if the settings must be written.
-    unsigned holds;       // number of readers (Timeline_hold).
-    uint64_t lent_ns;     // CLOCK_MONOTONIC; end of Timeline_lend's hold, or 0.
-    unsigned truncations; // truncations of the file at the last check.
-    bool names_lost;      // true if all names must be written again.
-    bool closed;          // true if the program has closed the file.
-    // the track that is being drained, or NULL; the newest block of this track
-    // is in use
+    bool settings_due; // true if the settings must be written again.
+    // Number of readers that hold the timeline (Timeline_hold).
+    unsigned holds;
+    // CLOCK_MONOTONIC in ns until which Timeline_lend holds the timeline, or 0.
+    uint64_t lent_ns;
+    // Number of truncations of the file at the last check.
+    unsigned truncations;
+    bool names_lost; // true if all names must be written again.
+    bool closed;     // true if the program has closed the file.
+    // The track that is being drained, or NULL; the newest block of this track
+    // is in use.
     const struct Track *busy;
-    // Track of our own threads, or NULL if the track has no events yet. The
-    // newest block of this track is never forgotten, because the block grows
-    // slowly.
+    // The track of Ocular's own threads, or NULL if it has no events yet. The
+    // newest block of the track `own` is never forgotten, because this block
+    // grows slowly.
     struct Track *own;
 };
 
@@ -102,8 +115,9 @@ struct Recording *Timeline_recording(const struct Timeline *timeline)
 
 // --- Tracks: mutex held ------------------------------------------------------
 
-// Inserts the track by its number. Threads get increasing numbers, so the
-// search begins at the end.
+// Inserts the track into the list of tracks, which is sorted by number. New
+// threads get increasing numbers, so the search for the place in the list
+// begins at its end.
 static void link_track(struct Timeline *timeline, struct Track *track)
 {
     struct Track *before = timeline->last;
@@ -171,8 +185,9 @@ static void forget_block(struct Timeline *timeline, struct Block *block)
     drop_block(timeline, block);
 }
 
-// Returns true if the block may be forgotten. Two newest blocks may not: the
-// block of the track that is being drained, and the block of our own threads.
+// Returns true if the block may be forgotten. Two blocks may not be forgotten:
+// the newest block of the track that is being drained, and the newest block of
+// Ocular's own threads.
 static bool may_forget(const struct Timeline *timeline,
                        const struct Block *block)
 {
@@ -180,10 +195,10 @@ static bool may_forget(const struct Timeline *timeline,
            (block->track != timeline->busy && block->track != timeline->own);
 }
 
-// Forgets the oldest block that may be forgotten and is not `but`. If
-// `for_place` is true, another block must be able to get the place of the
-// forgotten block: forgetting the blocks of a broken disk makes no room.
-// Returns false if there is no such block.
+// Forgets the oldest block that may be forgotten, but never the block `but`. If
+// `for_place` is true, only forgets a block whose place in the file another
+// block can get, because on a broken disk forgetting other blocks makes no
+// room. Returns false if no block could be forgotten.
 static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
                           bool for_place)
 {
@@ -205,7 +220,7 @@ static bool is_lent(struct Timeline *timeline)
     return timeline->lent_ns;
 }
 
-// Returns true if `more` bytes would exceed the limit.
+// Returns true if `more` bytes more would exceed the limit.
 static bool is_over(struct Timeline *timeline, size_t more)
 {
     if (timeline->holds || is_lent(timeline))
@@ -215,9 +230,9 @@ static bool is_over(struct Timeline *timeline, size_t more)
     return timeline->bytes + timeline->kept + more > timeline->limit;
 }
 
-// Appends the data that was added since the block was last saved to the
-// recording. If the block's place in the recording is too small, the block
-// moves to a larger place. Returns 0 or -errno.
+// Appends to the recording the data that the block has got since it was last
+// saved. If the block's place in the recording is too small, the block moves to
+// a larger place. Returns 0 or -errno.
 static int append(struct Timeline *timeline, struct Block *block)
 {
     const struct TimelineThread *thread = &block->track->shown;
@@ -250,8 +265,8 @@ static int append(struct Timeline *timeline, struct Block *block)
     return 0;
 }
 
-// Fills up the last word, because only whole words are appended. Track_add has
-// left room for the padding.
+// Fills up the last word of a block's data, because only whole words are
+// appended to a recording. Track_add has left room for the filling bytes.
 static void pad(struct Bytes *data)
 {
     while (data->size % 8)
@@ -272,7 +287,8 @@ static void check_file(struct Timeline *timeline)
     for (block = timeline->oldest; block; block = newer) {
         newer = block->newer;
         if (block ==
-            block->track->newest) { // the newest block will be saved again
+            // The newest block of a track will be saved again.
+            block->track->newest) {
             timeline->kept -= RecordingSlot_size(&block->slot);
             Recording_drop(timeline->recording, &block->slot);
             block->slot = (struct RecordingSlot){0};
@@ -282,8 +298,8 @@ static void check_file(struct Timeline *timeline)
     }
 }
 
-// Saves the block. If there is no room for the block, forgets the oldest
-// blocks. Returns false if the block could not be saved.
+// Saves the block in the recording. If there is no room for the block, forgets
+// the oldest blocks. Returns false if the block could not be saved.
 static bool save_block(struct Timeline *timeline, struct Block *block)
 {
     size_t more;
@@ -319,7 +335,7 @@ static void end_block(struct Timeline *timeline, struct Block *block)
     Bytes_release(&block->data);
 }
 
-// Adds events to blocks of the track until memory is out. Returns the number of
+// Adds events to the track's blocks until memory is out. Returns the number of
 // added events.
 static size_t add_events(struct Timeline *timeline, struct Track *track,
                          const struct Event *events, size_t count)
@@ -344,7 +360,7 @@ static size_t add_events(struct Timeline *timeline, struct Track *track,
     return done;
 }
 
-// --- The collector's side ----------------------------------------------------
+// --- Functions for the thread that drains rings ------------------------------
 
 struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
                              pid_t tid, const char *name)
@@ -367,8 +383,8 @@ void Timeline_name(struct Timeline *timeline, struct Track *track,
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Adds the ring's mark of a gap, without the lost events that a cut has already
-// marked. Returns true if the mark was added.
+// Adds a gap that the ring has marked, without the lost events that a cut has
+// already marked. Returns true if the event was added or is not needed.
 static bool add_gap(struct Timeline *timeline, struct Track *track,
                     struct Event event)
 {
@@ -379,7 +395,7 @@ static bool add_gap(struct Timeline *timeline, struct Track *track,
     return !event.what || add_events(timeline, track, &event, 1);
 }
 
-// Adds events of the track's ring. Returns the number of added events.
+// Adds events from the track's ring. Returns the number of added events.
 static size_t take_events(struct Timeline *timeline, struct Track *track,
                           const struct Event *events, size_t count)
 {
@@ -405,8 +421,8 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
 
     pthread_mutex_lock(&timeline->mutex);
     timeline->busy = track;
-    // The ring is read only twice, even if the ring is then not empty, because
-    // the producer may be as fast as this loop.
+    // The ring is read only twice, even if it is not empty then, because the
+    // pushing thread can be as fast as this loop.
     for (part = 0; part < 2; part++) {
         count = Ring_peek(ring, &events);
         for (done = 0; done < count;) {
@@ -418,7 +434,7 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
             done += added ? added : 1;
         }
         // `lost` is read before Ring_pop makes room for the mark of a gap,
-        // because the events that were lost before belong to this place.
+        // because the events that were lost until now belong before the mark.
         track->ring_lost =
             atomic_load_explicit(&ring->lost, memory_order_acquire);
         track->shown.lost = track->ring_lost + track->dropped + dropped;
@@ -449,7 +465,7 @@ int Timeline_add(struct Timeline *timeline, const struct Event *events,
     return error;
 }
 
-// Marks lost events that the ring has not marked yet.
+// Marks the lost events that the ring has not marked yet.
 static void mark_gap(struct Timeline *timeline, struct Track *track)
 {
     uint64_t gap = track->ring_lost - track->marked;
@@ -492,8 +508,8 @@ void Timeline_save(struct Timeline *timeline, struct Track *track)
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Saves a block, and then drops the block before. Returns false if the block
-// could not be saved.
+// Saves a new block, and then drops the old block in `before`. Returns false if
+// the new block could not be saved.
 static bool save_anew(struct Timeline *timeline, enum RecordingKind kind,
                       struct RecordingSlot *before, const void *data,
                       size_t size)
@@ -530,7 +546,7 @@ int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings)
     timeline->settings_due = true;
     save_settings(timeline);
     pthread_mutex_unlock(&timeline->mutex);
-    *settings = before; // the caller frees these bytes
+    *settings = before; // the caller frees the old settings.
     return 0;
 }
 
@@ -571,7 +587,7 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
             continue;
         mark_gap(timeline, track);
         if (!track->blocks && track->open_count)
-            begin_block(timeline, track); // the block saves the open calls
+            begin_block(timeline, track); // the new block saves the open calls.
         if (track->newest)
             end_block(timeline, track->newest);
     }
@@ -586,7 +602,8 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
 void Timeline_hold(struct Timeline *timeline, bool holds)
 {
     pthread_mutex_lock(&timeline->mutex);
-    // Otherwise one reader after the other could make the timeline grow.
+    // Without this loop, readers that hold the timeline one after the other
+    // could make it grow.
     while (holds && is_over(timeline, 0) &&
            forget_oldest(timeline, NULL, false))
         ;
@@ -646,9 +663,9 @@ bool Timeline_wants_names(struct Timeline *timeline)
     return wants;
 }
 
-// If the written names are lost, makes all names wanted again, and the settings
-// due. The thread that writes the names calls this function and holds the
-// mutex.
+// If the names in the file are lost, makes all names and the settings be
+// written again. The thread that writes the names calls restart_names and holds
+// the mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);
@@ -677,7 +694,8 @@ void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
     save_settings(timeline);
     wanted = RecordingNames_take(&timeline->names);
     pthread_mutex_unlock(&timeline->mutex);
-    // The mutex is not held, because finding a name takes other locks.
+    // RecordingNames_write is called without the mutex, because finding a name
+    // takes other locks.
     RecordingNames_write(&timeline->names, timeline->recording, source,
                          &wanted);
     pthread_mutex_lock(&timeline->mutex);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes the input of a trace file, which is a timeline that does not change
-// any more, and data about the timeline. The reader of a recording fills in the
-// struct and frees its memory. perfetto.c and the formats read the struct.
+// Describes the input for a trace file: a timeline that does not change any
+// more, and facts about it. The reader of a recording fills in struct
+// PerfettoTrace and frees its memory. perfetto.c and the code of each format
+// read struct PerfettoTrace.
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
@@ -11,8 +12,8 @@
 
 struct Snapshot;
 
-// The name of a function. The texts are valid until the next call of
-// PerfettoTrace.name.
+// The name of a function, and where the function is. The texts in struct
+// PerfettoName are valid until the next call of PerfettoTrace.name.
 struct PerfettoName {
     const char *name;
     const char *file;
@@ -21,43 +22,49 @@ struct PerfettoName {
 };
 
 struct PerfettoTrace {
-    // Trace of another process that goes into the same file, or NULL.
+    // The trace of another process that is written to the same file, or NULL.
     const struct PerfettoTrace *next;
-    const char *file; // name of the recording; NULL if there is only one
+    // Name of the recording's file, or NULL if there is only one recording.
+    const char *file;
     const struct TimelineView *view;
     pid_t pid;
     const char *command;
-    const char *python; // version
+    const char *python; // version of CPython.
     const char *mode;
     uint64_t threshold;
-    // Has Ocular's version, the budget and the filter; NULL: unknown.
+    // A snapshot with Ocular's version, the budget and the filter, or NULL if
+    // unknown.
     const struct Snapshot *settings;
-    uint64_t start_ticks; // time 0 of the file; no event is earlier
+    // Ticks that are time 0 of the trace file; no event is earlier.
+    uint64_t start_ticks;
     uint64_t start_unix_ns;
-    uint64_t start_boot_ns; // CLOCK_BOOTTIME at start_ticks; only for the
-                            // binary format
+    // ns of CLOCK_BOOTTIME at start_ticks; only used for the binary format.
+    uint64_t start_boot_ns;
     double hz;
-    const struct Opcodes *opcodes; // names
-    // Functions that are dark at the end of the timeline.
+    const struct Opcodes *opcodes; // names of opcodes.
+    // The functions that are dark at the end of the timeline.
     struct RecordingDark *dark;
     size_t dark_count;
-    int descriptor; // open file to write to; 0 if the path is opened
-    const struct Opened *opened; // the file that `descriptor` stands for
-    bool overwrite;              // true if an existing file is replaced
-    void *context;               // context of `name`
-    // Returns false if the name is unknown. The file then has the name
-    // "<retired>" for the function.
+    // Descriptor of an open file to write to, or 0 if the writer opens `path`.
+    int descriptor;
+    // The file that `descriptor` had when it was opened.
+    const struct Opened *opened;
+    bool overwrite; // true if an existing file may be replaced.
+    void *context;  // first argument of `name`.
+    // `name` returns false if the name of the function is unknown. A function
+    // whose name is unknown has the name "<retired>" in the trace file.
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
-    void *watcher; // context of `progress`
-    // Called from time to time with the finished part (0 to 1) and the present
-    // size of the file. Returns false to cancel. May be NULL.
+    void *watcher; // first argument of `progress`.
+    // A function that is called from time to time with the finished fraction (0
+    // to 1) and the present size of the file in bytes. `progress` returns false
+    // to cancel the writing. `progress` may be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
 };
 
 struct PerfettoResult {
-    uint64_t bytes; // of the file
+    uint64_t bytes; // size of the trace file in bytes.
     uint64_t events;
-    // CPU time of the writing thread in ns; set by Export_write.
+    // ns of CPU time of the thread that writes the file; Export_write sets it.
     uint64_t cpu_ns;
 };
 

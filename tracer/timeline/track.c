@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define FIRST_OPEN 32u
-#define AT_ONCE 64u // largest number of events for which room is made at once
+// Largest number of events for which memory is reserved at once.
+#define AT_ONCE 64u
 
 struct Track *Track_new(unsigned number, pid_t tid, const char *name)
 {
@@ -50,8 +51,9 @@ struct Block *Track_begin_block(struct Track *track)
     block->sequence = track->begun++;
     block->open_count = track->open_count;
     block->full = BLOCK_EVENTS - track->open_count;
-    // In a deep recursion the block has more events. Each block also has a copy
-    // of the open calls, and this copy should be the smaller part of the block.
+    // In a deep recursion a block has more events than usual. Each block also
+    // contains a copy of the open calls, and the copy should be smaller than
+    // the events.
     if (track->open_count > BLOCK_EVENTS / 5)
         block->full = 4 * track->open_count;
     track->blocks++;
@@ -60,8 +62,8 @@ struct Block *Track_begin_block(struct Track *track)
     return block;
 }
 
-// Adds the call of the event to the open calls as the innermost call. Returns 0
-// or -ENOMEM.
+// Adds the call in the event to the open calls, as the innermost call. Returns
+// 0 or -ENOMEM.
 static int open_call(struct Track *track, const struct Event *event)
 {
     if (track->open_count == track->open_room) {
@@ -78,8 +80,8 @@ static int open_call(struct Track *track, const struct Event *event)
     return 0;
 }
 
-// Updates the list of open calls. The event's level shows which calls are open,
-// even if events were lost. Returns 0 or -ENOMEM.
+// Updates the list of open calls after an event. The level in the event shows
+// which calls are open, even if earlier events were lost. Returns 0 or -ENOMEM.
 static int follow(struct Track *track, const struct Event *event)
 {
     unsigned level = Event_level(event);
@@ -95,7 +97,7 @@ static int follow(struct Track *track, const struct Event *event)
     return EventKind_opens(kind) ? open_call(track, event) : 0;
 }
 
-// Makes room for `events` events and for padding. Returns 0 or -ENOMEM.
+// Makes room for `events` more events and for padding. Returns 0 or -ENOMEM.
 static int make_room(struct Bytes *data, size_t events)
 {
     size_t size = data->size, more = events * EVENT_CODE_MOST + 8;
