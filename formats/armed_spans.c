@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
-// See armed_spans.h. A span begins when the function is armed again and ends
-// with the function's first call after the slice. The beginning of a span does
-// not depend on the calls. So the function's rate is the number of calls in all
-// spans divided by the length of all spans.
+// See armed_spans.h. A span begins when the function is armed again, and ends
+// with the function's first call after the slice. The function's calls do not
+// determine the beginning of a span. The function's rate is therefore the
+// number of calls in all spans divided by the length of all spans.
 #include "formats/armed_spans.h"
 
 #include <math.h>
 
-// With fewer than LEAST_SPANS spans it is unknown how much the spans differ.
+// With fewer than LEAST_SPANS spans it is unknown how much the spans of a
+// function differ.
 #define LEAST_SPANS 3
-// If a span is shorter than SLICE_S seconds and has HOT_CALLS calls, its calls
-// have ended the span. No rate is computed for a function with such a span.
+// If a span is shorter than SLICE_S seconds and has HOT_CALLS calls, the calls
+// have ended the span. A function with a span that its calls have ended gets no
+// rate.
 #define HOT_CALLS 64u
 #define SLICE_S 0.09
 
-// Returns how many changes of the function come before the call. If a call
-// makes its function dark, the call still belongs to the span that it ends.
+// Returns the number of changes of the function that come before the call. A
+// call that makes its function dark still belongs to the span that the call
+// ends.
 static size_t entries_before(const struct Darkness *all, size_t count,
                              uint64_t ticks)
 {
@@ -52,17 +55,19 @@ void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,
 }
 
 struct Walk {
-    const struct Sum *calls; // the function's calls, sorted by span
+    // The function's calls, sorted by the number of the span.
+    const struct Sum *calls;
     size_t calls_count, next;
-    // Sums over all spans. A span's ticks are t and its calls are c.
-    double ticks, count; // sums of t and of c
-    double tt, tc, cc;   // sums of t * t, of t * c and of c * c
+    // Sums over all spans of the function. For each span, t is its length in
+    // ticks and c is its number of calls.
+    double ticks, count; // sum of t, and sum of c.
+    double tt, tc, cc;   // sum of t * t, sum of t * c, and sum of c * c.
     unsigned spans;
     bool hot;
 };
 
-// Returns the number of calls in a span. The caller asks for spans in ascending
-// order.
+// Returns the number of calls in the span with the number `span`. The caller
+// asks for spans in the order of their numbers.
 static double calls_in(struct Walk *walk, size_t span)
 {
     while (walk->next < walk->calls_count &&

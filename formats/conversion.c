@@ -21,7 +21,8 @@
 #include <string.h>
 #include <time.h>
 
-// Part of the progress that reading makes, of a timeline's whole conversion.
+// Reading the recording is this fraction of the progress of a timeline's
+// conversion.
 #define READING 0.3
 
 // --- Profiles ----------------------------------------------------------------
@@ -56,9 +57,9 @@ static void add_samples(struct Flame *flame, const struct TimelineView *view)
     Heap_free(reader);
 }
 
-// Sets the functions' names. The numbers of calls are NaN, because samples do
-// not count calls. The own times are NaN, because the writers of a profile
-// without calls compute own times from the stacks.
+// Sets the names of the profile's functions. Numbers of calls are set to NaN,
+// because samples do not count calls. Own times are set to NaN, because the
+// writers of a profile without calls compute own times from the stacks.
 static void name_functions(struct Profile *profile,
                            const struct FlameTable *table,
                            const struct PerfettoTrace *trace)
@@ -73,8 +74,8 @@ static void name_functions(struct Profile *profile,
                 name.name, name.file, name.line, NAN, NAN};
 }
 
-// Sets the calls and the own times that the recording has for the functions of
-// its table.
+// Sets the numbers of calls and the own times, which the recording has for the
+// functions in its table of stacks.
 static void count_calls(struct Profile *profile,
                         const struct RecordingReader *reader)
 {
@@ -130,8 +131,8 @@ static int write_profile(const struct RecordingReader *reader,
     return error;
 }
 
-// Writes `bytes` to the file, all of them or none. Sets *size to the size of
-// the file. Returns 0 or -errno.
+// Writes all of `bytes` to the file, or nothing. Sets *size to the size of the
+// file. Returns 0 or -errno.
 static int store(const struct FormatsFile *file, const struct Bytes *bytes,
                  uint64_t *size)
 {
@@ -149,7 +150,7 @@ static int store(const struct FormatsFile *file, const struct Bytes *bytes,
     return error;
 }
 
-// Makes the profile of the samples of a timeline.
+// Makes a profile of the samples in a timeline.
 static int write_samples(const struct RecordingReader *reader,
                          const struct Conversion *conversion, struct Bytes *out)
 {
@@ -186,12 +187,12 @@ static int convert_stacks(const struct RecordingReader *reader,
     return error;
 }
 
-// --- The recordings ----------------------------------------------------------
+// --- Reading of recordings ---------------------------------------------------
 
-// Holds the progress of reading several recordings.
+// The progress of reading several recordings, one after the other.
 struct Reading {
     const struct Conversion *conversion;
-    size_t number; // of the recording that is being read
+    size_t number; // number of the recording that is being read.
     size_t count;
     uint64_t looked_ns;
 };
@@ -219,8 +220,8 @@ static bool writing_goes_on(void *context, double done, uint64_t bytes)
                                 READING + (1 - READING) * done, bytes);
 }
 
-// Opens a recording. If the recording has a fault, adds a line to
-// conversion->why.
+// Opens a recording of the conversion. If the recording has an error, adds a
+// line to conversion->why.
 static int open_path(struct RecordingReader *reader,
                      struct Conversion *conversion,
                      const struct RecordingWatch *watch, const char *path)
@@ -235,7 +236,7 @@ static int open_path(struct RecordingReader *reader,
     return error;
 }
 
-// Returns true if one of the traces has this process id.
+// Returns true if one of the earlier traces has this process id.
 static bool is_taken(const struct RecordingReader *readers, size_t count,
                      pid_t pid)
 {
@@ -247,9 +248,10 @@ static bool is_taken(const struct RecordingReader *readers, size_t count,
     return false;
 }
 
-// Returns the process id of a trace. If an earlier trace has the same id,
-// returns an unused id. Two traces may have the same id, because the kernel
-// reuses ids, and because each container has its own ids.
+// Returns the process id under which a trace is written. If an earlier trace
+// has the same process id, returns an unused process id. Two traces can have
+// the same process id, because the kernel reuses ids, and because each
+// container has its own ids.
 static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
                         size_t count)
 {
@@ -257,13 +259,13 @@ static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
 
     if (!is_taken(readers, number, pid))
         return pid;
-    // A forged file may have any id.
+    // An attacker's file can contain any process id.
     while (is_taken(readers, count, pid))
         pid = pid > 0 && pid < INT_MAX ? pid + 1 : 1;
     return pid;
 }
 
-// Makes a list of the traces of several recordings.
+// Links the traces of several recordings to a list.
 static void link_traces(struct RecordingReader *readers,
                         const struct Conversion *conversion)
 {
@@ -278,7 +280,7 @@ static void link_traces(struct RecordingReader *readers,
     }
 }
 
-// Returns 0 or -errno.
+// Opens all recordings and returns 0 or -errno.
 static int open_all(struct RecordingReader *readers,
                     struct Conversion *conversion)
 {
@@ -302,8 +304,8 @@ static int open_all(struct RecordingReader *readers,
     return error;
 }
 
-// Returns 0 or -errno. -EINVAL means that a profile of several recordings was
-// requested.
+// Writes the output and returns 0 or -errno. -EINVAL means that a profile of
+// several recordings was requested.
 static int write_output(struct Conversion *conversion,
                         struct RecordingReader *readers,
                         struct PerfettoResult *result)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes numbers as text for the JSON writer. The writer's events consist of a
-// few constant pieces and digits. The functions keep no state.
+// Writes numbers as text, for the writer of JSON. An event in JSON consists of
+// a few constant texts and of digits. These functions have no state.
 #ifndef OCULAR_FORMATS_DIGITS_H
 #define OCULAR_FORMATS_DIGITS_H
 
@@ -8,9 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DIGITS 24 // maximum number of bytes of a time
+#define DIGITS 24 // largest number of bytes of a time as text.
 
-// Each function returns the address behind the last byte that it has written.
+// Each function of this file returns the address behind the last byte that it
+// has written.
 static inline uint8_t *Digits_copy(uint8_t *at, const void *data, size_t size)
 {
     memcpy(at, data, size);
@@ -28,7 +29,7 @@ static inline uint8_t *Digits_put(uint8_t *at, uint64_t value)
     return Digits_copy(at, first, (size_t)(digits + sizeof digits - first));
 }
 
-// Writes a time in microseconds with three decimals.
+// Writes a time of `ns` nanoseconds as microseconds with three decimals.
 static inline uint8_t *Digits_put_micros(uint8_t *at, uint64_t ns)
 {
     unsigned rest = (unsigned)(ns % 1000);

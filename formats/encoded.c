@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The table is a hash table with open addressing and at most half full. All
-// pieces are in one block of bytes, and each entry has an offset in this block.
-// The trace writers call these functions on their thread.
+// The table is a hash table with open addressing, and is at most half full. The
+// bytes of all entries are in one memory block, and each entry has the offset
+// of its bytes. The writers of traces call these functions on their own thread.
 #include "formats/encoded.h"
 #include "ipc/base/heap.h"
 
@@ -26,7 +26,7 @@ void Encoded_clear(struct Encoded *table)
     table->count = table->used = 0;
 }
 
-// Returns the entry of the key, or the free entry that the key is to take.
+// Returns the entry with the key `key`, or the free entry for this key.
 static struct EncodedEntry *place_of(const struct Encoded *table, uint64_t key)
 {
     size_t place = Encoded_place(table, key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds bytes that a trace writer makes once and copies into many events. The
-// table maps a key to two pieces of bytes. A trace writer owns the table and
-// uses the table on one thread.
+// Holds bytes that a writer of traces makes once and copies into many events.
+// The table has two byte strings (pieces) for each key. A writer of traces owns
+// the table and uses it on one thread.
 #ifndef OCULAR_FORMATS_ENCODED_H
 #define OCULAR_FORMATS_ENCODED_H
 
@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ENCODED_BYTES (16u << 20) // a larger table is emptied
-#define ENCODED_OVERREAD 16u      // bytes after a piece that may be read, too
+#define ENCODED_BYTES (16u << 20) // a table with more bytes is emptied.
+// Number of bytes behind a piece that may be read, too.
+#define ENCODED_OVERREAD 16u
 
 struct EncodedPiece {
     const void *data;
@@ -19,32 +20,34 @@ struct EncodedPiece {
 
 struct EncodedEntry {
     uint64_t key;
-    uint32_t at;    // offset of the first piece; the second follows it
-    uint32_t first; // bytes of the first piece; 0: the entry is free
+    // Offset of the first piece, which the second piece follows.
+    uint32_t at;
+    uint32_t first; // bytes of the first piece, or 0 if the entry is free.
     uint32_t second;
 };
 
 struct Encoded {
     struct EncodedEntry *entries;
-    size_t mask; // number of entries - 1, all bits set
+    // Number of entries - 1; the number of entries is a power of 2.
+    size_t mask;
     size_t count;
     uint8_t *bytes;
-    size_t used; // bytes
-    size_t room; // bytes
+    size_t used; // used bytes of `bytes`.
+    size_t room; // allocated bytes of `bytes`.
 };
 
-// Zeroed memory is an empty table.
+// Before the first use all bytes of the table must be 0.
 void Encoded_release(struct Encoded *table);
 // Empties the table, but keeps its memory.
 void Encoded_clear(struct Encoded *table);
-// Adds a key that is not in the table. The first piece must have at least one
-// byte. If the table is too large, first removes all entries. Returns NULL if
-// memory is out.
+// Adds an entry with a key that is not in the table. The first piece must have
+// at least one byte. If the table is too large, Encoded_add first removes all
+// entries. Returns NULL if memory is out.
 const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);
 
-// Adds a key with a number above 0 instead of pieces. Returns 0 or -ENOMEM.
+// Adds an entry with a number above 0 instead of pieces. Returns 0 or -ENOMEM.
 int Encoded_add_number(struct Encoded *table, uint64_t key, uint64_t number);
 
 static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)
@@ -52,8 +55,8 @@ static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)
     return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
 }
 
-// Returns the entry of a key, or NULL. The entry is valid until the next
-// Encoded_add.
+// Returns the entry with the key `key`, or NULL. The returned entry is valid
+// until the next Encoded_add.
 static inline const struct EncodedEntry *
 Encoded_find(const struct Encoded *table, uint64_t key)
 {
@@ -80,7 +83,8 @@ static inline const uint8_t *Encoded_second(const struct Encoded *table,
     return table->bytes + entry->at + entry->first;
 }
 
-// Returns the number of a key, or 0 if the key is not in the table.
+// Returns the number in the entry with the key `key`, or 0 if there is no such
+// entry.
 static inline uint64_t Encoded_find_number(const struct Encoded *table,
                                            uint64_t key)
 {

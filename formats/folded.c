@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL 1024 // maximum number of bytes of a function's label
+#define LABEL 1024 // largest number of bytes of a function's label.
 
 static void put(struct Bytes *out, const char *text)
 {
     Bytes_put(out, text, strlen(text));
 }
 
-// Writes a label such as `name (file:line)`, as py-spy does. Replaces
-// characters that would end the label.
+// Writes the label of a function as py-spy does: `name (file:line)`. Replaces
+// those characters of the name and the file that would end the label.
 static void put_label(struct Bytes *out, const struct ProfileFunction *function)
 {
     char text[LABEL], place[LABEL];
@@ -38,7 +38,7 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
     put(out, ")");
 }
 
-// The number at the end of a line is the stack's CPU time in us.
+// The number at the end of a line is the CPU time of the line's stack in us.
 void Folded_write(const struct Profile *profile, struct Bytes *out)
 {
     uint32_t stack[PROFILE_DEPTH];

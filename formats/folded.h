@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Writes folded stacks for flame graph scripts. Each line is a stack and its
-// CPU time in us. profile_file.c calls this code, on any thread.
+// Writes sampled stacks as text for flame graph scripts ("folded" stacks). Each
+// line has a stack and the stack's CPU time in us. profile_file.c calls
+// Folded_write, on any thread.
 #ifndef OCULAR_FORMATS_FOLDED_H
 #define OCULAR_FORMATS_FOLDED_H
 
 #include "formats/profile.h"
 
-// An error is stored in `out`.
+// Stores an error in `out`.
 void Folded_write(const struct Profile *profile, struct Bytes *out);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Describes the instants of a timeline that concern one function. Both formats
-// use this table. Iterations of loops and lost events are also instants, but
-// are not in the table, because they have more data. The function is pure, and
-// the writing thread calls it.
+// Describes those instants of a timeline that concern one function. The writers
+// of JSON and of protobuf both use this table. Iterations of loops and gaps of
+// lost events are also instants, but they are not in the table, because they
+// have more data. The thread that writes a file calls Instant_of, which has no
+// state.
 #ifndef OCULAR_FORMATS_INSTANT_H
 #define OCULAR_FORMATS_INSTANT_H
 
@@ -11,18 +12,19 @@
 #include <stdbool.h>
 
 struct Instant {
-    const char *word; // is put before the function's name
-    const char *note; // what the instant means, escaped for JSON
-    // True if the instant has a duration. Then the event's `what` is the
-    // duration in ticks, and the function is the function of the innermost open
-    // call. If `lasts` is false, `what` is an Event_call.
+    const char *word; // text before the function's name.
+    const char *note; // explanation of the instant, escaped for JSON.
+    // True if the instant has a duration. If `lasts` is true, the event's
+    // `what` is the duration in ticks, and the instant belongs to the function
+    // of the innermost open call. If `lasts` is false, the event's `what` is an
+    // Event_call.
     bool lasts;
 };
 
-#define INSTANT_KINDS 32 // above every enum EventKind
+#define INSTANT_KINDS 32 // more than the highest enum EventKind.
 
-// Returns the instant for events of this kind, or NULL if there is no such
-// instant.
+// Returns the description of instants of the kind `kind`, or NULL if events of
+// this kind are not in the table.
 const struct Instant *Instant_of(unsigned kind);
 
 #endif

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Makes an id that is local to this process, because a file may have events of
-// several processes.
+// Makes an id that is valid only in this process, because a file can have
+// events of several processes.
 static struct json_object *local_id(uint32_t number)
 {
     struct json_object *id = json_object_new_object();
@@ -19,8 +19,8 @@ static struct json_object *local_id(uint32_t number)
     return id;
 }
 
-// Spans are asynchronous events: a span may begin in one call and end in
-// another.
+// Spans are asynchronous events, because a span can begin in one call and end
+// in another.
 int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *mark)
 {
@@ -46,9 +46,9 @@ int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Perfetto links two slices of one bind_id if the earlier slice has flow_out
-// and the next slice has flow_in. If a task's first slice had flow_in, Perfetto
-// would report an error.
+// Perfetto links two slices with the same bind_id if the earlier slice has
+// flow_out and the later slice has flow_in. If the first slice of a task had
+// flow_in, Perfetto would report an error.
 static int begin_task(struct JsonWriter *json, uint64_t ticks,
                       const struct Mark *task)
 {
@@ -75,7 +75,7 @@ static int begin_task(struct JsonWriter *json, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// The event that ends a slice has no name, because the event ends the innermost
+// The event at the end of a slice needs no name, because it ends the innermost
 // slice.
 int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *task)
@@ -108,8 +108,8 @@ static int put_aside(struct JsonWriter *json, struct json_object *event,
     return JsonEvent_put(json, event);
 }
 
-// A counter belongs to the process. The name of a thread's counter contains the
-// thread's name and id.
+// In Perfetto a counter belongs to the process. The name of a counter for a
+// thread therefore contains the thread's name and id.
 int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
                       const struct TraceCounter *counter)
 {
@@ -145,7 +145,8 @@ int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
     return put_aside(json, event, ns, args);
 }
 
-// Writes the end of a dark period if `end` is set, otherwise its beginning.
+// Writes the end of the time in which a function was dark if `end` is true,
+// otherwise the beginning.
 static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
                     const struct TraceName *name, bool end)
 {
@@ -167,7 +168,8 @@ static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
     return put_aside(json, event, end ? dark->end_ns : dark->begin_ns, args);
 }
 
-// Dark periods overlap, so they are asynchronous events.
+// Times in which functions are dark overlap, so these times are asynchronous
+// events.
 int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Writes the events of the JSON file that are not calls. The events are marks
-// and spans of the program, counters, specialised instructions, periods in
-// which a function was dark, and steps of tasks. json_trace.c uses these
-// functions.
+// Writes those events of the JSON file that are not calls. The events are marks
+// and spans of the program, counters, changes of specialisation, times in which
+// a function was dark, and steps of tasks. json_trace.c uses the functions of
+// this file.
 #ifndef OCULAR_FORMATS_JSON_ASIDE_H
 #define OCULAR_FORMATS_JSON_ASIDE_H
 
 #include "formats/trace_writer.h"
 
-// The next functions are members of a TraceFormat.
+// JsonAside_said and the functions after it are members of a TraceFormat.
 int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
                    const struct Mark *mark);
 int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// See json_samples.h. Samples have the form of V8's profiles, which Perfetto
-// reads. Stacks form a tree of nodes. Each node is written once, before the
-// first sample whose stack ends at the node. A sample is written as a node and
-// the microseconds since the previous sample.
+// See json_samples.h. Samples are written in the form of V8's CPU profiles,
+// which Perfetto reads. The stacks of all samples form a tree of nodes. Each
+// node of the tree is written once, before the first sample whose stack ends at
+// this node. A sample is written as the number of its node and the microseconds
+// since the sample before.
 #include "formats/json_samples.h"
 #include "formats/json_event.h"
 
 #include <errno.h>
 
-// Writes an event with `data` and takes ownership of `data`. Returns 0 or
-// -errno.
+// Writes a profile event with the arguments `data` and takes ownership of
+// `data`. Returns 0 or -errno.
 static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
                        const char *name, struct json_object *data)
 {
@@ -17,10 +18,10 @@ static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
 
     json->tid = tid;
     event = JsonEvent_new(json, "P", name);
-    // Events that follow belong to the process.
+    // The events after this line belong to the process, not to a thread.
     json->tid = json->base.trace->pid;
-    // Profiles of one process need different ids, and this process has one
-    // profile.
+    // Two profiles of one process would need different ids, but this process
+    // has only one profile.
     JsonTree_add(&event, "id", JsonTree_text("0x1"));
     JsonTree_add(&event, "ts", JsonEvent_micros(ns));
     JsonTree_add(&args, "data", data);
@@ -54,8 +55,8 @@ static struct json_object *new_node(const struct JsonWriter *json,
     return node;
 }
 
-// Returns the number of the node for a sample's stack, or 0 if memory is out.
-// Adds the stack's frames that are not in the file yet to *nodes.
+// Returns the number of the node at which a sample's stack ends, or 0 if memory
+// is out. Adds the frames whose nodes are not in the file yet to *nodes.
 static uint64_t find_node(struct JsonWriter *json,
                           const struct TimelineSample *sample,
                           struct json_object **nodes)
@@ -77,7 +78,7 @@ static uint64_t find_node(struct JsonWriter *json,
     return number;
 }
 
-// A sample that found no traced function has no stack and is left out.
+// A sample that found no traced function has no stack and is not written.
 int JsonSamples_put(struct TraceWriter *writer, uint64_t ns,
                     const struct TimelineSample *sample)
 {

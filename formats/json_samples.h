@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Writes the samples of the JSON file. json_trace.c uses these functions.
+// Writes the samples into the JSON file. json_trace.c uses the functions of
+// this file.
 #ifndef OCULAR_FORMATS_JSON_SAMPLES_H
 #define OCULAR_FORMATS_JSON_SAMPLES_H
 
 #include "formats/trace_writer.h"
 
-// The next functions are members of a TraceFormat.
+// JsonSamples_begin and JsonSamples_put are members of a TraceFormat.
 int JsonSamples_begin(struct TraceWriter *writer);
 int JsonSamples_put(struct TraceWriter *writer, uint64_t ns,
                     const struct TimelineSample *sample);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The JSON writer. All events of a function share one text, and so do all
-// events of a loop or of a thread. json-c makes this text once. Each event
-// copies the text and adds digits. perfetto.c calls the writer on the writing
-// thread.
+// Writes a trace as JSON. The events of a function are equal except for their
+// times, and so are the events of a loop or of a thread. The equal part of the
+// events is made once, by json-c. For each event the equal part is copied, and
+// the digits of the time are added. perfetto.c calls the functions of this file
+// on the thread that writes the file.
 #include "formats/json_trace.h"
 #include "formats/digits.h"
 #include "formats/instant.h"
@@ -17,8 +18,8 @@
 
 // --- Events: pieces that exist already, and digits ---------------------------
 
-// Writes the beginning of an event, which is a prefix, the entry's name, `key`
-// and the event's time.
+// Writes the beginning of an event: a prefix, the name in the entry, `key` and
+// the event's time.
 static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
                          const struct EncodedEntry *entry, const char *key,
                          uint64_t ticks)
@@ -59,10 +60,11 @@ static int finish_event(struct JsonWriter *json, uint8_t *at)
     return TraceWriter_count(&json->base);
 }
 
-// --- Pieces that are encoded once --------------------------------------------
+// --- Bytes that are encoded once ---------------------------------------------
 
-// Adds an entry whose pieces are the name as JSON and `second`. Takes ownership
-// of the name. Returns NULL if memory is out.
+// Adds an entry to the table of encoded bytes, whose pieces are the name as
+// JSON and `second`. encode takes ownership of the name. Returns NULL if memory
+// is out.
 static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
                                          struct json_object *name,
                                          struct EncodedPiece second)
@@ -76,8 +78,9 @@ static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
     return entry;
 }
 
-// Adds an entry for a function. Its pieces are the function's name and the
-// arguments without the closing brace.
+// Adds an entry to the table of encoded bytes for the events of a function. The
+// pieces of the entry are the function's name, and the function's arguments
+// without the closing brace.
 static const struct EncodedEntry *encode_function(struct JsonWriter *json,
                                                   uint32_t id)
 {
@@ -110,8 +113,8 @@ static const struct EncodedEntry *find_function(struct JsonWriter *json,
     return entry ? entry : encode_function(json, id);
 }
 
-// Adds an entry whose pieces are a label "what: NAME" with a function's name,
-// and `second`.
+// Adds an entry whose pieces are a label "what: NAME" with the name of a
+// function, and `second`.
 static const struct EncodedEntry *encode_label(struct JsonWriter *json,
                                                uint64_t key, const char *what,
                                                const char *second)
@@ -154,7 +157,7 @@ static const struct EncodedEntry *find_instant(struct JsonWriter *json,
     return encode_label(json, key, instant->word, args);
 }
 
-// --- The format --------------------------------------------------------------
+// --- Table of the format -----------------------------------------------------
 
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
@@ -285,7 +288,8 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Writes a metadata event (M). `name` says what the value of `key` means.
+// Writes an event with metadata (phase M). `name` says what the value under
+// `key` means.
 static int put_meta(struct JsonWriter *json, const char *name, const char *key,
                     struct json_object *value)
 {
@@ -319,7 +323,7 @@ static struct json_object *facts_of(const struct TraceWriter *writer)
     return object;
 }
 
-// Returns the start of the earliest trace of the file.
+// Returns the start of that trace of the file which starts first.
 static uint64_t start_of(const struct TraceWriter *writer)
 {
     const struct PerfettoTrace *trace;
@@ -340,7 +344,7 @@ static void replace(struct json_object **object, const char *key,
 }
 
 // The time that several traces cover together, in ns since the start of the
-// earliest trace.
+// first of these traces.
 struct Covered {
     uint64_t from, to, all_from;
 };
@@ -359,9 +363,9 @@ static void cover(struct Covered *covered, const struct TraceWriter *writer)
     covered->all_from = whole > covered->all_from ? whole : covered->all_from;
 }
 
-// Makes the facts of several traces. These are the facts of the first trace,
-// the start and the covered time of all traces, the sums of lost events, and a
-// list with the facts of each trace.
+// Makes the facts about a file with several traces. The facts are those of the
+// first trace, the start and the covered time of all traces, the sums of lost
+// events, and a list with the facts of each trace.
 static struct json_object *merged_facts(struct TraceWriter *writer)
 {
     struct json_object *other = facts_of(writer), *facts;
@@ -416,7 +420,7 @@ static int write_head(struct TraceWriter *writer)
     int error = trace == writer->first ? begin_document(json) : 0;
 
     writer->later_ns = trace->start_unix_ns - start_of(writer);
-    // Each process has its own ids of functions.
+    // The next trace is of another process, which has its own ids of functions.
     Encoded_clear(&writer->encoded);
     json->nodes = json->sample_us = 0;
     json->tid = trace->pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline as a Perfetto or Chrome trace in the JSON object format.
+// Writes the timeline in the JSON object format of Perfetto and Chrome traces.
 #ifndef OCULAR_FORMATS_JSON_TRACE_H
 #define OCULAR_FORMATS_JSON_TRACE_H
 

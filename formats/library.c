@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See library.h. The library allocates by the host's functions instead of
-// ipc/base/heap.c. So each side may free what the other has allocated, and no
-// lock of the library can be held at a fork.
+// See library.h. The library allocates by the functions of its host, and does
+// not contain ipc/base/heap.c. The host and the library can therefore free each
+// other's memory, and a fork cannot happen while the library holds a lock of
+// its own.
 #include "formats/library.h"
 #include "formats/table.h"
 #include "ipc/base/heap.h"

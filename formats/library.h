@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares the only exported symbol of the library. Formats_load opens the
-// library.
+// Declares the only symbol that the library exports. Formats_load opens the
+// library and calls this symbol.
 #ifndef OCULAR_FORMATS_LIBRARY_H
 #define OCULAR_FORMATS_LIBRARY_H
 

@@ -25,7 +25,7 @@ int LiveExport_run(struct LiveExport *export)
     if (conversion.recording)
         Recording_put(conversion.recording);
     export->bytes = conversion.bytes;
-    // After another error, `why` would hide the error.
+    // After any other error, a line in `why` would hide that error.
     snprintf(export->why, sizeof export->why, "%.*s",
              (int)sizeof export->why - 1,
              error && !conversion.unreadable ? "" : conversion.why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes the file of an export from a recording that a traced process has handed
-// to a viewer. Any thread of the viewer may call this.
+// to a viewer. Any thread of the viewer may call LiveExport_run.
 #ifndef OCULAR_FORMATS_LIVE_EXPORT_H
 #define OCULAR_FORMATS_LIVE_EXPORT_H
 
@@ -8,15 +8,18 @@
 #include <stdint.h>
 
 struct LiveExport {
-    int recording;    // descriptor of the recording; LiveExport_run closes it
-    const char *name; // of the file; its ending selects the format
-    int output;       // descriptor of the file, which the caller owns
-    // Called from time to time with the finished part (0 to 1) and the present
-    // size of the file. Returns false to cancel.
+    int recording;    // descriptor of the recording; LiveExport_run closes it.
+    const char *name; // name of the file; its ending selects the format.
+    // Descriptor of the file, which the caller owns and closes.
+    int output;
+    // A function that is called from time to time with the finished fraction (0
+    // to 1) and the present size of the file in bytes. `progress` returns false
+    // to cancel the export.
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
-    uint64_t bytes; // of the whole file
-    // One line if the recording cannot be read, or only in part; otherwise "".
+    uint64_t bytes; // size of the finished file in bytes.
+    // One line of text if the recording cannot be read or is damaged; otherwise
+    // "".
     char why[200];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See output.h. output.c is the only file of the engine that uses zlib. zlib's
-// own files are not used, because output.c checks before each write that the
-// descriptor is still ours (ipc/base/opened.h).
+// See output.h. output.c is the only file of Ocular's engine that uses zlib.
+// zlib's functions for files are not used, because output.c checks before each
+// write that the descriptor is still ours (ipc/base/opened.h).
 #include "formats/output.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/in_place.h"
@@ -21,18 +21,19 @@
 
 #define BUFFER (256u << 10)
 #define ATTEMPTS 100
-#define LINKS 16 // maximum number of symlinks that are followed
-#define GZIP 16  // for zlib's window bits: a gzip header and trailer
+// Largest number of symlinks that are followed one after the other.
+#define LINKS 16
+#define GZIP 16 // added to zlib's window bits to get a gzip header and trailer.
 
 struct OutputStream {
     int fd;
-    // Points to `own`, or to the owner's note of a borrowed file.
+    // Points to `own`, or for a borrowed file to a struct of the file's owner.
     const struct Opened *opened;
     struct Opened own;
     bool zip;
     z_stream zlib;
-    uint64_t written; // bytes written to the file
-    size_t used;      // bytes in the buffer
+    uint64_t written; // bytes written to the file so far.
+    size_t used;      // bytes in the buffer that are not written yet.
     uint8_t buffer[BUFFER];
 };
 
@@ -54,8 +55,8 @@ static void release(struct Output *output)
     memset(output, 0, sizeof *output);
 }
 
-// Allows only a regular file as the target, because a rename would also replace
-// a device or a pipe.
+// Allows only regular files as targets, because a rename would also replace a
+// device or a pipe.
 static int check_target(const char *path)
 {
     struct stat status;
@@ -67,9 +68,10 @@ static int check_target(const char *path)
     return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
-// Returns the path of a file that may be missing. The path is the resolved path
-// of the directory plus the file's own name. The caller frees the path by
-// free(). Returns NULL with errno on failure.
+// Returns the absolute path of a file that might not exist. The result is the
+// resolved path of the file's directory, and then the file's own name. The
+// caller frees the result by free(). After an error returns NULL and sets
+// errno.
 static char *join_missing(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -84,7 +86,7 @@ static char *join_missing(const char *path)
     return full;
 }
 
-// Resolves the symlinks in the path of a file. The file need not exist.
+// Resolves the symlinks in the path of a file that might not exist.
 static char *resolve(const char *path)
 {
     char target[PATH_MAX], *full = realpath(path, NULL), *next;
@@ -100,7 +102,8 @@ static char *resolve(const char *path)
         if (length < 0)
             return full;
         target[length] = '\0';
-        *slash = '\0'; // a link is relative to its directory
+        // A relative link begins in the directory that contains it.
+        *slash = '\0';
         if (asprintf(&next, "%s/%s", target[0] == '/' ? "" : full, target) < 0)
             next = NULL;
         free(full);
@@ -111,7 +114,7 @@ static char *resolve(const char *path)
     return NULL;
 }
 
-// Returns a descriptor or -errno.
+// Opens a file without a name and returns its descriptor, or -errno.
 static int open_unnamed(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -125,8 +128,8 @@ static int open_unnamed(char *path)
     return fd;
 }
 
-// Makes a temporary file in the directory of output->path. Returns a descriptor
-// or -errno.
+// Makes a temporary file in the directory of output->path. Returns the
+// descriptor of the temporary file, or -errno.
 static int open_temporary(struct Output *output)
 {
     const char *slash = strrchr(output->path, '/');
@@ -144,7 +147,8 @@ static int open_temporary(struct Output *output)
                  output->path, (long)getpid(), i);
         fd = Opened_open(output->temporary,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-        // The file was made, but the program has taken the file's descriptor.
+        // The file was made, but the program has closed our descriptor or uses
+        // its number for another file.
         if (fd == -EBADF)
             unlink(output->temporary);
         if (fd != -EEXIST)
@@ -153,9 +157,9 @@ static int open_temporary(struct Output *output)
     return -EEXIST;
 }
 
-// --- The stream ------------------------------------------------------------
+// --- Output stream ---------------------------------------------------------
 
-// zlib gets its memory from our heap.
+// Allocates the memory that zlib requests from Ocular's heap.
 static void *take_memory(void *context, unsigned count, unsigned size)
 {
     (void)context;
@@ -168,7 +172,8 @@ static void give_memory(void *context, void *memory)
     Heap_free(memory);
 }
 
-// Opens a stream. `opened` is the owner's note of a borrowed file, or NULL.
+// Opens a stream that writes to a file. `opened` is the struct of the owner of
+// a borrowed file; otherwise NULL.
 static struct OutputStream *open_stream(int fd, const struct Opened *opened,
                                         bool zip)
 {
@@ -191,9 +196,9 @@ static struct OutputStream *open_stream(int fd, const struct Opened *opened,
     return NULL;
 }
 
-// Writes the buffer. Returns 0 or -errno. -EBADF means that the program has
-// closed our descriptor. The descriptor's number may belong to another file
-// now.
+// Writes the buffer to the file. Returns 0 or -errno. -EBADF means that the
+// program has closed our descriptor. The number of a closed descriptor can
+// belong to another file now.
 static int write_buffer(struct OutputStream *stream)
 {
     const uint8_t *from = stream->buffer;
@@ -234,7 +239,8 @@ static int write_plain(struct OutputStream *stream, const uint8_t *data,
     return 0;
 }
 
-// Compresses the data. `flush` is Z_NO_FLUSH, or Z_FINISH at the end.
+// Compresses the data and writes the result. `flush` is Z_FINISH for the last
+// data, otherwise Z_NO_FLUSH.
 static int write_packed(struct OutputStream *stream, const uint8_t *data,
                         size_t size, int flush)
 {
@@ -258,7 +264,7 @@ static int write_packed(struct OutputStream *stream, const uint8_t *data,
     return state == Z_STREAM_ERROR ? -EIO : 0;
 }
 
-// Writes all buffered bytes. Returns 0 or -errno.
+// Writes all bytes that are still in buffers. Returns 0 or -errno.
 static int finish(struct OutputStream *stream)
 {
     int error = 0;
@@ -268,7 +274,7 @@ static int finish(struct OutputStream *stream)
     return error ? error : write_buffer(stream);
 }
 
-// --- The file --------------------------------------------------------------
+// --- Output file -----------------------------------------------------------
 
 int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
                   const char *name)
@@ -331,8 +337,9 @@ uint64_t Output_bytes(const struct Output *output)
     return output->stream->written;
 }
 
-// Some file systems report a full disk only when a descriptor is closed. So a
-// copy is closed, because an unnamed file is lost without its descriptor.
+// Some file systems report a full disk only when a descriptor is closed. Only a
+// copy of the descriptor is closed, because a file without a name is lost with
+// its last descriptor.
 static int close_copy(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Writes a file that appears completely or not at all. First the file has no
-// name, or another name in the same directory (ipc/base/in_place.h). At the end
-// the file gets its name. The file is gzipped if its name ends in ".gz". An
-// output may also be a borrowed file, whose owner has opened the file and later
-// renames or removes it. An output may also be a character device such as
-// /dev/null. One thread uses an output and may block.
+// Writes a file that appears completely or not at all under its name. While the
+// file is written, it has no name, or another name in the same directory
+// (ipc/base/in_place.h). When the file is complete, it gets its name. The file
+// is gzipped if its name ends in ".gz". An output can also be a borrowed file,
+// whose owner has opened it and later renames or removes it. An output can also
+// be a character device such as /dev/null. Only one thread uses an output; the
+// thread may block.
 #ifndef OCULAR_FORMATS_OUTPUT_H
 #define OCULAR_FORMATS_OUTPUT_H
 
@@ -18,28 +19,32 @@ struct OutputStream;
 
 struct Output {
     struct OutputStream *stream;
-    char *path;      // NULL: the file is borrowed, or a device
-    char *temporary; // NULL: the file has no name yet
+    // Name of the file, or NULL if the file is borrowed or a device.
+    char *path;
+    // Present name of the file, or NULL if the file has no name yet.
+    char *temporary;
 };
 
-// Opens an output. Returns 0 or -errno. A path that exists must be a regular
-// file or a character device, otherwise the result is -EISDIR or -EINVAL. A
-// symlink is followed. A later chdir() has no effect.
+// Opens the file at `path` as an output. Returns 0 or -errno. If `path` exists,
+// it must be a regular file or a character device; otherwise the result is
+// -EISDIR or -EINVAL. If `path` is a symlink, the output is the link's target.
+// A chdir() of the program after Output_open has no effect on the output.
 int Output_open(struct Output *output, const char *path);
-// Makes an output that writes to `fd` from the present offset, as long as `fd`
-// is still the file in `opened`. The data is gzipped if `name` ends in ".gz".
-// The caller keeps and closes the descriptor. Returns 0 or -ENOMEM.
+// Makes an output that writes to the descriptor `fd` from its present offset,
+// as long as `fd` is still the file in `opened`. The data is gzipped if `name`
+// ends in ".gz". The caller still owns the descriptor and closes it. Returns 0
+// or -ENOMEM.
 int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
                   const char *name);
 int Output_write(struct Output *output, const void *data, size_t size);
-// Returns the number of bytes written to the file. Bytes in the buffer are not
-// counted.
+// Returns the number of bytes that were written to the file. Bytes that are
+// still in the buffer are not counted.
 uint64_t Output_bytes(const struct Output *output);
-// Gives the file its name, unless the file is borrowed. Sets *bytes to the
-// file's size. Returns -EEXIST if a file of this name exists and must not be
-// overwritten. Always releases the output.
+// Gives the file its name; a borrowed file keeps its name. Sets *bytes to the
+// size of the file in bytes. Returns -EEXIST if a file of this name exists and
+// `overwrite` is false. Output_commit always releases the output.
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
-// Removes the file. Always releases the output.
+// Removes the file of the output. Output_abort always releases the output.
 void Output_abort(struct Output *output);
 
 #endif

@@ -13,8 +13,8 @@ struct Walk {
     struct EventBuffer buffer;
 };
 
-// Returns the thread with this number, or NULL if the thread is not in the
-// file.
+// Returns the thread with the number `number`, or NULL if the thread is not in
+// the file.
 static const struct TimelineThread *find_thread(const struct Walk *walk,
                                                 unsigned number)
 {
@@ -39,7 +39,7 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
 {
     static const struct {
         const char *name, *unit;
-        double scale; // factor for the event's value
+        double scale; // factor by which the event's value is multiplied.
     } all[] = {
         [ASIDE_CPU] = {"CPU", "% of a core", 1e-4},
         [ASIDE_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},
@@ -51,7 +51,7 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
     struct TraceCounter counter = {.which = which};
 
     if (which >= ASIDE_COUNTERS)
-        return 0; // from a newer version
+        return 0; // a newer version of Ocular has written this kind of event.
     if (which == ASIDE_CPU) {
         counter.thread = find_thread(walk, Aside_thread(event));
         if (!counter.thread)
@@ -135,7 +135,9 @@ static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
     size_t i, count = events ? chunk->event_count : 0;
     int error = 0;
 
-    if (!events) // the stack of the next sample may be incomplete
+    // The chunk cannot be read, so the stack of the next sample could be
+    // incomplete.
+    if (!events)
         walk->samples = (struct SampleReader){0};
     for (i = 0; !error && i < count; i++)
         error = put(walk, &events[i]);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Writes the events that Ocular's own threads have recorded. The events are
-// counters, specialisation changes, dark periods and samples. These events
-// concern the process or other threads, and each event has its own time.
-// perfetto.c calls this code on the writing thread.
+// Writes the events in the track of Ocular's own threads. The events are
+// counters, changes of specialisation, times in which a function was dark, and
+// samples. These events concern the process or other threads than Ocular's, and
+// each event has its own time. perfetto.c calls OwnEvents_write on the thread
+// that writes the file.
 #ifndef OCULAR_FORMATS_OWN_EVENTS_H
 #define OCULAR_FORMATS_OWN_EVENTS_H
 
 #include "formats/trace_writer.h"
 
-// Writes the chunks of the view from writer->chunk on. `written` says which
-// threads of the view are in the file. The counters of all other threads are
-// left out. Returns 0 or -errno.
+// Writes the events of the view's chunks from writer->chunk on. `written` says
+// which threads of the view are in the file. Counters of threads that are not
+// in the file are left out. Returns 0 or -errno.
 int OwnEvents_write(struct TraceWriter *writer,
                     const struct TraceFormat *format, const bool *written);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes a trace file. The file's name decides the format. This code walks over
-// the threads of a recording that was read, and calls the format for each
-// event. Export calls this code on the thread that writes.
+// Writes a file with one or several traces for Perfetto. The ending of the
+// file's name decides the format. perfetto.c goes through the threads of a
+// recording that was read, and calls the format's functions for each event.
+// Conversion_run calls Perfetto_write on the thread that writes the file.
 #include "formats/perfetto.h"
 #include "formats/instant.h"
 #include "formats/json_trace.h"
@@ -14,22 +15,24 @@
 #include <errno.h>
 #include <string.h>
 
-// Perfetto has 512 levels per track. On deeper levels Perfetto would let the
-// end event of a call close another call. So deeper calls are left out and
-// counted. Some levels are reserved for instructions inside the deepest call.
+// Perfetto supports 512 levels of nested slices in a track. On deeper levels
+// Perfetto would close another call at the end of a call. Calls on levels
+// deeper than DEEPEST are therefore left out and counted. The levels between
+// 500 and 512 are reserved for instructions inside the deepest call.
 #define DEEPEST 500
 
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
-    size_t depth;      // open calls of this thread
-    uint64_t left_out; // events since the last gap that was written
+    size_t depth; // number of open calls of this thread.
+    // Number of events that were left out since the last written gap.
+    uint64_t left_out;
 };
 
 // --- Callbacks of a replay ---------------------------------------------------
 
-// Enters a level. Returns false if the level is too deep. Then the event must
-// be left out.
+// Enters a level of nested calls. Returns false if the level is too deep for
+// Perfetto. The event of a level that is too deep must be left out.
 static bool descend(struct Walk *walk)
 {
     bool shown = walk->depth++ < DEEPEST;
@@ -38,7 +41,8 @@ static bool descend(struct Walk *walk)
     return shown;
 }
 
-// Leaves a level. Returns 1 if the event is left out, else 0 or -errno.
+// Leaves a level of nested calls. Returns 1 if the event must be left out,
+// otherwise 0 or -errno.
 static int ascend(struct Walk *walk, uint64_t ticks)
 {
     uint64_t left_out = walk->left_out;
@@ -109,7 +113,7 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
         return walk->format->gap(walk->writer, ticks, "lost", event->what);
     if (!Instant_of(Event_kind(event))->lasts)
         inside = Event_id(event);
-    else if (!inside) // outside of all traced functions
+    else if (!inside) // no call of a traced function is open.
         return 0;
     return walk->format->instant(walk->writer, ticks, event, inside);
 }
@@ -123,8 +127,8 @@ static int said(void *context, uint64_t ticks, const struct Mark *mark)
 
 // --- Threads -----------------------------------------------------------------
 
-// Takes the thread's chunks, which are the view's next chunks. Returns the
-// number of these chunks.
+// Takes the chunks of one thread, which are the next chunks of the view.
+// Returns the number of the thread's chunks.
 static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 {
     const struct TimelineView *view = writer->trace->view;
@@ -136,7 +140,8 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
     return writer->chunk - from;
 }
 
-// Writes one thread. *written says whether the thread is in the file.
+// Writes the events of one thread. *written is set to true if the thread is in
+// the file.
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
                         struct TidGuard *guard, bool *written)
 {
@@ -149,8 +154,7 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     uint64_t *end = TidGuard_time(guard, thread->tid);
     int error;
 
-    // The recording has no events of this thread, neither new nor forgotten
-    // events.
+    // The recording never had an event of this thread.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
     *written = true;
@@ -183,7 +187,7 @@ static int write_threads(struct Walk *walk)
     for (i = 0; !error && i < view->thread_count; i++)
         if (view->threads[i].number != TIMELINE_OWN)
             error = write_thread(walk, &view->threads[i], &guard, &written[i]);
-    if (!error) // the rest of the chunks
+    if (!error) // the remaining chunks are of Ocular's own threads.
         error = OwnEvents_write(writer, walk->format, written);
     TidGuard_release(&guard);
     Heap_free(written);

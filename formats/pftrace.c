@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The protobuf writer. A name or a source location is written once and then has
-// a number. A time is written as the ns since the previous event. A thread's
-// packets do not name their track, because the thread's track is the default.
-// perfetto.c calls the writer on the writing thread.
+// Writes a trace in Perfetto's protobuf format. A name or a source location is
+// written once, and events then refer to it by a number. The time of an event
+// is written as ns since the event before. The packets of a thread do not name
+// their track, because the thread's track is the default of the packets.
+// perfetto.c calls the functions of this file on the thread that writes the
+// file.
 #include "formats/pftrace.h"
 #include "formats/instant.h"
 #include "formats/pftrace_aside.h"
@@ -15,13 +17,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTES_BYTES 40u // maximum number of bytes of an event's annotations
+#define NOTES_BYTES 40u // largest number of bytes of an event's annotations.
 #define PACKET_BYTES (64u + EVENT_BYTES + NOTES_BYTES)
 
 // --- Events: a few bytes in the buffer ---------------------------------------
 
-// Writes the packet of an event without text. Always reads EVENT_BYTES bytes of
-// `event`. `notes` has the event's annotations.
+// Writes the packet of an event that contains no text. put_event always reads
+// EVENT_BYTES bytes of `event`, even if the event is shorter. `notes` are the
+// encoded annotations of the event.
 static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
                      size_t size, const uint8_t *notes, size_t notes_size)
 {
@@ -42,7 +45,7 @@ static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
     if (notes_size)
         memcpy(at, notes, notes_size);
     at += notes_size;
-    // The length takes one byte, because PACKET_BYTES is small.
+    // The packet's length takes one byte, because PACKET_BYTES is small.
     packet[1] = (uint8_t)(at - packet - 2);
     TraceWriter_took(&pf->base, at);
     return TraceWriter_count(&pf->base);
@@ -60,9 +63,9 @@ static int put_encoded(struct Pftrace *pf, uint64_t ticks,
 
 // --- Events that are encoded once --------------------------------------------
 
-// Writes a name, and also a source location if `place` is set. Adds an entry
-// for events that refer to the numbers of the name and of the source location.
-// After an error returns NULL, and the error is in pf->base.error.
+// Writes a name, and if `place` is set also a source location. Adds an entry
+// with the encoded references to the name and to the source location. After an
+// error returns NULL, and the error is in pf->base.error.
 static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
@@ -84,7 +87,8 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
         Protobuf_add(&pf->packet, PLACE_LINE, place->line);
         Protobuf_close(&pf->packet, inside);
     }
-    if (Trace_is_step(key)) // EVENT_BYTES suffice for fewer than 2^28 names
+    // EVENT_BYTES are enough if there are fewer than 2^28 names.
+    if (Trace_is_step(key))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_STEP);
     if (Trace_is_instant(key))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
@@ -99,8 +103,8 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
     return entry;
 }
 
-// Interns a label "what: NAME", in which NAME is the name of the key's
-// function.
+// Writes a label "what: NAME" as a name, in which NAME is the name of the
+// function of the key.
 static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
                                                const char *what)
 {
@@ -112,9 +116,9 @@ static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
     return intern(pf, key, TYPE_INSTANT, label, NULL);
 }
 
-// --- The format --------------------------------------------------------------
+// --- Table of the format -----------------------------------------------------
 
-// Only the first call of a function has the address of the code object, because
+// Only the first call of a function has the address of its code object, because
 // an address takes two thirds of the bytes of a call.
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
@@ -137,7 +141,7 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// The event that ends a slice has no name, because the event ends the innermost
+// The event at the end of a slice has no name, because it ends the innermost
 // slice of its track.
 static int put_end(struct Pftrace *pf, uint64_t ticks, const uint8_t *notes,
                    size_t notes_size)
@@ -215,8 +219,8 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// Begins the packet of an instant of our own. The caller passes `from` to
-// end_instant.
+// Begins the packet of an instant that Ocular defines. The caller passes the
+// offset `from` on to end_instant.
 static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
                           size_t from[2])
 {
@@ -270,7 +274,8 @@ static void add_fact(struct Bytes *out, const struct TraceFact *fact)
     Protobuf_close(out, note);
 }
 
-// Begins a track and its descriptor. `number` is unique in the process.
+// Begins a track, and begins the track's descriptor. `number` is different for
+// each track of a process.
 static int open_track(struct Pftrace *pf, uint64_t number, unsigned field,
                       size_t from[3])
 {
@@ -293,7 +298,7 @@ static int close_track(struct Pftrace *pf, const size_t from[3])
     return Pftrace_end(pf, from[0]);
 }
 
-// The process's own track has one instant, with facts about the run.
+// The track of the process itself has one instant with facts about the run.
 static int write_head(struct TraceWriter *writer)
 {
     const struct PerfettoTrace *trace = writer->trace;
@@ -302,7 +307,9 @@ static int write_head(struct TraceWriter *writer)
     size_t from[3], i;
     int error;
 
-    Pftrace_end_sequence(pf); // each process has its own ids of functions
+    // Each process has its own ids of functions, so each process has its own
+    // sequence.
+    Pftrace_end_sequence(pf);
     error = open_track(pf, 0, TRACK_PROCESS, from);
     Protobuf_add_text(&pf->packet, PROCESS_NAME,
                       trace->command ? trace->command : "python");

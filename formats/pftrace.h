@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline in Perfetto's own format, which consists of protobuf
-// packets of TrackEvents.
+// Writes the timeline in Perfetto's protobuf format, as packets with
+// TrackEvents.
 #ifndef OCULAR_FORMATS_PFTRACE_H
 #define OCULAR_FORMATS_PFTRACE_H
 

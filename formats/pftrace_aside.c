@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-// The numbers of these tracks are unique in the process. Threads have smaller
-// numbers.
+// The numbers of tracks are unique in the process. The numbers of threads'
+// tracks are smaller than SPAN_TRACK.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
-// The function's id, which has 32 bits, is added to DARK_TRACK.
+// The number of a function's track is DARK_TRACK plus the function's id, which
+// has 32 bits.
 #define DARK_TRACK (UINT64_C(1) << 63)
 
 // --- Events of the program ---------------------------------------------------
@@ -54,8 +55,9 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
     return 0;
 }
 
-// Slices of one track must nest. So if slices may overlap, each slice gets its
-// own track. Perfetto shows tracks with the same name and parent as one.
+// The slices of one track must be nested. If slices can overlap, each slice
+// therefore gets its own track. Perfetto shows tracks with the same name and
+// the same parent as one track.
 static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
                      const char *name)
 {
@@ -119,8 +121,8 @@ static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
     Protobuf_close(out, note);
 }
 
-// A step of a task is a slice in the thread's track. Perfetto links slices of
-// one flow in the order of their times.
+// A step of a task is a slice in the track of the thread. Perfetto links the
+// slices of one flow in the order of their times.
 int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *task)
 {
@@ -147,7 +149,7 @@ int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
     return error ? error : TraceWriter_count(writer);
 }
 
-// --- Events of the collector -------------------------------------------------
+// --- Events of the collector thread ------------------------------------------
 
 static int end_aside(struct Pftrace *pf, size_t event, size_t packet)
 {
@@ -175,7 +177,7 @@ static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
     return Pftrace_end(pf, packet);
 }
 
-// Returns 1 if the track of this key must be described first, 0 if it has been
+// Returns 1 if the track with this key was not described yet, 0 if it was
 // described, or -ENOMEM.
 static int is_new_track(struct Pftrace *pf, uint64_t key)
 {
@@ -188,8 +190,8 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    // A thread's track has the same number as in pftrace.c. The process's track
-    // has number 0.
+    // The number of a thread's track is the same as in pftrace.c. The number of
+    // the process's track is 0.
     uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
     uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
                                          counter->which);
@@ -217,7 +219,8 @@ static void add_text_note(struct Bytes *out, const char *key, const char *text)
     Protobuf_close(out, note);
 }
 
-// Writes a change of an instruction to the process's track.
+// Writes a change of an instruction's specialisation to the track of the
+// process.
 int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
                         const struct TraceChange *change)
 {
@@ -248,7 +251,8 @@ static void add_flag(struct Bytes *out, const char *key)
     Protobuf_close(out, note);
 }
 
-// Begins the packet of an event of this track. Returns the offset of the event.
+// Begins the packet of an event in the track of Ocular's own threads. Returns
+// the offset of the event in the packet.
 static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
                           uint64_t track, size_t *packet)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Writes the events of Perfetto's protobuf that are not calls. The events are
-// marks and spans of the program, counters, specialised instructions, periods
-// in which a function was dark, and steps of tasks. pftrace.c uses these
-// functions.
+// Writes those events of a protobuf trace that are not calls. The events are
+// marks and spans of the program, counters, changes of specialisation, times in
+// which a function was dark, and steps of tasks. pftrace.c uses the functions
+// of this file.
 #ifndef OCULAR_FORMATS_PFTRACE_ASIDE_H
 #define OCULAR_FORMATS_PFTRACE_ASIDE_H
 
 #include "formats/trace_writer.h"
 
-// The next functions are members of a TraceFormat.
+// PftraceAside_said and the functions after it are members of a TraceFormat.
 int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *mark);
 int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lists the numbers of the fields that pftrace*.c write, by message. Perfetto
-// defines the numbers (protos/perfetto/trace in Perfetto's sources), and they
-// never change.
+// Lists the numbers of the protobuf fields that pftrace*.c write, for each
+// message. Perfetto defines these numbers (protos/perfetto/trace in Perfetto's
+// sources), and they never change.
 #ifndef OCULAR_FORMATS_PFTRACE_FIELDS_H
 #define OCULAR_FORMATS_PFTRACE_FIELDS_H
 
@@ -32,7 +32,7 @@ enum {
     TRACK_PARENT = 5,
     TRACK_COUNTER = 8
 };
-enum { DESCRIPTOR_PID = 1 }; // of processes and threads
+enum { DESCRIPTOR_PID = 1 }; // for processes and threads.
 enum { PROCESS_NAME = 6 };
 enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
 enum {
@@ -49,8 +49,8 @@ enum {
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { COUNTER_UNIT = 6 };
-// Samples have the form of perf's samples, and the fields have the same names
-// as perf's.
+// Samples are written in the form of perf's samples, and the fields have the
+// names that they have for perf.
 enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_STACK = 4, SAMPLE_MODE = 5 };
 enum { MODE_USER = 2 };
 enum { FRAME_NAME = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
@@ -82,14 +82,16 @@ enum {
 };
 enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 
-// Perfetto's numbers of clocks. A sequence of packets has 64 clocks of its own.
+// Numbers of Perfetto's clocks. Each sequence of packets has 64 clocks of its
+// own, from number 64 on.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
-// Every sequence has these names, with our numbers. The words of Trace_end_word
-// are numbered from NAME_END on, and the words of Trace_begin_word from
-// NAME_BEGIN on.
+// Every sequence of packets has these names of categories, with numbers that we
+// define. The words of Trace_end_word have numbers from NAME_END on, and the
+// words of Trace_begin_word from NAME_BEGIN on.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
-enum { TEXT_INSTANT = 1 }; // plus the kind of the event
+// First number of the texts of instants; the kind of the event is added.
+enum { TEXT_INSTANT = 1 };
 enum {
     NAME_CYCLES = 1,
     NAME_UOPS,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Makes annotations for events in Perfetto's protobuf. The bytes of an
-// annotation are made before the bytes of its event. pftrace.c calls this code
-// on the writing thread.
+// Makes annotations of events in Perfetto's protobuf format. The bytes of an
+// annotation are made before the bytes of its event. pftrace.c calls
+// PftraceNote_put on the thread that writes the file.
 #ifndef OCULAR_FORMATS_PFTRACE_NOTE_H
 #define OCULAR_FORMATS_PFTRACE_NOTE_H
 
 #include "formats/pftrace_fields.h"
 #include "formats/protobuf.h"
 
-// Writes an annotation with a name of pftrace_fields.h and a varint as value.
-// Returns the address behind the annotation.
+// Writes an annotation, whose name is a number of pftrace_fields.h and whose
+// value is a varint. Returns the address behind the annotation.
 static inline uint8_t *PftraceNote_put(uint8_t *at, unsigned name,
                                        unsigned field, uint64_t value)
 {

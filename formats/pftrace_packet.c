@@ -32,7 +32,8 @@ void Pftrace_add_interned(struct Bytes *out, unsigned field, uint64_t iid,
     Protobuf_close(out, from);
 }
 
-// Adds the names of annotations and categories that every sequence has.
+// Adds the names of annotations and categories that every sequence of packets
+// has.
 static void add_fixed_names(struct Bytes *out)
 {
     size_t from = Protobuf_open(out, PACKET_INTERNED);
@@ -71,9 +72,9 @@ static void add_clock(struct Bytes *out, unsigned id, uint64_t ns,
     Protobuf_close(out, from);
 }
 
-// A track's clock is 0 at the start of tracing, and each time is counted from
-// the previous event. Each track has its own clock, because Perfetto refuses to
-// set a clock back.
+// The clock of a track is 0 at the start of tracing, and each time is written
+// as the ns since the event before. Each track has its own clock, because
+// Perfetto does not accept a clock that goes back.
 static void add_clocks(struct Bytes *out, const struct PerfettoTrace *trace,
                        unsigned clock, bool first)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See pftrace_samples.h. Each frame and each stack is written once. A sample
-// then consists of a thread and the number of the stack.
+// See pftrace_samples.h. Each frame of a stack and each stack is written once.
+// A sample is then written as a thread and the number of a stack.
 #include "formats/pftrace_samples.h"
 #include "formats/pftrace_packet.h"
 
-// Perfetto needs the file from which a frame's code is mapped. All frames have
-// the file with the number MAPPING.
+// Perfetto needs for each frame the file from which the frame's code is mapped.
+// The file of all frames is the one with the number MAPPING.
 #define MAPPING 1
 
 int PftraceSamples_begin(struct TraceWriter *writer)
@@ -31,7 +31,7 @@ int PftraceSamples_begin(struct TraceWriter *writer)
     return Pftrace_end(pf, packet);
 }
 
-// Adds a frame to the interned data of the packet. Returns 0 or -ENOMEM.
+// Adds a frame to the packet's interned data. Returns 0 or -ENOMEM.
 static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
 {
     struct Bytes *out = &pf->packet;
@@ -49,8 +49,8 @@ static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
     return Encoded_add_number(&pf->base.encoded, Trace_frame_key(id), number);
 }
 
-// Adds all frames of a sample. Sets numbers[i] to the number of frame i.
-// Returns 0 or -ENOMEM.
+// Adds all frames of a sample's stack to the packet. Sets numbers[i] to the
+// number of the i-th frame. Returns 0 or -ENOMEM.
 static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
                       uint64_t numbers[SAMPLE_TRACK_DEPTH])
 {
@@ -101,7 +101,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     return error ? 0 : number;
 }
 
-// A sample that found no traced function has no stack and is left out.
+// A sample that found no traced function has no stack and is not written.
 int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
                        const struct TimelineSample *sample)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Writes samples in Perfetto's protobuf. pftrace.c uses these functions.
+// Writes samples in Perfetto's protobuf format. pftrace.c uses the functions of
+// this file.
 #ifndef OCULAR_FORMATS_PFTRACE_SAMPLES_H
 #define OCULAR_FORMATS_PFTRACE_SAMPLES_H
 
 #include "formats/trace_writer.h"
 
-// The next functions are members of a TraceFormat.
+// PftraceSamples_begin and PftraceSamples_put are members of a TraceFormat.
 int PftraceSamples_begin(struct TraceWriter *writer);
 int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
                        const struct TimelineSample *sample);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// pprof's protobuf has samples of CPU time with their stacks. The field numbers
-// come from github.com/google/pprof/proto/profile.proto.
+// A profile in pprof's protobuf format consists of samples of CPU time with
+// their stacks. The field numbers are those of
+// github.com/google/pprof/proto/profile.proto.
 #include "formats/pprof.h"
 #include "formats/protobuf.h"
 
-enum { // fields of the messages, named as in profile.proto
+enum { // numbers of fields, named as in profile.proto.
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
     PROFILE_LOCATION = 4,
@@ -35,8 +36,8 @@ enum { // fields of the messages, named as in profile.proto
     FUNCTION_LINE = 5
 };
 
-// The table of strings begins with these strings. After them each function has
-// two strings.
+// The table of strings begins with the strings of this enum. After these
+// strings the table has two strings for each function.
 enum { STRING_EMPTY, STRING_CPU, STRING_NANOSECONDS, STRING_COMMAND, STRINGS };
 
 static void put_value_type(struct Bytes *out, unsigned field)
@@ -48,8 +49,8 @@ static void put_value_type(struct Bytes *out, unsigned field)
     Protobuf_close(out, from);
 }
 
-// Writes one stack, innermost frame first. A location's number is the number of
-// its function, counted from 1.
+// Writes one stack with its CPU time, innermost frame first. The number of a
+// location is the number of its function, counted from 1.
 static void put_sample(const struct Profile *profile, struct Bytes *out,
                        size_t row)
 {

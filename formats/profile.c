@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS 3   // functions that are not in the table
-#define LEAST 0.01 // smaller parts of a function's time are rounding errors
+#define OTHERS 3 // number of the extra functions, which are not in the table.
+// A smaller fraction of a function's time is taken for a rounding error.
+#define LEAST 0.01
 
 static int by_id(const void *key, const void *element)
 {
@@ -20,8 +21,8 @@ static int by_id(const void *key, const void *element)
     return (id > other) - (id < other);
 }
 
-// Returns the index of a row's function. If the row has no function, returns
-// the index of the first or second extra function.
+// Returns the index of the function of a row in the table. If the row has no
+// function, returns the index of the first or the second extra function.
 static size_t find_function(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
@@ -78,7 +79,7 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table)
     return 0;
 }
 
-// Compares functions by name and place.
+// Compares functions by name, file and line.
 static int by_place(const void *a, const void *b)
 {
     const struct ProfileFunction *one = *(struct ProfileFunction *const *)a;
@@ -92,8 +93,9 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-// Adds `from` to *to. If one of the two numbers is unknown (NaN), it counts as
-// 0. If both are unknown, the sum is unknown.
+// Adds `from` to *to. If only one of the two numbers is NaN (unknown), it
+// counts as
+// 0. If both numbers are NaN, the sum is NaN.
 static void add(double *to, double from)
 {
     if (isnan(*to))
@@ -102,7 +104,8 @@ static void add(double *to, double from)
         *to += from;
 }
 
-// Merges the functions of one place into the function with the lowest number.
+// Merges the functions with the same name, file and line into the one with the
+// lowest number.
 static void merge(struct Profile *profile, struct ProfileFunction **sorted,
                   uint32_t *firsts)
 {
@@ -133,7 +136,7 @@ void Profile_merge(struct Profile *profile)
     struct ProfileFunction **sorted = Heap_zeroed(count, sizeof(*sorted));
     uint32_t *firsts = Heap_zeroed(count, sizeof *firsts);
 
-    if (sorted && firsts) { // otherwise the functions are not merged
+    if (sorted && firsts) { // if memory is out, the functions are not merged.
         for (i = 0; i < count; i++)
             sorted[i] = &profile->functions[i];
         qsort(sorted, count, sizeof(*sorted), by_place);
@@ -150,14 +153,15 @@ void Profile_divide(struct Profile *profile)
     double *sums = Heap_zeroed(profile->function_count, sizeof *sums);
     size_t count = profile->row_count, i;
 
-    if (!sums) // without memory, callers keep the time
+    if (!sums) // if memory is out, the time stays with the callers.
         return;
     for (i = 0; i < count; i++)
         sums[profile->rows[i].function] += (double)profile->rows[i].ns;
     for (i = 1; i < count; i++) {
         struct ProfileRow *row = &profile->rows[i];
         double own = profile->functions[row->function].self_ns;
-        double part = 1 - own / sums[row->function]; // NaN if unknown
+        // NaN if the function's own time is unknown.
+        double part = 1 - own / sums[row->function];
         uint64_t rest = part > LEAST ? (uint64_t)(part * (double)row->ns) : 0;
 
         if (!rest)
@@ -180,7 +184,7 @@ void Profile_release(struct Profile *profile)
     profile->rows = NULL;
 }
 
-// The root is left out of all stacks but the root's own stack.
+// The root is left out of every stack except the root's own stack.
 size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack)
 {
     size_t depth = 0;

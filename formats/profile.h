@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds the sampled stacks of a whole run in the form that other tools use.
-// There is a list of functions, and each stack is a list of functions' numbers.
-// The functions of this file are pure, and any thread may call them.
+// Holds the sampled stacks of a whole run in the form that writers for other
+// tools need. A profile is a list of functions, and stacks, each of which is a
+// list of indices of functions. These functions have no state, and any thread
+// may call them.
 #ifndef OCULAR_FORMATS_PROFILE_H
 #define OCULAR_FORMATS_PROFILE_H
 
@@ -9,28 +10,31 @@
 #include "ipc/flame_table.h"
 
 struct ProfileFunction {
-    const char *name; // never NULL
-    const char *file; // "" if there is no file
-    uint64_t line;    // first line; 0 if unknown
-    double calls;     // NaN if unknown
-    double self_ns;   // CPU time of all its samples; NaN if unknown
+    const char *name; // name of the function; never NULL.
+    const char *file; // path of the file, or "" if there is no file.
+    uint64_t line;    // number of the function's first line, or 0 if unknown.
+    double calls;     // number of calls, or NaN if unknown.
+    // ns of CPU time of all samples of the function, or NaN if unknown.
+    double self_ns;
 };
 
 struct ProfileRow {
-    uint32_t parent; // an earlier row; 0: this row is the outermost
+    // Index of the caller's row, which is lower, or 0 if this row is the
+    // outermost frame.
+    uint32_t parent;
     uint32_t function;
-    uint64_t ns; // CPU time with this stack on top
+    uint64_t ns; // ns of CPU time with the stack that ends in this row.
 };
 
 struct Profile {
-    // The functions of the table in the table's order, and three more
-    // functions. These stand for the missing outer frames of cut-off stacks,
-    // for time in no traced function, and for callees that have no row in the
-    // table.
+    // The functions of the table in the table's order, and then three extra
+    // functions. The extra functions stand for the outer frames that cut-off
+    // stacks lack, for time in no traced function, and for callees that have no
+    // row in the table.
     struct ProfileFunction *functions;
     size_t function_count;
-    // The rows of the table, and then rows for callees that have no row in the
-    // table.
+    // The rows of the table, and then the rows of callees that have no row in
+    // the table.
     struct ProfileRow *rows;
     size_t row_count;
     uint64_t samples;
@@ -39,22 +43,25 @@ struct Profile {
     const char *command;
 };
 
-// Makes the profile of a table. The caller keeps the table. All names are
-// "<gone>" until the caller sets the names. Returns 0 or -ENOMEM.
+// Makes the profile of a table of stacks. The caller still owns the table.
+// Every function has the name "<gone>" until the caller sets the names. Returns
+// 0 or -ENOMEM.
 int Profile_init(struct Profile *profile, const struct FlameTable *table);
-// Merges code objects of one name and place into one function, and adds up the
-// calls. Must be called after names and calls are set.
+// Merges code objects with the same name, file and line into one function, and
+// adds up their calls. Profile_merge must be called after the names and the
+// calls are set.
 void Profile_merge(struct Profile *profile);
-// A full table counts the time of its smallest rows as time of the callers, and
-// this function corrects the callers' time. If a function's rows have more time
-// than the function's `self_ns`, the rest goes to new rows, which are callees
-// of the function's rows. Must be called after Profile_merge.
+// A full table counts the time of its smallest rows as time of the callers;
+// Profile_divide corrects the callers' time. If the rows of a function have
+// more time than the function's `self_ns`, the rest goes to new rows, which are
+// callees of the function's rows. Profile_divide must be called after
+// Profile_merge.
 void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 
-// Stores the functions of a row's stack, innermost first, and returns the
-// number of functions. `stack` must have PROFILE_DEPTH elements, which is more
-// than the sampler reads.
+// Stores the functions of the stack that ends in a row, innermost first, and
+// returns the number of functions. `stack` must have PROFILE_DEPTH elements,
+// which is more than the largest number of frames that the sampler reads.
 size_t Profile_stack(const struct Profile *profile, size_t row,
                      uint32_t *stack);
 #define PROFILE_DEPTH 1024

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Writes a profile as a file for another tool. The file is built in memory, and
-// thousands of deep stacks take some MiB. Export calls this code, on any
-// thread.
+// Writes a profile as a file in the format of another tool. The file is made in
+// memory, and takes some MiB if there are thousands of deep stacks.
+// Conversion_run calls ProfileFile_write, on any thread.
 #ifndef OCULAR_FORMATS_PROFILE_FILE_H
 #define OCULAR_FORMATS_PROFILE_FILE_H
 
 #include "formats/profile.h"
 #include "ipc/file_kind.h"
 
-// Returns 0, -ENOMEM, or -EINVAL if `content` is no profile, or if Python must
-// make this kind of profile.
+// Returns 0 or -ENOMEM, or -EINVAL if `content` is no profile, or is a profile
+// that only Python can make.
 int ProfileFile_write(const struct Profile *profile, enum FileContent content,
                       struct Bytes *out);
 

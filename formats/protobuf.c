@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See protobuf.h. A message is preceded by its length. The length is inserted
-// when the message ends.
+// See protobuf.h. In protobuf, the length of a message comes before the
+// message. The length is therefore inserted when the end of the message is
+// known.
 #include "formats/protobuf.h"
 #include "tracer/base/harmless.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A file for Python's pstats: a marshalled dictionary, as cProfile leaves one,
+// Writes a file for Python's pstats: a marshalled dictionary like the one of
+// cProfile.
 //   {(file, line, name): (calls, calls, own s, s with callees,
 //                         {caller's key: the same four})}
-// Seconds are sampled CPU time, and calls are counted or estimated. CPython's
-// Python/marshal.c describes the format of marshal, which is version 2 here.
+// The seconds in the file are sampled CPU time, and the calls are counted or
+// estimated. The file is in version 2 of the format of marshal
+// (Python/marshal.c in CPython).
 #include "formats/pstats.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/harmless.h"
@@ -14,7 +16,8 @@
 
 #define TEXT 4096
 
-// Holds the cost of a function, or the part of the cost for one caller, in ns.
+// The cost of a function, or that fraction of the cost which one caller caused,
+// in ns.
 struct Cost {
     uint32_t caller;
     double self, total;
@@ -31,8 +34,8 @@ static void put_text(struct Bytes *out, const char *text)
     Bytes_put_text(out, clean);
 }
 
-// Writes an integer. An integer of more than 31 bits is written in digits of 15
-// bits, the lowest digit first.
+// Writes an integer in the format of marshal. An integer of more than 31 bits
+// is written as digits of 15 bits, lowest digit first.
 static void put_int(struct Bytes *out, uint64_t value)
 {
     uint32_t count = 0;
@@ -73,11 +76,12 @@ static void put_key(struct Bytes *out, const struct ProfileFunction *function)
     put_text(out, function->name);
 }
 
-// Writes a cost. The number of calls is at least 1, because pstats divides by
-// the number of calls.
+// Writes the numbers of a struct Cost. The written number of calls is at least
+// 1, because pstats divides by it.
 static void put_cost(struct Bytes *out, double calls, double self, double total)
 {
-    uint64_t whole = calls >= 1 ? (uint64_t)(calls + 0.5) : 1; // NaN: 1
+    // 1 if `calls` is NaN.
+    uint64_t whole = calls >= 1 ? (uint64_t)(calls + 0.5) : 1;
 
     put_int(out, whole);
     put_int(out, whole);
@@ -85,7 +89,8 @@ static void put_cost(struct Bytes *out, double calls, double self, double total)
     put_real(out, total / 1e9);
 }
 
-// Adds each row's time to totals[] of the row and of all its callers' rows.
+// Adds the time of each row to totals[] of the row and of all its callers'
+// rows.
 static void sum_up(const struct Profile *profile, double *totals)
 {
     size_t i;
@@ -97,8 +102,8 @@ static void sum_up(const struct Profile *profile, double *totals)
     }
 }
 
-// Sorts the rows by function. The rows of function n are order[ends[n - 1]] up
-// to order[ends[n] - 1].
+// Sorts the indices of rows by the rows' functions. The rows of function n are
+// order[ends[n - 1]] up to order[ends[n] - 1].
 static void group(const struct Profile *profile, uint32_t *order,
                   uint32_t *ends)
 {
@@ -110,15 +115,15 @@ static void group(const struct Profile *profile, uint32_t *order,
         ends[i] += ends[i - 1];
     for (i = profile->row_count; i-- > 0;)
         order[--ends[profile->rows[i].function]] = (uint32_t)i;
-    // ends[n] is now the index at which the rows of function n begin. The rows
-    // of function n - 1 end there.
+    // Now ends[n] is the index at which the rows of function n begin. The rows
+    // of function n - 1 end at the same index.
     for (i = 1; i < profile->function_count; i++)
         ends[i - 1] = ends[i];
     ends[profile->function_count - 1] = (uint32_t)profile->row_count;
 }
 
-// Returns true if a caller of the row is a row of the same function. The time
-// of the caller's row contains this row's time.
+// Returns true if a caller's row, at any distance, is a row of the same
+// function. The total time of that caller's row contains the time of this row.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
     uint32_t mine = profile->rows[row].function;
@@ -142,8 +147,9 @@ static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
     return &costs[i];
 }
 
-// Computes the cost of a function from the function's rows. Stores the part for
-// each caller in `costs`. Returns the whole cost.
+// Computes the cost of a function from the rows of the function. Stores the
+// cost that each caller caused in `costs`. Returns the whole cost of the
+// function.
 static struct Cost sum_of(const struct Profile *profile, const double *totals,
                           const uint32_t *rows, size_t row_count,
                           struct Cost *costs, size_t *count)
@@ -159,7 +165,8 @@ static struct Cost sum_of(const struct Profile *profile, const double *totals,
         struct Cost *by;
 
         all.self += self;
-        all.total += row ? total : self; // the root has only its own time
+        // The total time of the root is only its own time.
+        all.total += row ? total : self;
         if (!parent)
             continue;
         by = cost_of(costs, count, profile->rows[parent].function);
@@ -192,8 +199,8 @@ static void put_function(const struct Profile *profile, uint32_t number,
 }
 
 struct Sums {
-    double *totals;     // total time of each row
-    struct Cost *costs; // costs of one function, by caller
+    double *totals;     // total time of each row in ns.
+    struct Cost *costs; // costs of one function, one entry for each caller.
     uint32_t *order, *ends;
 };
 

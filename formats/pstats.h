@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Writes a file for Python's pstats. profile_file.c calls this code, on any
-// thread.
+// Writes a profile as a file for Python's pstats. profile_file.c calls
+// Pstats_write, on any thread.
 #ifndef OCULAR_FORMATS_PSTATS_H
 #define OCULAR_FORMATS_PSTATS_H
 
 #include "formats/profile.h"
 
-// An error is stored in `out`.
+// Stores an error in `out`.
 void Pstats_write(const struct Profile *profile, struct Bytes *out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See recording_reader.h. The reader looks for a block at each multiple of
-// RECORDING_UNIT. The header of a valid block says where the next block begins.
+// The reader looks for a block at each multiple of RECORDING_UNIT bytes in the
+// file. The header of a valid block says where the next block begins.
 #include "formats/recording_reader.h"
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
@@ -16,12 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DATA WIRE_MAX_FRAME // accepted bytes of data in a block
+// Largest number of bytes of data that a block may have.
+#define MOST_DATA WIRE_MAX_FRAME
 #define HEADER sizeof(struct RecordingBlock)
 
 // --- The head ----------------------------------------------------------------
 
-// Returns 0, or -errno with a sentence in `why` that names the error.
+// Reads the head and returns 0, or returns -errno with a sentence in `why` that
+// names the error.
 static int read_head(struct RecordingReader *reader, char *why, size_t why_size)
 {
     struct RecordingHead *head = &reader->head;
@@ -95,9 +97,9 @@ static void read_opcodes(struct RecordingReader *reader)
     }
 }
 
-// Returns true if each row but the root has an earlier row as its parent, and
-// if there are not more rows than a program writes: a conversion may take a
-// time that grows with the square of their number.
+// Returns true if the parent of each row except the root is an earlier row, and
+// if there are not more rows than a program writes, because a conversion's time
+// can grow with the square of the number of rows.
 static bool is_tree(const struct FlameTable *table)
 {
     size_t i;
@@ -110,7 +112,7 @@ static bool is_tree(const struct FlameTable *table)
     return table->row_count > 0;
 }
 
-// Reads a block that has a snapshot, settings or stacks.
+// Reads a block with a snapshot, with settings or with stacks.
 static int read_message(struct RecordingReader *reader, uint32_t kind)
 {
     struct Snapshot **snapshot =
@@ -137,10 +139,10 @@ static int read_message(struct RecordingReader *reader, uint32_t kind)
     return error;
 }
 
-// Decodes the events of the block in reader->data. The events begin after
-// `open` bytes of data about open calls. Returns NULL and sets *count to 0 if
-// memory is out. If there are more than `most` events, returns NULL and sets
-// *count to their number.
+// Decodes the events in the data of the present block (reader->data). The
+// events begin after `open` bytes, which contain the open calls. If memory is
+// out, returns NULL and sets *count to 0. If there are more than `most` events,
+// returns NULL and sets *count to the number of events.
 static const struct Event *read_events(struct RecordingReader *reader,
                                        size_t open, size_t most, size_t *count)
 {
@@ -161,15 +163,15 @@ static const struct Event *read_events(struct RecordingReader *reader,
     return events;
 }
 
-// Returns the largest number of events that the program writes into a chunk. A
-// forged chunk may have many more events in few blocks of the disk.
+// Returns the largest number of events that Ocular writes into one chunk. An
+// attacker's file could have chunks with many more events in little space.
 static size_t most_events(size_t open_count)
 {
     return 4 * open_count > BLOCK_EVENTS ? 4 * open_count : BLOCK_EVENTS;
 }
 
-// Adds the chunk that a block holds. If the block is truncated, the chunk has
-// only the events that are in the file.
+// Adds the chunk in the present block to the reader. If the block is truncated,
+// the chunk only has the events that are in the file.
 static int read_chunk(struct RecordingReader *reader,
                       const struct RecordingBlock *block)
 {
@@ -210,8 +212,8 @@ static int read_chunk(struct RecordingReader *reader,
     return 0;
 }
 
-// Reads the block's data, or as much of the data as the file holds. Returns
-// false if the data is damaged or cannot be read.
+// Reads the data of a block, or as much of the data as the file contains.
+// Returns false if the data is damaged or cannot be read.
 static bool read_data(struct RecordingReader *reader,
                       const struct RecordingBlock *block, uint64_t end)
 {
@@ -226,18 +228,20 @@ static bool read_data(struct RecordingReader *reader,
     data = Bytes_extend(&reader->data, (size_t)size + 1);
     if (!data)
         return false;
-    // One byte more was allocated, so that an empty block has a buffer, too.
+    // One byte more than the data is allocated, so that the data of an empty
+    // block has an address, too.
     reader->data.size = (size_t)size;
     if (Recording_read(reader->recording, begin, data, (size_t)size))
         return false;
+    // The readable data of a truncated block is used nevertheless.
     if (!whole)
-        reader->damaged++; // the data of a truncated block is used nevertheless
+        reader->damaged++;
     return !whole || Recording_check(RECORDING_SEED, data, (size_t)size) ==
                          block->data_check;
 }
 
-// If the program was killed, the recording may hold two lists of this kind. The
-// later list replaces the earlier list.
+// If the program was killed, the recording can contain two lists of the same
+// kind. The list that comes later in the file replaces the earlier list.
 static void read_list(const struct RecordingReader *reader, struct Bytes *list,
                       size_t each)
 {
@@ -253,9 +257,10 @@ static bool is_block(const struct RecordingBlock *block, uint64_t at)
            block->used + HEADER <= block->size;
 }
 
-// Returns true if the program may have changed the block while a viewer copied
-// the file. Such blocks were begun after the cut. show_thread counts the blocks
-// of events that are missing of the cut.
+// Returns true if the program could have changed the block while a viewer
+// copied the file. Only blocks that were begun after the cut can change.
+// show_thread counts the blocks with events from before the cut that are
+// missing.
 static bool may_be_later(const struct RecordingReader *reader,
                          const struct RecordingBlock *block)
 {
@@ -263,14 +268,15 @@ static bool may_be_later(const struct RecordingReader *reader,
            (block->kind == RECORDING_CHUNK || block->kind == RECORDING_NAMES);
 }
 
-// Reads one block. Counts and skips a damaged block. Returns 0 or -ENOMEM.
+// Reads the block at an offset of the file. A damaged block is counted and
+// skipped. Returns 0 or -ENOMEM.
 static int read_block(struct RecordingReader *reader,
                       const struct RecordingBlock *block, uint64_t end)
 {
     uint64_t damaged = reader->damaged;
     int error = 0;
 
-    if (block->magic != RECORDING_BLOCK) // it was dropped
+    if (block->magic != RECORDING_BLOCK) // the program has dropped the block.
         return 0;
     if (!read_data(reader, block, end))
         error = reader->data.error ? -ENOMEM : -EINVAL;
@@ -334,8 +340,8 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-// Orders chunks by thread and sequence number. If two chunks have the same
-// sequence number, the chunk with more events comes last.
+// Sorts chunks by thread, and then by sequence number. If two chunks of a
+// thread have the same sequence number, the chunk with more events comes last.
 static int compare_chunks(const void *a, const void *b)
 {
     const struct TimelineChunk *left = &((const struct ReadChunk *)a)->chunk;
@@ -353,9 +359,9 @@ static int compare_names(const void *a, const void *b)
     return compare(left->id, right->id);
 }
 
-// Returns how many chunks of a thread are missing. A thread's chunks have
-// consecutive sequence numbers. The first number is 0 if no chunk of the thread
-// can have been forgotten.
+// Returns the number of missing chunks of a thread. The sequence numbers of a
+// thread's chunks are consecutive. The first sequence number of a thread is 0,
+// unless chunks of the thread can have been forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
                               const struct ReadChunk *last, bool forgotten,
                               size_t count)
@@ -405,7 +411,7 @@ find_listed(const struct RecordingReader *reader, uint32_t number)
                    sizeof key, compare_listed);
 }
 
-// Sets the thread's numbers and name from the list of threads.
+// Sets the thread's numbers and name to those in the list of threads.
 static void update(struct TimelineThread *thread,
                    const struct RecordingThread *listed)
 {
@@ -415,7 +421,7 @@ static void update(struct TimelineThread *thread,
     memcpy(thread->name, listed->name, sizeof thread->name - 1);
 }
 
-// Returns the number of the thread's chunks before the cut.
+// Returns the number of chunks of the thread that come before the cut.
 static size_t count_to_cut(const struct RecordingReader *reader,
                            const struct ReadChunk *all, size_t count)
 {
@@ -429,7 +435,7 @@ static size_t count_to_cut(const struct RecordingReader *reader,
 }
 
 // Adds a thread and its chunks to the view. The thread's last chunk has the
-// newest count of lost events.
+// newest number of lost events.
 static void show_thread(struct RecordingReader *reader,
                         const struct ReadChunk *all, size_t count)
 {
@@ -446,22 +452,24 @@ static void show_thread(struct RecordingReader *reader,
     last = &all[count - 1];
     thread = last->thread;
     for (i = 0; i < count; i++) {
-        // If the program was killed, there may be two chunks with one number.
-        // The later of the two is used.
+        // If the program was killed, two chunks of a thread can have the same
+        // sequence number. Of two chunks with the same sequence number, the
+        // later one is used.
         if (i + 1 < count && all[i + 1].chunk.sequence == all[i].chunk.sequence)
             continue;
         show_chunk(reader, &all[i]);
         shown++;
     }
     if (listed && last->chunk.sequence < listed->sequence)
-        update(&thread, listed); // the list is newer than the block
-    // The thread's own count may be older than the head's count.
+        update(&thread, listed); // the list of threads is newer than the block.
+    // The number of forgotten events of the thread can be older than the number
+    // in the head.
     reader->damaged += count_missing(
         all, last, thread.forgotten > 0 || reader->head.forgotten > 0, shown);
     Bytes_put(&reader->threads, &thread, sizeof thread);
 }
 
-// Adds the threads of the list that have no chunk.
+// Adds those threads from the list of threads that have no chunk.
 static void show_silent(struct RecordingReader *reader)
 {
     size_t i, known = reader->threads.size / sizeof(struct TimelineThread);
@@ -484,10 +492,11 @@ static void show_silent(struct RecordingReader *reader)
               compare_threads);
 }
 
-// Returns 0 or -ENOMEM.
+// Makes the view from the chunks and returns 0 or -ENOMEM.
 static int make_view(struct RecordingReader *reader)
 {
-    // The writers add to the address of the list, even if the list is empty.
+    // The writers add to the address of the chunks' list even if the list is
+    // empty.
     static const struct TimelineChunk *const none;
     struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
     size_t i, begin = 0, count = reader->chunks.size / sizeof *all;
@@ -534,9 +543,10 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// Sets the list of the functions that are dark at the end. The list of the
-// newest cut is used only if the timeline ends at this cut. If the program was
-// killed later, the events show which functions were dark.
+// Makes the list of functions that are dark at the end of the timeline. The
+// list of the newest cut is used only if the timeline ends at the newest cut.
+// If the program was killed after the newest cut, the events show which
+// functions were dark.
 static void list_dark(struct RecordingReader *reader)
 {
     struct PerfettoTrace *trace = &reader->trace;
@@ -548,7 +558,7 @@ static void list_dark(struct RecordingReader *reader)
     }
     trace->dark = (struct RecordingDark *)reader->dark_now.data;
     trace->dark_count = reader->dark_now.size / sizeof *trace->dark;
-    reader->dark_now.data = NULL; // the trace owns the list now
+    reader->dark_now.data = NULL; // from here on the trace owns the list.
     Darkness_update(&reader->dark, reader->view.last_ticks, trace->dark,
                     &trace->dark_count);
 }
@@ -560,7 +570,8 @@ static void describe(struct RecordingReader *reader)
 
     if (settings &&
         !(settings->overhead_budget > 0 && settings->overhead_budget <= 1))
-        settings->overhead_budget = NAN; // there is none, or it is forged
+        // The recording has no budget, or an impossible one.
+        settings->overhead_budget = NAN;
     reader->trace = (struct PerfettoTrace){
         .view = &reader->view,
         .pid = (pid_t)head->pid,
@@ -599,8 +610,8 @@ static int read_all(struct RecordingReader *reader)
     return 0;
 }
 
-// Opens the file at `path` and checks its first page. Returns 0, or -errno with
-// a sentence in `why` that names the error.
+// Opens the recording at `path` and checks its first page. Returns 0, or -errno
+// with a sentence in `why` that names the error.
 static int open_file(struct RecordingReader *reader, const char *path,
                      char *why, size_t why_size)
 {
@@ -616,8 +627,8 @@ static int open_file(struct RecordingReader *reader, const char *path,
     return error;
 }
 
-// Reads the blocks. `error` is the error of reading the first page. If `error`
-// is not 0, reads nothing.
+// Reads all blocks of the recording. `error` is the result of reading the first
+// page. If `error` is not 0, no block is read.
 static int read_rest(struct RecordingReader *reader, int error, char *why,
                      size_t why_size)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads a recording and makes the input for the writers of a timeline. The file
-// may be truncated, damaged or forged by an attacker. The reader returns all
-// parts of the file that are intact. One thread uses a reader. The thread's
-// program is not traced.
+// Reads a recording and makes the input for writers of a timeline. The file can
+// be truncated, damaged or forged by an attacker. The reader gives all those
+// parts of the file that are intact. Only one thread uses a struct
+// RecordingReader. The program of this thread is not traced.
 #ifndef OCULAR_FORMATS_RECORDING_READER_H
 #define OCULAR_FORMATS_RECORDING_READER_H
 
@@ -17,71 +17,84 @@ struct ReadName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    size_t name, file; // offsets of both texts in reader->text
+    // Offsets of the function's name and of its file's name in reader->text.
+    size_t name, file;
 };
 
-// Holds a chunk, and the state of the chunk's thread at the time of writing.
+// A chunk, and the state of its thread when the chunk was last written.
 struct ReadChunk {
     struct TimelineChunk chunk;
     struct TimelineThread thread;
 };
 
-// The reader calls `go_on` from time to time. `done` is the part of the file
-// that has been read, from 0 to 1. If `go_on` returns false, the reading ends
-// with -ECANCELED.
+// The reader calls `go_on` from time to time. `done` is the fraction of the
+// file that has been read, from 0 to 1. If `go_on` returns false, the reader
+// stops and returns -ECANCELED.
 struct RecordingWatch {
-    bool (*go_on)(void *context, double done); // may be NULL
+    bool (*go_on)(void *context, double done); // can be NULL.
     void *context;
 };
 
 struct RecordingReader {
     struct RecordingHead head;
-    struct PerfettoTrace trace; // input for a writer; `name` is set
-    uint64_t damaged; // number of damaged, truncated or missing blocks
-    // The final snapshot, which a stopped trace has written; NULL: there is
+    // Input for a writer; the reader has set `name`.
+    struct PerfettoTrace trace;
+    // Number of blocks that are damaged, truncated or missing.
+    uint64_t damaged;
+    // The snapshot that tracing wrote when it was stopped, or NULL if there is
     // none.
     struct Snapshot *final;
-    // Has Ocular's version and the settings; NULL: the recording lacks them.
+    // A snapshot with Ocular's version and the settings, or NULL if the
+    // recording has no settings.
     struct Snapshot *settings;
-    // The sampled stacks of the whole run; NULL: there are none.
+    // The sampled stacks of the whole run, or NULL if the recording has no
+    // stacks.
     struct FlameTable *stacks;
-    struct Bytes calls; // struct RecordingCalls each, in the stacks' order
+    // Array of struct RecordingCalls, in the order of the stacks' functions.
+    struct Bytes calls;
     struct RecordingWatch watch;
-    // Only the reader itself uses this field and all next fields.
-    bool to_cut; // leave out the blocks that were begun after the newest cut
-    const struct RecordingSource *source; // names that the recording lacks
+    // Only the reader itself uses the fields from `to_cut` on.
+    // True if the blocks that were begun after the newest cut are not read.
+    bool to_cut;
+    // Source of the names that the recording lacks, or NULL.
+    const struct RecordingSource *source;
     struct Recording *recording;
     struct TimelineView view;
-    struct Bytes chunks;   // struct ReadChunk each
-    struct Bytes shown;    // struct TimelineChunk * each; the chunks of `view`
-    struct Bytes threads;  // struct TimelineThread each; the threads of `view`
-    struct Bytes dark_now; // struct RecordingDark each, of the newest cut
-    struct Bytes listed;   // struct RecordingThread each, of the newest cut
-    struct Bytes names;    // struct ReadName each; sorted by id at the end
-    struct Bytes text;     // names and files of functions, each with a NUL.
-    struct Bytes data;     // data of the block that is being read
-    struct Bytes events;   // decoded events of the block that is being read
-    struct Bytes dark;     // struct Darkness each (darkness.h)
+    struct Bytes chunks; // array of struct ReadChunk.
+    struct Bytes shown;  // array of pointers to the chunks of `view`.
+    // Array of struct TimelineThread, the threads of `view`.
+    struct Bytes threads;
+    // Array of struct RecordingDark, written at the newest cut.
+    struct Bytes dark_now;
+    // Array of struct RecordingThread, written at the newest cut.
+    struct Bytes listed;
+    // Array of struct ReadName, which is sorted by id at the end.
+    struct Bytes names;
+    // Names of functions and of their files, each with a NUL.
+    struct Bytes text;
+    struct Bytes data;   // data of the block that is being read.
+    struct Bytes events; // decoded events of the block that is being read.
+    struct Bytes dark;   // array of struct Darkness (darkness.h).
     struct Opcodes *opcodes;
 };
 
-// Opens and reads a recording. Returns 0, or -errno with a sentence in `why`
-// that names the error. After success, `why` says how many blocks of the file
-// are damaged, or is empty.
+// Opens the recording at `path` and reads it. Returns 0, or -errno with a
+// sentence in `why` that names the error. After success, `why` says how many
+// blocks of the file are damaged, or is empty.
 int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          struct RecordingWatch watch, char *why,
                          size_t why_size);
 // Reads a recording that this process is writing, up to the newest cut
-// (Timeline_cut). Names may have moved meanwhile, or may have had no room, so
-// the reader looks for a missing name in `source` (may be NULL), which must
-// live as long as the reader.
+// (Timeline_cut). A name can be missing, because it was moved during the
+// reading or because there was no room for it; the reader then asks `source`,
+// which can be NULL and must live as long as the reader.
 int RecordingReader_read(struct RecordingReader *reader,
                          struct Recording *recording,
                          const struct RecordingSource *source,
                          struct RecordingWatch watch, char *why,
                          size_t why_size);
-// Reads only the first page of a file. Returns 0, or -errno with a sentence in
-// `why` that names the error.
+// Reads only the first page of the file at `path`. Returns 0, or -errno with a
+// sentence in `why` that names the error.
 int RecordingReader_probe(const char *path, char *why, size_t why_size);
 void RecordingReader_close(struct RecordingReader *reader);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each event has the level of its call. An event ends all calls whose level is
-// higher than the event's level. So after a loss of events the stack is right
-// again at the next event.
+// Each event of a thread has the level of its call. An event ends all open
+// calls whose level is higher than the event's level. The stack is therefore
+// right again at the first event after a gap of lost events.
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
 #include "formats/instant.h"
@@ -14,7 +14,8 @@ struct ReplayCall {
     unsigned level;
     bool in_task;
     bool in_step;
-    uint64_t step; // instruction that runs in the call; Event_step
+    // Instruction that runs in the call (Event_step), if `in_step` is true.
+    uint64_t step;
 };
 
 struct Replay {
@@ -24,9 +25,11 @@ struct Replay {
     size_t room;
     uint64_t now;
     struct MarkText text;
-    // Set by an enter event: the next event may name the task of the call.
+    // True if the last event began a call, so that the next event may name the
+    // call's task.
     bool entered;
-    uint32_t *spans; // numbers of spans that have begun on this thread
+    // Numbers of the program's spans that are open on this thread.
+    uint32_t *spans;
     size_t span_count;
     size_t span_room;
 };
@@ -49,7 +52,7 @@ static int push(struct Replay *replay, uint32_t id, unsigned level,
     return replay->target->begin(replay->target->context, replay->now, id, how);
 }
 
-// Ends the instruction of the innermost call.
+// Ends the instruction that runs in the innermost call.
 static int end_step(struct Replay *replay)
 {
     const struct ReplayTarget *target = replay->target;
@@ -91,7 +94,7 @@ static int pop(struct Replay *replay, enum CallEnd how)
                  : target->end(target->context, replay->now, top->id, how);
 }
 
-// Ends the open calls whose level is `level` or higher.
+// Ends all open calls whose level is `level` or higher.
 static int pop_from(struct Replay *replay, size_t level, enum CallEnd how)
 {
     int error = 0;
@@ -111,8 +114,8 @@ static int enter(struct Replay *replay, const struct Event *event,
     return error ? error : push(replay, Event_id(event), level, how);
 }
 
-// Handles a leave event. If the enter event of the same call was lost, the
-// leave event only ends calls of higher levels.
+// Handles the event of a call's end. If the event of the call's beginning was
+// lost, only calls of higher levels are ended.
 static int leave(struct Replay *replay, const struct Event *event,
                  enum CallEnd how)
 {
@@ -143,8 +146,9 @@ static int open_span(struct Replay *replay, uint32_t number)
     return 0;
 }
 
-// Removes a span from the list. Most spans end in the order in which they
-// began.
+// Removes a span of the program from the list of open spans. Most spans end
+// before the spans that began earlier, so the search begins at the end of the
+// list.
 static bool close_span(struct Replay *replay, uint32_t number)
 {
     size_t i = replay->span_count;
@@ -165,7 +169,7 @@ static int say(struct Replay *replay, const struct Event *event)
     int error = 0;
 
     if (mark.kind == EVENT_SPAN_END && !close_span(replay, mark.number))
-        return 0; // the beginning of the span was dropped
+        return 0; // the event of the span's beginning was dropped.
     if (mark.kind == EVENT_SPAN_BEGIN)
         error = open_span(replay, mark.number);
     return error ? error
@@ -173,9 +177,9 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
-// Handles the mark of a task. The mark follows the enter event of its call. If
-// the enter event was lost, the mark is ignored, because it does not belong to
-// the innermost open call.
+// Handles the event that names the task of a call. This event follows the event
+// of the call's beginning. If the event of the call's beginning was lost, the
+// task is ignored, because it does not belong to the innermost open call.
 static int begin_task(struct Replay *replay, const struct Event *event,
                       bool entered)
 {
@@ -225,9 +229,10 @@ static int play(struct Replay *replay, const struct Event *event)
     case EVENT_LOST:
         MarkText_clear(&replay->text);
         // fall through
+    // A newer version of Ocular has written this kind of event.
     default:
         if (kind != EVENT_LOOP && kind != EVENT_LOST && !Instant_of(kind))
-            return 0; // from a newer version
+            return 0;
         return target->mark(target->context, replay->now, event,
                             replay->depth ? replay->stack[replay->depth - 1].id
                                           : 0);
@@ -241,7 +246,8 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     int error = 0;
     size_t i;
 
-    replay->entered = true; // the event before may have been an enter
+    // The last event before this chunk could have begun a call.
+    replay->entered = true;
     for (i = 0; !error && i < count; i++) {
         const struct OpenCall *call = &open[i];
         enum CallBegin how =
@@ -254,8 +260,8 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     return error;
 }
 
-// Replays a chunk. If the chunk cannot be read any more, its events count as
-// lost.
+// Replays the events of a chunk. If the chunk can no longer be read, its events
+// count as lost.
 static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
 {
@@ -295,7 +301,8 @@ int Replay_thread(const struct TimelineView *view,
         silent &= !chunks[i]->event_count;
     }
     EventBuffer_release(&buffer);
-    // If the thread had no events, it is still in the same calls.
+    // If the thread has no events until the end of the timeline, its calls go
+    // on until then.
     if (silent && view->last_ticks > replay.now)
         replay.now = view->last_ticks;
     if (!error)

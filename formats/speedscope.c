@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// speedscope's JSON (speedscope.app/file-format-schema.json): The file has one
+// A file in speedscope's JSON (speedscope.app/file-format-schema.json) has one
 // profile of sampled stacks with their CPU time.
 #include "formats/speedscope.h"
 #include "formats/json_tree.h"
@@ -32,7 +32,7 @@ static struct json_object *shared_of(const struct Profile *profile)
     return shared;
 }
 
-// Returns the stack of a row, outermost frame first.
+// Returns the stack that ends in a row, outermost frame first.
 static struct json_object *stack_of(const struct Profile *profile, size_t row)
 {
     struct json_object *array = json_object_new_array();

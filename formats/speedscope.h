@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Writes speedscope's JSON. profile_file.c calls this code, on any thread.
+// Writes a profile as speedscope's JSON. profile_file.c calls Speedscope_write,
+// on any thread.
 #ifndef OCULAR_FORMATS_SPEEDSCOPE_H
 #define OCULAR_FORMATS_SPEEDSCOPE_H
 
 #include "formats/profile.h"
 
-// An error is stored in `out`.
+// Stores an error in `out`.
 void Speedscope_write(const struct Profile *profile, struct Bytes *out);
 
 #endif

@@ -39,8 +39,9 @@ bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
     return trace->name(trace->context, id, name);
 }
 
-// Returns the time of the oldest chunk of Ocular's own track, in seconds since
-// tracing began. Returns 0 if no chunk of Ocular's own track was forgotten.
+// Returns the time at which the oldest chunk in the track of Ocular's own
+// threads begins, in seconds since tracing began. Returns 0 if no chunk of this
+// track was forgotten.
 static double first_sample(const struct StretchSums *sums)
 {
     const struct TimelineView *view = sums->reader->trace.view;
@@ -101,8 +102,9 @@ static struct Sum *add_ns(struct SumTable *table, uint64_t key, double ns)
     return sum;
 }
 
-// If a function is on the stack several times, counts only its outermost frame.
-// The sampler of a live process does the same.
+// If a function is several times on the stack, only its outermost frame is
+// counted. The sampler of a live process counts a function on a stack in the
+// same way.
 static void add_path(struct StretchSums *sums,
                      const struct TimelineSample *sample)
 {
@@ -209,9 +211,9 @@ static void add_to_curve(struct StretchSums *sums,
             (float)(sample->cpu_ns / 1e9 * STRETCH_CURVE / all_s);
 }
 
-// Handles an event of Ocular's own track. The caller must also pass events
-// before the stretch, because each stack is recorded as the difference from the
-// previous stack.
+// Handles an event in the track of Ocular's own threads. The caller also passes
+// the events before the stretch, because each stack is recorded by its
+// difference from the stack before.
 static void add_own(struct StretchSums *sums, struct SampleReader *reader,
                     const struct Event *event)
 {
@@ -270,8 +272,8 @@ static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
     size_t i, count = events ? chunk->event_count : 0;
 
     if (!events) {
-        // Without these events the outer frames of the next recorded stack are
-        // unknown.
+        // If this chunk cannot be read, the outer frames of the next recorded
+        // stack are unknown.
         if (chunk->thread == TIMELINE_OWN)
             *samples = (struct SampleReader){0};
         else

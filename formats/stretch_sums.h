@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sums the events and samples of a stretch of a recording. The number of calls
-// is the number of events that begin a call. CPU times come from samples alone,
-// because the times of events include the cost of the hooks. One thread at a
-// time uses a struct StretchSums.
+// Sums up the events and the samples of a stretch of a recording. The number of
+// a function's calls is the number of events that begin a call of the function.
+// CPU times are from samples only, because the times of events include the cost
+// of the hooks. Only one thread at a time may use a struct StretchSums.
 #ifndef OCULAR_FORMATS_STRETCH_SUMS_H
 #define OCULAR_FORMATS_STRETCH_SUMS_H
 
@@ -11,10 +11,12 @@
 #include "formats/sum_table.h"
 #include "tracer/sample/flame.h"
 
-#define STRETCH_CURVE 48     // number of values in `curve`
-#define STRETCH_CHANGES 256u // number of the newest changes that are kept
+#define STRETCH_CURVE 48 // number of elements of `curve`.
+// Largest number of changes that are kept, the newest ones.
+#define STRETCH_CHANGES 256u
 
-// An opcode changed because an instruction was specialised or deoptimised.
+// The change of an opcode, because an instruction was specialised or
+// deoptimised.
 struct StretchChange {
     uint64_t ticks;
     uint32_t id, line;
@@ -22,38 +24,48 @@ struct StretchChange {
 };
 
 struct StretchSums {
-    const struct RecordingReader *reader; // borrowed
-    // Times with the suffix _s are seconds since tracing began.
-    double all_from_s, all_to_s; // the time that the recording covers
-    double counted_s;            // no event after this time was forgotten
-    double from_s, to_s;         // the stretch
-    uint64_t from, to;           // the stretch in ticks, without `to` itself
-    // Key: function's id. `ns` is CPU time as the innermost function, and
-    // `total_ns` is CPU time anywhere on the stack. `what` is the ticks of the
-    // newest call.
+    const struct RecordingReader *reader; // the caller still owns the reader.
+    // Fields whose names end in _s are seconds since tracing began.
+    double all_from_s, all_to_s; // beginning and end of the whole recording.
+    // All events after this time are in the recording.
+    double counted_s;
+    double from_s, to_s; // beginning and end of the stretch.
+    // Beginning and end of the stretch in ticks; `to` itself does not belong to
+    // the stretch.
+    uint64_t from, to;
+    // Key: id of the function. `ns` is CPU time with the function as the
+    // innermost one, and `total_ns` is CPU time with the function anywhere on
+    // the stack. `what` is the ticks at the newest call of the function.
     struct SumTable functions;
-    struct SumTable callers; // key: id of callee, id of caller (0: unknown)
-    struct SumTable threads; // key: thread's id, id of function (0: unknown)
-    // Key: function's id, code unit of the instruction. `what` is the
-    // Event_step of the newest sample. `calls` is the number of samples in C.
+    // Key: id of the callee, and id of the caller (0 if unknown).
+    struct SumTable callers;
+    // Key: thread id, and id of the function (0 if unknown).
+    struct SumTable threads;
+    // Key: id of the function, and code unit of the instruction. `what` is the
+    // Event_step of the newest sample at the instruction. `calls` is the number
+    // of samples that found a C function running which the instruction had
+    // called.
     struct SumTable instructions;
-    // Key: 1 + opcode before the change, opcode after the change.
+    // Key: 1 + the opcode before the change, and the opcode after the change.
     struct SumTable pairs;
     struct ArmedSpans spans;
     struct Flame flame;
-    // A ring buffer, which begins again at index 0 when it is full.
+    // A ring buffer, in which a new change overwrites the oldest change.
     struct StretchChange changes[STRETCH_CHANGES];
-    uint64_t change_count; // all changes, also those that were overwritten
-    // CPU time of the samples in each part of the whole recording, in cores.
+    // Number of all changes, also of the overwritten ones.
+    uint64_t change_count;
+    // For each part of the whole recording, the CPU time of samples divided by
+    // the part's length (cores).
     float curve[STRETCH_CURVE];
     uint64_t events, lost;
     uint64_t samples;
-    double cpu_ns;  // CPU time of all samples
-    double else_ns; // CPU time of samples without a known innermost function
+    double cpu_ns; // ns of CPU time of all samples.
+    // ns of CPU time of the samples whose innermost function is unknown.
+    double else_ns;
     uint32_t stamp; // number of the newest sample.
     // `overhead` is the sum of `overheads` values of the overhead counter, each
-    // a part of the program's CPU time. `armed` is the newest number of armed
-    // hooks; NaN: unknown.
+    // of which is a fraction of the program's CPU time. `armed` is the newest
+    // number of armed hooks, or NaN if unknown.
     double overhead, armed;
     uint64_t overheads;
 };
@@ -61,8 +73,8 @@ struct StretchSums {
 void StretchSums_init(struct StretchSums *sums,
                       const struct RecordingReader *reader);
 void StretchSums_release(struct StretchSums *sums);
-// Reads the part of the stretch that the recording covers. Returns 0 or -errno.
-// Returns -ECANCELED if `watch` has stopped the reading.
+// Reads that part of the stretch which the recording covers. Returns 0 or
+// -errno. Returns -ECANCELED if `watch` has stopped the reading.
 int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch);
 // Returns the length of the stretch in seconds, at least 1e-9.
@@ -71,8 +83,8 @@ double StretchSums_length(const struct StretchSums *sums);
 // tracing began.
 double StretchSums_s(const struct StretchSums *sums, uint64_t ticks);
 uint64_t StretchSums_ticks(const struct StretchSums *sums, double s);
-// Sets *name to the name of a function. Returns false if the recording does not
-// hold the function's name.
+// Sets *name to the name of the function `id`. Returns false if the recording
+// does not contain the function's name.
 bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
                       struct PerfettoName *name);
 

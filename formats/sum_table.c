@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See sum_table.h. The table uses open addressing and is at most half full.
+// See sum_table.h. The hash table of sums uses open addressing, and is at most
+// half full.
 #include "formats/sum_table.h"
 #include "ipc/base/heap.h"
 
@@ -89,7 +90,7 @@ void SumTable_sort(struct SumTable *table)
         qsort(table->sums, kept, sizeof *table->sums, by_key);
 }
 
-// Returns the index of the first sum whose key is at least `key`.
+// Returns the index of the first sum whose key is `key` or higher.
 static size_t lower_bound(const struct SumTable *table, uint64_t key)
 {
     size_t low = 0, high = table->count;

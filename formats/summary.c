@@ -39,7 +39,7 @@ int Summary_open(struct Summary **out, const char *path,
         return error;
     }
     // `sums` and `reader.trace` keep pointers to the reader, so the reader must
-    // stay at this address.
+    // not be moved to another address.
     StretchSums_init(&summary->sums, &summary->reader);
     *out = summary;
     return 0;
@@ -106,7 +106,8 @@ struct FlameTable *Summary_stacks(struct Summary *summary)
         FlameTable_free(table);
         return NULL;
     }
-    // Casting away const is valid, because nobody else reads the table yet.
+    // The cast to a type without const is allowed here, because nobody else
+    // reads the table yet.
     rows = (struct FlameRow *)table->rows;
     for (i = 0; i < table->row_count; i++) {
         rows[i].share = (double)rows[i].cpu_ns / length_ns;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See summary_listing.h. The record of a specialisation names the function, the
-// line and both opcodes, but not the instruction's offset. So the listing shows
-// the specialisation at each instruction that has this line and this opcode.
+// See summary_listing.h. The record of a specialisation has the function, the
+// line and both opcodes, but not the offset of the instruction. The listing
+// therefore shows the specialisation at each instruction with the same line and
+// opcode.
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 
@@ -74,7 +75,7 @@ struct Listing *SummaryListing_make(const struct StretchSums *sums, uint64_t id)
     out->instructions = count;
     out->words = 1;
     out->process_start_s = (double)sums->reader->trace.start_unix_ns / 1e9;
-    // The listing's samples cover this many seconds.
+    // The samples of the listing cover `at_s` seconds.
     out->at_s = StretchSums_length(sums);
     rows = Arena_alloc(&out->arena, count * sizeof *rows);
     for (i = 0; rows && i < count; i++)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Lists one function's code in a stretch of a recording. The listing has the
-// instructions that samples found, and says whether these instructions were
-// specialised.
+// Lists the code of one function for a stretch of a recording. The listing has
+// the instructions that samples found running, and says whether each
+// instruction was specialised.
 #ifndef OCULAR_FORMATS_SUMMARY_LISTING_H
 #define OCULAR_FORMATS_SUMMARY_LISTING_H
 
 #include "formats/stretch_sums.h"
 #include "ipc/listing.h"
 
-// Returns a listing that the caller frees. Returns NULL if no sample found an
+// Returns a listing, which the caller frees. Returns NULL if no sample found an
 // instruction of the function, or if memory is out.
 struct Listing *SummaryListing_make(const struct StretchSums *sums,
                                     uint64_t id);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See summary_snapshot.h. If the stretch is the whole run, and the recording
-// holds the program's final snapshot, most numbers of functions are copied from
-// the final snapshot. Shares are always computed from the stretch's samples.
+// contains the final snapshot of the program, most numbers of functions are
+// copied from the final snapshot. Shares are always computed from the samples
+// in the stretch.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "formats/run_facts.h"
@@ -15,27 +16,27 @@
 #include <string.h>
 
 #define ROWS_MOST 32768u
-// A live process sends at most PARTS_MOST callers of a function, and at most
-// PARTS_MOST functions of a thread.
+// Largest number of a function's callers, and of a thread's functions, that a
+// live process sends.
 #define PARTS_MOST 12u
-// If a function was dark for at least the part MOSTLY of the stretch, nearly
-// all sampled calls ran without hooks. So the samples show the CPU time of a
-// call.
+// If a function was dark for at least the fraction MOSTLY of the stretch,
+// nearly all its sampled calls ran without hooks. In this case the samples show
+// the CPU time of a call.
 #define MOSTLY 0.9
-// UNKNOWN_CALLS is the largest relative standard error with which the number of
+// UNKNOWN_CALLS is the largest relative standard error with which a number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
-// which the CPU time of a call is shown.
+// which a CPU time of a call is shown.
 #define UNKNOWN_CALLS 0.5
 #define UNKNOWN_MEAN 0.25
 
 struct Maker {
     const struct StretchSums *sums;
-    // The program's final snapshot; NULL: the stretch is not the whole run, or
-    // the recording has no final snapshot.
+    // The final snapshot of the program, or NULL if the stretch is not the
+    // whole run, or if the recording has no final snapshot.
     const struct Snapshot *final;
     struct Snapshot *out;
-    double length_ns; // length of the stretch
-    bool counted;     // no event of the stretch is missing
+    double length_ns; // length of the stretch in ns.
+    bool counted;     // true if no event of the stretch is missing.
 };
 
 static bool is_all(const struct StretchSums *sums)
@@ -48,7 +49,7 @@ static const char *text_of(struct Maker *maker, const char *text)
     return Snapshot_text(maker->out, text);
 }
 
-// --- Parts of a time ---------------------------------------------------------
+// --- Largest parts of a CPU time ---------------------------------------------
 
 static int by_ns(const void *a, const void *b)
 {
@@ -58,8 +59,9 @@ static int by_ns(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-// Lists the largest parts of a CPU time. The last element of the list is the
-// sum of all smaller parts. Sets *count to the number of elements.
+// Makes a list of the largest parts of a CPU time. The last element of the list
+// is the sum of all parts that are not in the list. Sets *count to the number
+// of elements of the list.
 static const struct Caller *list_parts(struct Maker *maker,
                                        const struct Sum *parts, size_t *count)
 {
@@ -107,8 +109,9 @@ static void fill_shares(struct Maker *maker, struct Function *f,
     f->caller_count = count;
 }
 
-// Estimates the calls of a function that was armed in slices. The estimate is
-// the number of counted calls plus the function's rate times its dark time.
+// Estimates the number of calls of a function that was armed in slices. The
+// estimate is the number of counted calls, plus the function's call rate times
+// the time in which it was dark.
 static void estimate_calls(const struct Maker *maker, struct Function *f,
                            const struct Sum *sum)
 {
@@ -137,7 +140,7 @@ static void estimate_calls(const struct Maker *maker, struct Function *f,
     f->avg_estimated = 1;
 }
 
-// Sets the numbers of calls of `f` from the events of the stretch.
+// Sets the numbers of calls of `f` from the events in the stretch.
 static void count_calls(const struct Maker *maker, struct Function *f,
                         const struct Sum *sum, const struct ArmedTime *armed)
 {
@@ -162,12 +165,13 @@ static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
         return STATE_PARTIAL;
     if (armed->is_dark)
         return sum->calls ? STATE_PARTIAL : STATE_DARK;
-    // A function without events may never have been armed, or may have been
-    // running since before the stretch.
+    // A function without events was perhaps never armed, or a call of it has
+    // run since before the stretch.
     return sum->calls || sum->resumed ? STATE_ARMED : NULL_U64;
 }
 
-// Fills in a function's row from the events and samples of the stretch.
+// Fills in the row of a function from the events and the samples in the
+// stretch.
 static void fill_function(struct Maker *maker, struct Function *f,
                           const struct Sum *sum)
 {
@@ -216,8 +220,9 @@ static void fill_function(struct Maker *maker, struct Function *f,
     fill_shares(maker, f, sum);
 }
 
-// Copies a function's row of the final snapshot. The shares are replaced,
-// because the shares of the final snapshot cover only the last minute.
+// Copies the row of a function from the final snapshot. The shares are computed
+// again, because the shares in the final snapshot cover only the last minute of
+// the run.
 static void take_function(struct Maker *maker, struct Function *f,
                           const struct Function *last)
 {
@@ -255,8 +260,9 @@ static int by_share(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-// Lists the functions of the final snapshot, if there is one. Then lists all
-// other functions that have events or samples in the stretch.
+// First lists the functions in the final snapshot, if there is one. Then lists
+// all functions that have events or samples in the stretch and are not listed
+// yet.
 static void fill_functions(struct Maker *maker)
 {
     const struct SumTable *sums = &maker->sums->functions;
@@ -309,8 +315,8 @@ static void fill_thread(struct Maker *maker, struct Thread *thread,
     thread->function_count = count;
 }
 
-// If two threads of the run had the same id, both threads share one row, and
-// the row has the first thread's name.
+// If two threads of the run had the same thread id, both share one row, and the
+// row has the name of the first thread.
 static void fill_threads(struct Maker *maker)
 {
     const struct TimelineView *view = maker->sums->reader->trace.view;
@@ -335,8 +341,9 @@ static void fill_threads(struct Maker *maker)
 
 // --- Specialisation ----------------------------------------------------------
 
-// Returns true if the instruction lost its specialisation. The name of a
-// specialised opcode begins with the name of the base opcode and "_".
+// Returns true if the change is a loss of the instruction's specialisation. The
+// name of a specialised opcode is the name of the base opcode, then "_" and
+// more.
 static bool is_deopt(const char *from, const char *to)
 {
     size_t size = strlen(to);
@@ -416,10 +423,10 @@ static void fill_pairs(struct Maker *maker)
     maker->out->transition_pair_count = list ? pairs->count : 0;
 }
 
-// --- The whole ---------------------------------------------------------------
+// --- Whole snapshot ----------------------------------------------------------
 
-// Copies the garbage collections of the final snapshot. Their share is the
-// share of the whole run.
+// Copies the garbage collections from the final snapshot. The share of garbage
+// collections in CPU time is that of the whole run.
 static void fill_garbage(struct Maker *maker)
 {
     const struct Snapshot *final = maker->final;

@@ -6,7 +6,7 @@
 #include "formats/stretch_sums.h"
 #include "ipc/snapshot.h"
 
-// Returns a snapshot that the caller frees. Returns NULL if memory is out.
+// Returns a snapshot, which the caller frees. Returns NULL if memory is out.
 struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums);
 
 #endif

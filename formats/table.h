@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declares the table of functions that the formats library offers to the
+// Declares the table of functions that the library of formats/ offers to the
 // tracer.
 #ifndef OCULAR_FORMATS_TABLE_H
 #define OCULAR_FORMATS_TABLE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The guard is a hash table by thread id with open addressing. The size of the
-// table never changes.
+// The guard is a hash table with open addressing, whose keys are thread ids.
+// The number of entries of the guard never changes.
 #include "formats/tid_guard.h"
 #include "ipc/base/heap.h"
 
@@ -25,7 +25,8 @@ void TidGuard_release(struct TidGuard *guard)
 
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid)
 {
-    size_t at = (size_t)tid & guard->mask; // the kernel assigns ids in sequence
+    // No hash function is needed, because the kernel assigns ids in sequence.
+    size_t at = (size_t)tid & guard->mask;
 
     while (guard->places[at].tid && guard->places[at].tid != tid)
         at = (at + 1) & guard->mask;

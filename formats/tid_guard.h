@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds for each native thread id the time up to which events have been
-// written. The kernel reuses ids. Events of the later thread with an id must
-// not be earlier than events of the earlier thread. A writer of a timeline uses
-// the guard on one thread.
+// Keeps for each thread id of the kernel the time up to which events have been
+// written. The kernel uses thread ids again. The events of a thread must not be
+// earlier than the events of an earlier thread with the same thread id. A
+// writer of a timeline owns the guard and uses it on one thread.
 #ifndef OCULAR_FORMATS_TID_GUARD_H
 #define OCULAR_FORMATS_TID_GUARD_H
 
@@ -11,19 +11,21 @@
 #include <sys/types.h>
 
 struct TidTime {
-    pid_t tid; // 0: the entry is free
+    pid_t tid; // thread id, or 0 if the entry is free.
     uint64_t ticks;
 };
 
 struct TidGuard {
     struct TidTime *places;
-    size_t mask; // number of entries - 1, all bits set
+    // Number of entries - 1; the number of entries is a power of 2.
+    size_t mask;
 };
 
-// Makes room for `count` threads. Returns 0 or -ENOMEM.
+// Makes a guard for `count` threads. Returns 0 or -ENOMEM.
 int TidGuard_init(struct TidGuard *guard, size_t count);
 void TidGuard_release(struct TidGuard *guard);
-// Returns a pointer to the thread's time, which is 0 ticks for a new id.
+// Returns a pointer to the time, in ticks, up to which events of the thread id
+// have been written; the time is 0 for a new thread id.
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid);
 
 #endif

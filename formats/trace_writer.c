@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See trace_writer.h: This file has the buffer, the scale of times, names, and
-// facts about the run. perfetto.c and the formats call these functions on the
-// writing thread.
+// Implements the buffer, the conversion of times, names, and facts about the
+// run (see trace_writer.h). perfetto.c and the format writers call these
+// functions on the thread that writes the file.
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/snapshot.h"
@@ -14,12 +14,12 @@
 #include <string.h>
 #include <time.h>
 
-#define SCALE_BITS 62 // a product with 60 bits of ticks fits 128 bits
+#define SCALE_BITS 62 // ticks of 60 bits times the scale fit into 128 bits.
 
 const char *Trace_begin_word(enum CallBegin how)
 {
     static const char *const words[] = {
-        [CALL_EARLIER] = "earlier", // the call began before the trace
+        [CALL_EARLIER] = "earlier", // the call began before the trace.
         [CALL_RESUMED] = "resumed",
     };
 
@@ -43,13 +43,13 @@ void TraceWriter_init(struct TraceWriter *writer,
     double hz = trace->hz >= 1 ? trace->hz : 1e9;
     time_t start = (time_t)(trace->start_unix_ns / 1000000000u);
     struct tm utc;
-    int exponent; // the ns of a tick are below 2^exponent
+    int exponent; // the ns of one tick are less than 2^exponent.
 
     frexp(1e9 / hz, &exponent);
     if (exponent < 0)
         exponent = 0;
-    // The scale is exact if hz is 1e9 divided by a power of two. Otherwise the
-    // scale is rounded up, so that a whole number of ns stays whole.
+    // The scale is exact if hz is 1e9 divided by a power of two. If the scale
+    // is not exact, it is rounded up, so that a whole number of ns stays whole.
     writer->shift = (unsigned)(SCALE_BITS - exponent);
     writer->scale = (uint64_t)ceill(ldexpl(1e9L / hz, SCALE_BITS - exponent));
     writer->trace = trace;
@@ -106,7 +106,7 @@ int TraceWriter_look(struct TraceWriter *writer)
     return -ECANCELED;
 }
 
-// --- Words -----------------------------------------------------------------
+// --- Words for beginnings and ends of calls --------------------------------
 
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *out)
@@ -164,8 +164,8 @@ static struct TraceFact when(const struct TraceWriter *writer, const char *key,
     return (struct TraceFact){key, FACT_NS, NULL, ns, (double)(ns / 1000.0L)};
 }
 
-// Writes the rules with commas between them. Leaves out the rules that do not
-// fit.
+// Writes the rules of a filter with commas between them. Rules that do not fit
+// are left out.
 static void join(char out[TRACE_RULES], const struct FilterRule *rules,
                  size_t count)
 {
@@ -178,7 +178,8 @@ static void join(char out[TRACE_RULES], const struct FilterRule *rules,
                                      used ? ", " : "", rules[i].text);
 }
 
-// Adds the settings that the recording has and the trace used.
+// Adds those settings to the facts that the recording contains and that the
+// trace used.
 static void add_settings(struct TraceFacts *facts,
                          const struct Snapshot *settings)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Has the parts that the writers of a timeline share. These are the file and
-// its buffer, times, names and progress. A format (json_trace.c, pftrace.c)
-// turns calls and marks into bytes. perfetto.c walks over the timeline and
-// calls the format. One thread uses a writer.
+// Contains the functions that all writers of a timeline share. The shared
+// functions are for the file and its buffer, and for times, names and progress.
+// A format (json_trace.c, pftrace.c) turns calls and marks into bytes.
+// perfetto.c goes through the timeline and calls the functions of the format.
+// Only one thread uses a struct TraceWriter.
 #ifndef OCULAR_FORMATS_TRACE_WRITER_H
 #define OCULAR_FORMATS_TRACE_WRITER_H
 
@@ -13,73 +14,86 @@
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/trace.h"
 
-#define TRACE_BUFFER (128u << 10) // more than any event takes
-#define TRACE_NAME 512  // maximum size of a function's name with its NUL
-#define TRACE_TEXT 4096 // maximum size of other text
-#define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32) // of a frame's label
+// Size of the buffer in bytes, which is more than the largest event.
+#define TRACE_BUFFER (128u << 10)
+// Largest number of bytes of a function's name, with its NUL.
+#define TRACE_NAME 512
+#define TRACE_TEXT 4096 // largest number of bytes of any other text.
+// Largest number of bytes of the label of a frame.
+#define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32)
 #define TRACE_STEP 96
-#define TRACE_LOOK_EVERY 256    // events between two readings of the clock
-#define TRACE_LOOK_NS 50000000u // shortest time between two reports of progress
-#define TRACE_FACTS 17          // the largest number of facts about a run
-#define TRACE_RULES 4096        // bytes of the rules of a filter, with the NUL
+// Number of events after which the clock is read again.
+#define TRACE_LOOK_EVERY 256
+// Shortest time in ns between two reports of progress.
+#define TRACE_LOOK_NS 50000000u
+#define TRACE_FACTS 17 // largest number of facts about a run.
+// Largest number of bytes of a filter's rules, with the NUL.
+#define TRACE_RULES 4096
 
 struct TraceWriter {
-    const struct PerfettoTrace *trace; // the trace that is written now
-    const struct PerfettoTrace *first; // first trace of the file
+    const struct PerfettoTrace *trace; // the trace that is being written.
+    const struct PerfettoTrace *first; // the first trace of the file.
     struct Output output;
-    struct Encoded encoded; // pieces that are made once per function or loop
-    uint64_t events;        // number of events written
-    uint64_t total;         // about the number of all events
-    uint64_t looked_ns;     // when progress was last reported
-    uint64_t scale;         // ns per tick, shifted left by `shift`
+    // Bytes that are made once for each function or loop.
+    struct Encoded encoded;
+    uint64_t events;    // number of events written so far.
+    uint64_t total;     // approximate number of all events in the file.
+    uint64_t looked_ns; // ns of the clock at the last report of progress.
+    uint64_t scale;     // ns of one tick, shifted left by `shift`.
     unsigned shift;
-    // ns between the start of this trace and the start of the file's time; 0
-    // unless the format sets it
+    // ns from the beginning of the file to the start of this trace, or 0 unless
+    // the format sets it.
     uint64_t later_ns;
-    uint64_t last; // ticks of the newest event of this thread
-    size_t chunk;  // next chunk of the view to write
-    int error;     // 0, or -errno of a failed write
-    char date[40]; // of the start
-    size_t used;   // bytes in the buffer
+    uint64_t last; // ticks at the newest event of the present thread.
+    size_t chunk;  // index of the view's next chunk to write.
+    int error;     // -errno of a write that failed, or 0.
+    char date[40]; // date and time of the start of tracing, as text.
+    size_t used;   // number of bytes in the buffer.
     uint8_t buffer[TRACE_BUFFER];
 };
 
 struct TraceCounter {
     enum AsideCounter which;
-    const struct TimelineThread *thread; // set for ASIDE_CPU only
+    // The thread of a counter ASIDE_CPU, or NULL for other counters.
+    const struct TimelineThread *thread;
     const char *name;
     const char *unit;
     double value;
 };
 
 struct TraceChange {
-    char name[2 * 64 + 8]; // "A -> B"
-    uint32_t id;           // of the function
-    uint32_t line;         // 0: none
+    char name[2 * 64 + 8]; // text "A -> B" with two opcodes.
+    uint32_t id;           // id of the function.
+    uint32_t line;         // number of the source line, or 0 if there is none.
 };
 
-// Describes a period in which a function was dark.
+// A time in which a function was dark.
 struct TraceDark {
     uint32_t id;
-    uint64_t begin_ns, end_ns; // since the start of tracing
-    bool earlier;              // the period began before the file begins
-    bool open;                 // the period goes on where the file ends
+    uint64_t begin_ns, end_ns; // ns since the start of tracing.
+    // True if the function was dark before the file begins.
+    bool earlier;
+    // True if the function is still dark at the end of the file.
+    bool open;
 };
 
-// Describes a format. The format's writer begins with a struct TraceWriter. The
-// functions return 0 or -errno. `begin` and `end` are functions of a
-// ReplayTarget, and the writer is their context.
+// A format of trace files, as a table of functions. The context of a format's
+// functions is a struct that begins with a struct TraceWriter. The functions of
+// a format return 0 or -errno. `begin` and `end` are functions of a
+// ReplayTarget, and get the writer as their context.
 struct TraceFormat {
     size_t writer_bytes;
-    int (*head)(struct TraceWriter *writer); // also writes the process's name
+    // Writes the head of the file and the name of the process.
+    int (*head)(struct TraceWriter *writer);
     int (*thread)(struct TraceWriter *writer,
                   const struct TimelineThread *thread);
     int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
     int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
                 uint64_t what, bool begins);
-    // A step of a task begins. If `task` is NULL, the step ends. A flow links
-    // all steps of the task with the same number.
+    // `task` is called when a step of a task begins. If the argument `task` is
+    // NULL, the step of the task ends. A flow links all steps of a task, which
+    // have the task's number.
     int (*task)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
@@ -87,14 +101,16 @@ struct TraceFormat {
     // Writes an instant of a kind in instant.h, for the function `id`.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
-    // `count` events are missing; `what` says why in a word.
+    // Writes that `count` events are missing; `what` gives the reason in one
+    // word.
     int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // Called once, before the next four functions. The four functions are
-    // called after all threads were written. The times of the four functions
-    // are `ns` since the start of tracing, in any order.
+    // `own` is called once, before the first call of the next four functions.
+    // The next four functions are called after all threads were written. The
+    // argument `ns` of the next four functions is the time since the start of
+    // tracing; the times can be in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
@@ -103,27 +119,27 @@ struct TraceFormat {
     int (*dark)(struct TraceWriter *writer, const struct TraceDark *dark);
     int (*sample)(struct TraceWriter *writer, uint64_t ns,
                   const struct TimelineSample *sample);
-    int (*tail)(struct TraceWriter *writer);     // may be NULL
-    void (*release)(struct TraceWriter *writer); // may be NULL
+    int (*tail)(struct TraceWriter *writer);     // can be NULL.
+    void (*release)(struct TraceWriter *writer); // can be NULL.
 };
 
-// Is a fact about the whole run. Facts are written into the file.
+// A fact about the whole run, which is written into the file.
 struct TraceFact {
     const char *key;
     enum { FACT_TEXT, FACT_NUMBER, FACT_REAL, FACT_NS } kind;
     const char *text;
-    uint64_t number; // or the ns
-    double real;     // or the microseconds
+    uint64_t number; // value of a FACT_NUMBER, or ns of a FACT_NS.
+    double real;     // value of a FACT_REAL, or microseconds of a FACT_NS.
 };
 
 struct TraceFacts {
     struct TraceFact list[TRACE_FACTS];
     size_t count;
-    // The rules of the filter, with commas.
+    // The rules of the filter, with commas between them.
     char exclude[TRACE_RULES], include_only[TRACE_RULES];
 };
 
-// Holds a function's name and place as valid UTF-8.
+// The name, file and line of a function, as valid UTF-8.
 struct TraceName {
     char name[TRACE_NAME];
     char file[TRACE_TEXT];
@@ -131,12 +147,12 @@ struct TraceName {
     uintptr_t address;
 };
 
-// Returns the word that says how a call begins or ends, or NULL if no word is
-// needed.
+// Returns the word for the beginning or the end of a call, or NULL if the
+// beginning or end is a normal one.
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
 
-// Sets the trace that is written from now on.
+// Sets the trace that is written next.
 void TraceWriter_init(struct TraceWriter *writer,
                       const struct PerfettoTrace *trace);
 void TraceWriter_facts(const struct TraceWriter *writer,
@@ -146,18 +162,20 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
 // Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
-// Makes the label of a sample's frame. Id 0 stands for all outer frames that
-// were not kept.
+// Makes the label of a frame in a sample's stack. `id` 0 stands for all outer
+// frames that the sampler did not keep.
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
-// Writes the buffer to the file. Returns 0 or -errno.
+// Writes the bytes in the buffer to the file. Returns 0 or -errno.
 int TraceWriter_flush(struct TraceWriter *writer);
-// Appends any number of bytes. Returns 0 or -errno.
+// Appends `size` bytes of data to the file; `size` can be larger than the
+// buffer. Returns 0 or -errno.
 int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
-// Reports progress if enough time has passed. Returns 0 or -ECANCELED.
+// Reports progress if TRACE_LOOK_NS have passed since the last report. Returns
+// 0, or -ECANCELED if `progress` returned false.
 int TraceWriter_look(struct TraceWriter *writer);
 
-// Returns the nanoseconds of a duration in ticks.
+// Returns the number of nanoseconds that a duration in ticks lasts.
 static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                                            uint64_t ticks)
 {
@@ -165,9 +183,9 @@ static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                       writer->shift);
 }
 
-// Returns the time of an event in nanoseconds since the start of tracing, or
-// since the start of the file's earliest trace (later_ns). An event before the
-// start of tracing gets the time of the start.
+// Returns the time of an event in ns since the start of tracing, or since the
+// start of the earliest trace in the file (later_ns). An event before the start
+// of tracing gets the time of the start.
 static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
                                       uint64_t ticks)
 {
@@ -177,7 +195,7 @@ static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
            writer->later_ns;
 }
 
-// Counts an event. Returns 0 or -ECANCELED.
+// Counts an event that is written, and returns 0 or -ECANCELED.
 static inline int TraceWriter_count(struct TraceWriter *writer)
 {
     if (writer->events++ % TRACE_LOOK_EVERY)
@@ -187,7 +205,8 @@ static inline int TraceWriter_count(struct TraceWriter *writer)
 
 // Returns the address at which the caller may write up to `size` bytes, at most
 // TRACE_BUFFER. After an error returns NULL, and the error is in writer->error.
-// After the writing the caller passes the end of the bytes to TraceWriter_took.
+// After writing, the caller passes the address behind the written bytes to
+// TraceWriter_took.
 static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
 {
     if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))
@@ -201,7 +220,7 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// The next functions make the keys of pieces that are encoded once.
+// The functions below make the keys under which encoded bytes are stored.
 static inline uint64_t Trace_function_key(uint32_t id)
 {
     return id;
@@ -242,9 +261,8 @@ static inline uint64_t Trace_frame_key(uint32_t id)
     return UINT64_C(3) << 48 | id;
 }
 
-// The key of a stack is computed by FNV-1a from the key of the outer frames and
-// the id of one more frame.
-// Key of a stack without frames.
+// The key of a stack is an FNV-1a hash of the key of the outer frames and of
+// the id of the innermost frame's function. The key of a stack without frames.
 #define TRACE_STACK_KEY UINT64_C(0xcbf29ce484222325)
 
 static inline uint64_t Trace_stack_key(uint64_t before, uint32_t id)
