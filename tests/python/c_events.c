@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fires events of sys.monitoring from C code, as Cython's code does. The events
-// are fired with and without an exception set. test_c_events.py uses this
-// module.
+// Fires events of sys.monitoring from C code, as Cython's code does. This
+// module fires an event with or without an exception set. test_c_events.py uses
+// this module.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -56,7 +56,8 @@ static PyObject *fire(PyObject *module, PyObject *args)
     exception = PyErr_GetRaisedException();
     PyMonitoring_ExitScope();
     if (result < 0 && !exception)
-        // Here the event has returned -1 without setting an exception.
+        // At this point PyMonitoring has returned -1 for the event without
+        // setting an exception.
         exception = Py_NewRef(PyExc_SystemError);
     return exception ? exception : Py_NewRef(Py_None);
 }

@@ -3,8 +3,8 @@
 
 python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
 
-runs for minutes and prints the memory ten times. The tests run it for a few hundred
-rounds. All objects that a round makes are freed at its end."""
+The command above runs for minutes, and prints the memory ten times. The tests run this
+module for a few hundred rounds. All objects that a round makes are freed at its end."""
 
 import argparse
 import collections
@@ -103,7 +103,7 @@ def by_suspension(n):
     running = space.pop("made")(n)
     next(running)
     running.send(1)
-    # the generator is freed together with its code while it is suspended
+    # the generator is suspended, and is freed together with its code
     return running
 
 

@@ -8,8 +8,9 @@ from e2e.fixtures import own_place, sockets  # noqa: F401
 
 @pytest.fixture
 def no_turns():
-    """Sets a switch interval longer than any call, so that no call counts as waiting
-    for another thread. The test runner may have another thread, as pytest-xdist has."""
+    """Sets a switch interval that is longer than any call, so that no call counts as
+    waiting for another thread. The test runner can have another thread, for example with
+    pytest-xdist."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     yield
@@ -18,8 +19,8 @@ def no_turns():
 
 @pytest.fixture
 def no_collections():
-    """The garbage collector does not run. In a test process with a large heap a
-    collection may take 100 ms."""
+    """The garbage collector does not run during a test. In a test process with a large
+    heap, a garbage collection can take 100 ms."""
     gc.disable()
     yield
     gc.enable()

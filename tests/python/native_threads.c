@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Makes threads without Python's module threading. Each thread takes the GIL,
 // calls a function and releases the GIL. The thread uses its own thread state
-// or another thread's. This module also forks in C code, without Python's fork
-// handlers. test_threads.py and test_thread_states.py use this module.
+// or the thread state of another thread. This module also forks in C code,
+// without Python's fork handlers. test_threads.py and test_thread_states.py use
+// this C module.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -72,15 +73,17 @@ static PyObject *run_thread(PyObject *module, PyObject *args)
 
 struct Visits {
     PyObject *function;
-    // The visit runs this state. If `state` is NULL, each call has a new state.
+    // The new thread uses this thread state. If `state` is NULL, each call of
+    // the function has a new thread state.
     PyThreadState *state;
-    // Each byte from this descriptor causes a call. The descriptor -1 means
-    // only one call.
+    // For each byte that comes from this descriptor, the thread calls the
+    // function once more. If the descriptor is -1, the function is called only
+    // once.
     int fd;
 };
 
 // Calls the function once, and then again for each byte from the descriptor.
-// The thread waits without the GIL.
+// While the thread waits for a byte, it does not hold the GIL.
 static void *visit(void *context)
 {
     struct Visits *visits = context;
@@ -102,7 +105,7 @@ static void *visit(void *context)
 
 // visit(function, fd, own_state) calls the function on a new thread. If
 // own_state is true, each call has a new thread state, otherwise all calls use
-// the calling thread's state. The function returns when the thread has ended.
+// the calling thread's state. visit() returns when the thread has ended.
 static PyObject *visit_thread(PyObject *module, PyObject *args)
 {
     struct Visits visits;
@@ -123,7 +126,7 @@ static PyObject *visit_thread(PyObject *module, PyObject *args)
 }
 
 // fork(attached, fd) forks with or without the GIL, and returns the pid, or 0
-// in the child. If fd is not -1, it first waits for a byte from fd.
+// in the child. If fd is not -1, fork() first waits for a byte from fd.
 static PyObject *fork_in_c(PyObject *module, PyObject *args)
 {
     PyThreadState *state = NULL;
@@ -139,7 +142,7 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
     if (fd >= 0 && read(fd, &byte, 1) != 1)
         abort();
     if (attached)
-        usleep(20000); // other threads begin to wait for the GIL
+        usleep(20000); // meanwhile other threads begin to wait for the GIL
     pid = fork();
     if (pid == 0) // the kernel ends a hanging child together with its parent
         prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Wrong arguments raise errors that name the argument and the accepted values. Nothing is
-traced after such an error, and a correct start works afterwards."""
+"""Wrong arguments raise errors. Each error names the argument and the values that are
+accepted. Nothing is traced after such an error, and a correct start works afterwards."""
 
 import os
 from pathlib import Path
@@ -136,7 +136,7 @@ def test_second_start():
     assert any(row["name"] == "helper" for row in final["functions"])
 
 
-# --- Where the timeline goes --------------------------------------------------
+# --- The path of the timeline -------------------------------------------------
 
 
 def start_writing_to(path):

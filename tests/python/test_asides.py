@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the counters, the specialised instructions and the samples in the timeline."""
+"""Tests three kinds of events in the timeline: counters, specialised instructions and
+samples."""
 
 import os
 import threading
@@ -94,7 +95,7 @@ while time.monotonic() < end:
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_what_was_specialised(tmp_path, name):
-    for seconds in 3, 10, 30:  # on a busy machine the observer comes late
+    for seconds in 3, 10, 30:  # on a busy machine the observer is late
         program = write(tmp_path, SPECIALISED.format(seconds=seconds))
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", f"{seconds}-{name}"]
         assert run([*command, program], cwd=tmp_path).status == 0
@@ -110,8 +111,8 @@ def test_what_was_specialised(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz", "t.pftrace", "t.pftrace.gz"])
 def test_samples(tmp_path, name):
-    """A sample belongs to the thread that ran. The sample has the thread's whole stack,
-    including dark functions. Waiting threads have no samples."""
+    """A sample belongs to the thread that ran when it was taken. The sample has the
+    thread's whole stack, including dark functions. Waiting threads have no samples."""
     path = tmp_path / name
     done = threading.Event()
     idle = threading.Thread(target=done.wait)
@@ -136,7 +137,7 @@ def test_samples(tmp_path, name):
     assert tids <= {os.getpid(), worker.native_id} | {
         thread["tid"] for thread in final["threads"]
     } | {idle.native_id}
-    # there may be one sample from the thread's beginning
+    # one sample can come from the thread's beginning
     assert [tid for _, tid, _ in found].count(idle.native_id) <= 1
     assert {os.getpid(), worker.native_id} <= tids
     mine = [names for _, tid, names in found if tid == worker.native_id]
@@ -164,8 +165,8 @@ time.sleep(0.05)
 @pytest.mark.parametrize("signal", ["", "none"])
 def test_a_short_program(tmp_path, signal):
     """The timeline of a short program has counters, too. The counter of a thread that
-    has ended shows no CPU time. Samples lie within the run, even if threads are only
-    observed."""
+    has ended shows no CPU time. The times of all samples lie within the run, even if
+    threads are only observed."""
     program = write(tmp_path, SHORT)
     for name in "t.json", "t.pftrace":
         done = run(
@@ -184,7 +185,7 @@ def test_a_short_program(tmp_path, signal):
         assert samples and all(0 <= ns < 60e9 for ns, _, _ in samples)
 
 
-# --- Where functions are dark --------------------------------------------------
+# --- Dark functions -----------------------------------------------------------
 
 
 def call(function, times=200):
@@ -194,8 +195,8 @@ def call(function, times=200):
 
 
 def stretches(path, name):
-    """Returns (begin, end, flags of begin and end) for each dark stretch, and the times of
-    the marks, in microseconds."""
+    """Returns (begin, end, flags of begin and end) for each time in which the function was
+    dark, and the times of the program's marks, in microseconds."""
     timeline = trace.read(path)
     found = []
     for begin, end in timeline.dark:
@@ -221,8 +222,8 @@ def arm_again(viewer, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace.gz"])
 def test_dark_stretches(tmp_path, sockets, name):
-    """A dark stretch lasts from the removal of the hooks until the hooks return, or until
-    the trace ends."""
+    """A function is dark from the removal of its hooks until the hooks return, or until the
+    trace ends."""
     settings = _settings.check(
         output=tmp_path / name, quiet=True, deinstrument_threshold=50, serve=True
     )
@@ -249,8 +250,8 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
-    """A dark stretch may begin before the oldest event that is kept. A sample before the
-    dark stretch would be that event."""
+    """A function can have gone dark before the oldest event that is kept. A sample before
+    that moment would be the oldest event."""
 
     def program():
         call(add)
@@ -271,7 +272,7 @@ def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
 
 
 def test_dark_code_that_goes(tmp_path):
-    """The stretch of a dark function ends when its code is freed."""
+    """The dark time of a function ends when its code is freed."""
 
     def program():
         space = {}

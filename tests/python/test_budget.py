@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tests the overhead budget, end to end. Dark functions are armed and timed again,
-including recursive functions and functions with many callees. While the budget is in debt,
-a library's new code is not armed and the sampler slows down. tests/tracer/test_control.c
-tests the control in virtual time, and tests/figures/test_budget.py measures the control on
-a real machine."""
+"""Tests the overhead budget with real programs. Dark functions are armed and timed again.
+These include recursive functions and functions with many callees. While the budget is in
+debt, a library's new code is not armed and the sampler slows down.
+tests/tracer/test_control.c tests the control in virtual time, and
+tests/figures/test_budget.py measures the control on a real machine."""
 
 import itertools
 import pathlib
@@ -55,9 +55,9 @@ def work_until(done, *functions, seconds=90):
 
 
 def work_until_timed(function, name):
-    """Calls a function until it is dark and its self time grows again, which shows that
-    calls were timed. Only one of four slices gives a hot function enough hits for the
-    timing. These slices are about 20 seconds apart."""
+    """Calls a function until it is dark, and then until its self time grows again, which
+    shows that calls were timed. A hot function gets enough hits for timing only in one of
+    four slices. Such slices are about 20 seconds apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 
@@ -70,8 +70,9 @@ def work_until_timed(function, name):
 
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
-    """Dark functions are armed again. The machine's load determines how long functions stay
-    armed and how good the estimates are. tests/figures/test_dark.py measures this."""
+    """Dark functions are armed again. The load of the machine determines how long functions
+    stay armed and how good the estimates are, so this test does not check either.
+    tests/figures/test_dark.py measures both."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
 
@@ -89,7 +90,7 @@ def test_what_is_dark_is_armed_again(tracing, serve):
             and any(after < 0.5 * before for before, after in zip(ages, ages[1:]))
         )
 
-    snapshot = work_until(rearmed, counted)  # the numbers' age becomes small again
+    snapshot = work_until(rearmed, counted)  # the age of the numbers becomes small again
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
     true = next(calls)
@@ -182,8 +183,8 @@ def test_deep_recursion_is_timed_again(tracing):
 
 
 def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
-    """A caller with dark callees is timed at once if a viewer asks for this caller,
-    although callers are not timed between slices."""
+    """If a viewer asks for a caller whose callees are dark, the caller is timed at once,
+    although between slices callers are not timed."""
 
     def caller():
         for _ in range(3):
@@ -232,15 +233,15 @@ def states_of_new(folder):
 
 def test_in_debt_a_librarys_new_code_is_left_alone(tracing):
     """While the budget is in debt, only the program's own new code is armed. Each new
-    function adds to the debt, so a slow machine makes the debt only larger."""
+    function adds to the debt, so on a slow machine the debt only becomes larger."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     wait_until(lambda: states_of_new("/usr/lib/python3") == {"dark"}, SLOW)
     assert "dark" not in states_of_new("/srv")
 
 
 def test_in_debt_the_sampler_slows_down(tracing):
-    """The sampler begins with 100 Hz. While this budget is in debt, it pays for less than
-    10 Hz."""
+    """The sampler begins with 100 Hz. While this budget is in debt, it pays for fewer than
+    10 samples a second."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     work_until(
         lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30,

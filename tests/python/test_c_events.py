@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests events that C extensions report, as Cython's extensions do with profile=True.
-An exception that an extension has set stays set when our hooks are called."""
+An exception that an extension has set before it reports an event stays set when Ocular's
+hooks are called."""
 
 import os
 import sys
@@ -30,8 +31,8 @@ def seen(n):
 
 
 def fire(name, code, exception):
-    """Reports the event with this exception set. Returns the exception that is set
-    afterwards."""
+    """Reports the event with this exception set. Returns the exception that is set after
+    the event."""
     module = extensions.load("python", "c_events")
     return module.fire(getattr(module, name), code, exception)
 

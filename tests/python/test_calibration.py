@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that the cost of a hook is measured at start. These tests interrupt that
-measurement and check that nothing of the measurement stays."""
+"""Tests that the cost of a hook is measured when tracing starts. These tests interrupt that
+measurement, and check that nothing is left of it."""
 
 import subprocess
 from pathlib import Path

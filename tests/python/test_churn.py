@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests code objects that are made and freed. The totals of freed code objects stay under
-the right names, and the memory of the code objects is freed."""
+"""Tests code objects that are made and freed. The totals of freed code objects are reported
+under the right names, and the memory of the code objects is freed."""
 
 import ctypes
 import json
@@ -35,7 +35,7 @@ def make(name, body="return a", kind=""):
     space = {}
     source = f"{kind}def {name}(a=1):\n    {body}"
     exec(compile(source, "<made>", "exec"), space)
-    return space.pop(name)  # the caller gets the only reference
+    return space.pop(name)  # the caller gets the only reference to the function
 
 
 # --- Totals ------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_dark_ones_are_a_floor():
     assert row["objects"] == 2
 
 
-# --- Addresses that are used again -------------------------------------------
+# --- Addresses of freed code objects ------------------------------------------
 
 BODIES = [
     "return a",
@@ -139,7 +139,7 @@ BODIES = [
     "b = a\n    return b",
     "for b in range(2):\n        a = b\n    return a",
 ]
-SIZE = 12  # number of different names
+SIZE = 12  # number of different names of functions
 
 
 class Churner:
@@ -149,7 +149,8 @@ class Churner:
         self.random = random.Random(seed)
         self.calls = Counter()
         self.objects = []  # calls of each code object
-        self.names_at = {}  # {address of a code object: names it has had}
+        # {address of a code object: names of the code objects at this address}
+        self.names_at = {}
         self.kept = []
         self.suspended = []
 
@@ -267,7 +268,7 @@ def churn(seed, steps, threads, threshold):
     finally:
         sys.setswitchinterval(interval)
     truth = sum((c.calls for c in churners), Counter())
-    # Addresses must have been reused under other names, otherwise this tests nothing.
+    # The test needs addresses that were used again under other names.
     assert sum(len(n) > 1 for c in churners for n in c.names_at.values()) > steps / 50
     counted = sums(final)
     counted.pop("<module>")
@@ -298,7 +299,7 @@ def samples_of(snapshot, name):
 
 def test_shares_under_their_own_names():
     """Functions with two names alternate at one address. Only the functions with the name
-    "works" do work."""
+    "works" take time."""
     addresses = {"works": set(), "idles": set()}
     chance = random.Random(1)
 
@@ -324,7 +325,7 @@ def test_shares_under_their_own_names():
     rows = {r["name"]: r for r in final["retired"]}
     assert addresses["works"] & addresses["idles"]
     assert rows["works"]["run_share"] > 0
-    # Few samples can come in the microsecond for which "idles" runs.
+    # "idles" runs for a microsecond, so few samples can find it.
     assert rows["idles"]["samples"] <= rows["works"]["samples"] / 10
 
 
@@ -363,7 +364,7 @@ print(json.dumps([before, after]))
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("timeline", [False, True])
 def test_memory_is_bounded(timeline, tmp_path):
-    # With a timeline, at most 16384 names of freed functions are kept.
+    # With a timeline, Ocular keeps at most 16384 names of freed functions.
     program = PROGRAM.format(
         folder=str(HERE),
         timeline=timeline,
@@ -377,15 +378,16 @@ def test_memory_is_bounded(timeline, tmp_path):
     before, after = json.loads(done.stdout)
     made = after[2] - before[2]
     assert made > 400 * 20
-    # A function that is not freed takes 1.4 kB or more. Functions that were freed in the
-    # last two seconds stay, since samples may name these functions. The memory of these
-    # functions is not returned to the system.
+    # If a function were not freed, it would take 1.4 kB or more. Functions that were freed
+    # in the last two seconds are kept, because samples can still name them. The allocator
+    # does not return the memory of these functions to the system.
     assert after[0] - before[0] < made * 400 + (6 << 20)
-    # The tree of stacks may double until it has 32768 paths. 32768 paths take 1.4 MB.
+    # The tree of sampled stacks can double its size until it has 32768 paths. 32768 paths
+    # take 1.4 MB.
     assert after[1] - before[1] < made * 100 + (2 << 20)
 
 
-# --- Many of them ------------------------------------------------------------
+# --- Memory of many code objects ----------------------------------------------
 
 # The function has about a hundred bytes of bytecode, like most functions.
 TYPICAL = """b = [a, 1]
@@ -436,8 +438,8 @@ def test_the_memory_of_many_code_objects():
     held, accounted, left = map(int, done.stdout.split())
     assert held < 40e6
     assert accounted < 40e6
-    # The reported memory is close to what the kernel shows. The reported memory
-    # includes a snapshot with about 300 bytes a row.
+    # The memory that Ocular reports is close to the memory that the kernel shows. The
+    # reported memory includes a snapshot with about 300 bytes a row.
     assert 0.6 * held < accounted < 1.4 * held + 300 * count
 
 
@@ -476,9 +478,9 @@ print(in_use() - before)
 
 
 def test_the_programs_heap_is_left_alone(tmp_path):
-    """Ocular allocates nothing in the program's heap. If a small block of ours were behind
-    a program's large blocks, each use of the large blocks would cost page faults. These
-    page faults took 1.4 % of the time of pyperformance's json_dumps."""
+    """Ocular allocates nothing in the program's heap. If a small block of Ocular were
+    behind a program's large blocks, each use of the large blocks would cost page faults.
+    These page faults took 1.4 % of the time of pyperformance's json_dumps."""
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")
     count = 2000
@@ -490,8 +492,8 @@ def test_the_programs_heap_is_left_alone(tmp_path):
         stdout=subprocess.PIPE,
         timeout=300,
     )
-    # If our blocks were in the program's heap, they would take 2 kB each. CPython's own
-    # tables are in pymalloc's memory.
+    # If Ocular's blocks were in the program's heap, they would take 2 kB for each function.
+    # CPython's own tables about instrumented code are in pymalloc's memory.
     assert int(done.stdout) < 100 * count
 
 
@@ -516,9 +518,9 @@ ocular.stop_tracing()
 
 @pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
 def test_no_copy_of_the_bytecode_stays(kept):
-    """CPython caches a copy of the bytecode when co_code is read. Ocular must not leave
-    this copy. CPython also stores two bytes for each instruction. These two
-    bytes say which tools instrument the instruction."""
+    """CPython caches a copy of a function's bytecode when co_code is read. Ocular must not
+    leave this copy in memory. For a function with hooks CPython also stores two bytes for
+    each instruction. These two bytes say which tools instrument the instruction."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
         capture_output=True,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests Ocular together with other tools. Another tool sees the same events as without
-Ocular, and Ocular's counts are right. tests/e2e/beside.py has the tools.
-tests/e2e/test_beside.py tests tools that are programs."""
+Ocular, and Ocular's counts are right, too. tests/e2e/beside.py contains these other tools.
+tests/e2e/test_beside.py tests other tools that are started as programs."""
 
 import profile
 import subprocess
@@ -38,14 +38,14 @@ LINES = {"MonitorOnceLines", "CoverageSysmonBranches"}
 
 
 def is_known(tool, order, settings):
-    """Returns True for events that CPython itself reports wrongly if any second tool is
-    added.
+    """Returns True for an event that CPython itself reports wrongly as soon as there is a
+    second tool, whichever tool it is.
 
     gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a
-    second tool is armed on the same code. gh-155992, from 3.13 on: whether a line with
-    a RESUME is reported depends on whether any tool has armed this RESUME. From 3.14 on,
-    the source offset of a BRANCH_LEFT event is the offset of the branch. If any tool has
-    armed INSTRUCTION, the offset is that of the next instruction (NOT_TAKEN).
+    second tool is armed on the same code. gh-155992, from 3.13 on: whether the line of a
+    RESUME is reported depends on whether any tool has armed this RESUME. From 3.14 on, the
+    source offset of a BRANCH_LEFT event is the offset of the branch. If any tool has armed
+    INSTRUCTION, the offset is that of the next instruction (NOT_TAKEN).
     """
     if sys.version_info >= (3, 14) and "mode" in settings and tool in BRANCHES:
         return True
@@ -66,8 +66,8 @@ def clean():
 
 
 class Ours:
-    """Gives Ocular the interface of a tool. Compares the counts of each trace with the
-    truth."""
+    """Gives Ocular the interface of a tool. Compares Ocular's counts of each trace with the
+    true counts."""
 
     def __init__(self, load, **settings):
         self.load = load
@@ -110,8 +110,8 @@ def seen_alone(make, order, directory):
 
 
 def check_beside(make, order, directory, alone, **settings):
-    """Checks that the tool sees the same events as without Ocular, or the same events as
-    with another tool in Ocular's place."""
+    """Checks that the tool sees the same events as without Ocular, or the same events as if
+    another tool took Ocular's place."""
     load = beside.Load(directory)
     together = play(order, make(load), Ours(load, **settings))
     if together != alone and is_known(make.__name__, order, settings):
@@ -173,7 +173,7 @@ def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
     once.names = [name for name in once.names if name != "INSTRUCTION"]
     once.start()
-    play("wOwow", once, Ours(load))  # because of gh-155992 a line may be reported late
+    play("wOwow", once, Ours(load))  # because of gh-155992 a line can be reported late
     every.names = ["RAISE", "PY_UNWIND", "CALL"]
     every.start()
     load()
@@ -218,12 +218,12 @@ def test_a_foreign_restart_events_changes_nothing():
         helper(3)
     after = row(ocular.snapshot(), "helper")
     ocular.stop_tracing()
-    # Each site may fire once more before the function is dark again.
+    # Each site can fire once more before the function is dark again.
     assert after["state"] == "dark"
     assert after["calls"] <= before["calls"] + 2
 
 
-# --- While a viewer arms without end ------------------------------------------------
+# --- A viewer that arms all the time ------------------------------------------
 
 RUNS = 4  # the governor wakes four times a second
 
@@ -266,8 +266,8 @@ def rearming():
     "name", "CoverageSysmon CProfile SetTrace SetProfile MonitorLast MonitorOnce".split()
 )
 def test_beside_a_viewers_arming(name, tmp_path, rearming):
-    """The tool's events are right while the governor switches our events on and off, both
-    during runs of the load and between the runs."""
+    """The tool's events are right while the governor switches Ocular's events on and off,
+    both during runs of the load and between them."""
 
     def tool_for(load):
         tool = getattr(beside, name)(load)
@@ -311,7 +311,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
     def dark():
         return {r["name"] for r in ocular.snapshot()["functions"] if r["dark_sites"]}
 
-    assert dark()  # until the next slice arms them
+    assert dark()  # until the next slice arms the functions
     rearming()
     wait_until(lambda: not dark(), SLOW)
 
@@ -372,8 +372,9 @@ def test_tools_for_all_threads(make, order, tmp_path):
 
 def test_two_threads_meet_new_code_under_settrace():
     """Two threads call new code at the same time. The trace function lets the other thread
-    run after CPython has read the set of tools, and before CPython calls our discovery
-    tool. The first of the two calls is then reported second."""
+    run at a certain moment: CPython has read the set of tools, but has not yet called
+    Ocular's discovery tool. Then the first of the two calls is reported after the
+    second."""
     inside, other_is_done = threading.Event(), threading.Event()
 
     def note(frame, event, argument):
@@ -405,7 +406,7 @@ def test_two_threads_meet_new_code_under_settrace():
     sys.settrace(None)
 
 
-# --- The rest -----------------------------------------------------------------------
+# --- Profile functions --------------------------------------------------------
 
 
 def test_what_runs_inside_anothers_callback_is_invisible():
@@ -455,7 +456,7 @@ def test_a_profile_function_sees_no_end_without_a_beginning(settings):
     alone = first_run()
     ocular.start_tracing(perfetto=False, quiet=True, **settings)
     beside_us = first_run()
-    # Profile.runcall() asserts the order of events
+    # Profile.runcall() asserts the order of its events
     profile.Profile().runcall(pure.CASES["recursion"])
     ocular.stop_tracing()
     assert beside_us == alone == ["c_call", "c_return", "c_call"]

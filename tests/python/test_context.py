@@ -119,7 +119,7 @@ def test_traced_coroutine():
 
 
 def test_traced_generator():
-    """The trace lasts while the generator runs, and not only while the generator is
+    """The trace lasts while the generator runs, and not only while the generator object is
     made."""
 
     @ocular.traced(**EXACT)
@@ -184,8 +184,8 @@ def test_traced_of_none_is_a_decorator():
 
 
 def test_blocks_of_several_threads_share_a_trace(tmp_path):
-    """The first block starts the trace, and the last block stops the trace. No block
-    fails."""
+    """The first block starts the trace, and the last block stops the trace. No block raises
+    an error."""
 
     @ocular.traced(perfetto=False, quiet=True)
     def work():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""While no function goes dark, calls are counted exactly as cProfile counts them, also
-with exceptions, generators and threads."""
+"""As long as no function goes dark, Ocular counts the same calls as cProfile, also with
+exceptions, generators and threads."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ from ocular.demo import pure
 @pytest.mark.parametrize("name", pure.CASES)
 def test_counts_are_cprofiles(name):
     case = pure.CASES[name]
-    case()  # warms caches and imports modules
+    case()  # fills caches and imports modules
     assert by_ocular(case) == by_cprofile(case)
 
 
@@ -72,14 +72,14 @@ def test_exceptions_through_many_frames():
     _, final = traced(catches, 7, 300)
     assert row(final, "sink")["calls"] == 7 * 301
     assert row(final, "leaf")["calls"] == 1
-    # After the exceptions, time counts for the right frame again.
+    # After the exceptions, time is added to the right frame again.
     assert row(final, "catches")["total_cycles"] >= row(final, "leaf")["total_cycles"]
     total = row(final, "catches")["total_cycles"]
     assert 0 < row(final, "sink")["self_cycles"] < total
 
 
 def test_nothing_is_lost_on_one_cpu():
-    """The threads and Ocular's own threads share one CPU."""
+    """The program's threads and Ocular's own threads share one CPU."""
 
     def calls_leaf():
         for _ in range(100_000):
@@ -172,7 +172,7 @@ def test_async_generators_and_contexts():
     assert mine == {key: n for key, n in theirs.items() if key[0] == __file__}
 
 
-# --- Starting and stopping anywhere -------------------------------------------
+# --- Start and stop in the middle of calls ------------------------------------
 
 
 def test_started_in_the_middle_of_a_loop():
@@ -220,7 +220,7 @@ def test_a_loop_in_another_thread_is_seen_from_its_middle_on():
 
 
 def test_the_first_call_of_all_is_counted():
-    """The discovery hook counts the first call, which the tracer has missed."""
+    """The discovery hook counts the first call, because the tracer was not armed then."""
     namespace = {}
     exec("def fresh(): return 1", namespace)
     _, final = traced(namespace["fresh"])
@@ -228,7 +228,7 @@ def test_the_first_call_of_all_is_counted():
     assert row(final, "fresh")["total_cycles"] > 0
 
 
-# --- Addresses are used again -------------------------------------------------
+# --- Addresses of freed code objects ------------------------------------------
 
 
 def test_code_that_is_freed_while_its_frame_is_on_the_stack():

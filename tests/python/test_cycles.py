@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Cycles are within the bounds of the program's own clock. tests/figures/test_cycles.py
-measures how accurate cycles are."""
+"""Cycles lie between two bounds that the program's own clock gives.
+tests/figures/test_cycles.py measures how accurate cycles are."""
 
 import sys
 import threading
@@ -56,7 +56,7 @@ def test_tsc_hz_is_the_clocks():
 
 
 def test_sleep_in_cycles_is_sleep_in_seconds():
-    around = []  # on a busy machine a sleep may last longer
+    around = []  # on a busy machine a sleep can last longer than SLEEP
 
     def nap():
         time.sleep(0.02)
@@ -107,8 +107,8 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """If a function is called from another caller than the last time, the hook looks up the
-    caller. The look-up takes about 20 ns. The time of the look-up must not be charged to
+    """If another caller than the last time calls the function, the hook looks up the
+    caller. This look-up takes about 20 ns. The time of the look-up must not be charged to
     the callee."""
 
     def in_turns():
@@ -125,7 +125,7 @@ def test_who_calls_in_turns_costs_the_callee_nothing():
 
 def test_self_and_total():
     """The total time contains the self time and the callees' time. The time in which a call
-    loses the CPU counts for no function's self time."""
+    loses the CPU is in no function's self time."""
 
     def loop():
         begin = time.perf_counter()
@@ -136,7 +136,8 @@ def test_self_and_total():
     top, child = row(final, "parent"), row(final, "in_c")
     assert child["calls"] == 200
     for mine in final["functions"]:
-        if mine["self_cycles"] is not None:  # other functions were only sampled
+        # the cycles of other functions were only sampled
+        if mine["self_cycles"] is not None:
             assert mine["total_cycles"] >= mine["self_cycles"] * 0.999, mine
     whole = row(final, "repeat")["total_cycles"]
     assert row(final, "repeat")["calls"] == 1
@@ -180,8 +181,8 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 
 def test_what_leaves_by_exception_has_its_cycles():
-    """A function that ends by an exception has its own cycles. The function and its caller
-    both sleep. Neither function has the time of the other function's sleep."""
+    """A function that ends by an exception has its own cycles, too. Both the function and
+    its caller sleep. Neither of them has the time of the other one's sleep."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):
@@ -209,8 +210,8 @@ def test_what_leaves_by_exception_has_its_cycles():
 
 
 def test_the_switch_interval_may_change_meanwhile():
-    """The switch interval may change while tracing. A span longer than the interval counts
-    as waiting for another thread."""
+    """The program can change the switch interval during tracing. If two events are further
+    apart than the interval, the time between them counts as waiting for another thread."""
     before, stop = sys.getswitchinterval(), threading.Event()
     other = threading.Thread(target=stop.wait)
     waited, total = 0, 0
@@ -250,7 +251,8 @@ VERY_MANY = range(2_000_000)
 
 
 def test_waiting_for_other_threads_is_told_apart():
-    """Waiting for other threads is reported separately, and the calls are still counted."""
+    """The time in which a call waits for other threads is reported separately, and the call
+    is still counted."""
     stop = threading.Event()
 
     def hog():
@@ -280,9 +282,9 @@ def test_waiting_for_other_threads_is_told_apart():
 
 
 def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
-    """If another tool takes our id while the hooks are timed, one hook is never called.
-    The cost of that hook must not be -2^63 ticks, as it once was for returns far from
-    the function's beginning."""
+    """If another tool takes Ocular's tool id while the cost of hooks is measured, one hook
+    is never called. The cost of this hook must not be -2^63 ticks. An earlier version
+    computed this for returns far from the function's beginning."""
     from ocular import _probes
 
     def unhooked(row):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A hot function loses its hooks, so that it goes dark, and is reported as dark. A dark
+"""A hot function loses its hooks, so it goes dark, and Ocular reports it as dark. A dark
 function costs nothing, does not distort other functions' figures, and is armed again on
 request."""
 
@@ -41,7 +41,7 @@ def loops(times):
 
 @pytest.fixture
 def tracing():
-    """Returns start_tracing. The trace is stopped after the test."""
+    """Returns the function start_tracing. The trace is stopped when the test ends."""
 
     def start(**settings):
         ocular.start_tracing(**{**QUIET, **settings})
@@ -78,7 +78,8 @@ def test_dark_code_makes_no_events(tracing):
     before = ocular.snapshot()["events"]
     for _ in range(3):
         call_often(5000)
-    # call_often itself is armed, so its few calls and the calls of snapshot() count.
+    # call_often itself is armed, so its few calls are counted, and so are the calls of
+    # snapshot().
     assert ocular.snapshot()["events"] - before < 50
 
 
@@ -91,8 +92,8 @@ def take(items):
 
 def test_freeing_arguments_takes_the_callers_time(tracing):
     """CPython frees the list after take()'s return event, so this time belongs to no timed
-    call. If the samples of this time counted for take(), take() would seem to be called ten
-    times as often."""
+    call. If the samples of this time counted for take(), Ocular would estimate ten times as
+    many calls of take()."""
     tracing(include_only=["test_dark"])
     calls, end = 0, time.process_time() + 3
     while time.process_time() < end:
@@ -112,7 +113,7 @@ def positive(numbers):
 @pytest.mark.parametrize("end", ["any", "close", "throw"])
 def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
     """3.12 fires PY_THROW at each early end of a generator, and 3.13 and 3.14 only at
-    throw(). The event must not count as a call."""
+    throw(). Such an event must not count as a call."""
 
     def numbers():
         yield 1
@@ -146,7 +147,7 @@ def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
 def test_loops_go_dark_on_their_own(tracing):
     tracing(deinstrument_threshold=100, include_only=["test_dark"])
     loops(5_000_000)
-    assert ocular.snapshot()["events"] < 10_000  # until the loop was dark
+    assert ocular.snapshot()["events"] < 10_000  # events come only until the loop was dark
     mine = row(ocular.snapshot(), "loops")
     assert mine["calls"] == 1
     assert mine["state"] == "partial"
@@ -161,7 +162,7 @@ def test_the_threshold_is_a_functions_own(tracing):
     tracing(deinstrument_threshold=1)
     leaf(1), leaf(1), leaf(1)
     mine = row(ocular.snapshot(), "leaf")
-    # A new call instruction of a caller may arm the callee once more.
+    # At a new call instruction of a caller, the callee can be armed once more.
     assert 1 <= mine["calls"] <= 2 and mine["state"] == "dark"
 
 
@@ -212,7 +213,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     before = ocular.snapshot()
     armed = row(before, "fast_caller")
     assert armed["avg_cycles"] < 0.5 * sum(slept) / 10 * before["tsc_hz"]
-    # The callee is also called from another function, so the callee goes dark first.
+    # Another function also calls the callee, so the callee goes dark before its caller.
     for _ in range(15):
         slow_callee()
     for _ in range(8):
@@ -224,7 +225,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     callers = (sum(slept[:10]) + sum(slept[-8:])) * after["tsc_hz"]
     assert mine["avg_cycles"] is None or mine["avg_cycles"] < 0.5 * callers / 18
     assert mine["self_cycles"] < 0.5 * callers
-    assert mine["total_cycles"] > 0.95 * callers  # the total still grows
+    assert mine["total_cycles"] > 0.95 * callers  # the total time still grows
 
 
 class Made:
@@ -302,7 +303,7 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     assert mine["calls"] == 4
     assert mine["total_cycles"] > 0.95 * callees
     assert mine["self_cycles"] < 0.5 * callees
-    # The caller is timed, because its callees were armed for this purpose.
+    # The caller is timed, because its callees were armed together with it.
     assert 0 < mine["avg_cycles"] < 0.5 * callees / 4
     assert row(after, name)["calls"] == 9
 
@@ -370,7 +371,7 @@ def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
     assert row(final, "fails")["state"] in ("dark", "partial")
     hz = final["tsc_hz"]
     mine = row(final, "slow_callee")
-    # If other threads share the GIL, a long sleep counts as waiting time.
+    # If other threads use the GIL, too, a long sleep counts as waiting time.
     own = (own_cycles(mine) + (mine["waited_cycles"] or 0)) / hz
     assert 0.99 * slept[-1] <= own <= 1.01 * (around[1] - around[0])
     assert row(final, "outer")["total_cycles"] / hz >= 0.99 * slept[-1]
@@ -387,7 +388,7 @@ def test_generators_go_dark_too(tracing):
     mine = row(ocular.snapshot(), "produce")
     assert 100 <= entries(mine) <= 102 and not mine["calls_exact"]
     before = ocular.snapshot()["events"]
-    # Only this new generator expression has events, until the expression goes dark.
+    # Only the new generator expression has events, until it goes dark.
     assert sum(next(generator) for _ in range(5000)) == 5000
     assert ocular.snapshot()["events"] - before < 350
 
@@ -397,7 +398,7 @@ def test_generators_go_dark_too(tracing):
 
 @pytest.fixture
 def asked_only(sockets):
-    """Serves without a budget, which start_tracing() does not offer. The governor then
+    """Serves without a budget. start_tracing() has no such setting. The governor then
     re-arms only functions that a viewer asks for."""
     settings = _settings.check(**QUIET, deinstrument_threshold=50, serve=True)
     ocular._start(settings._replace(overhead_budget=None))
@@ -425,7 +426,7 @@ def test_rearm_one_function(asked_only):
 
 
 def test_rearm_one_with_its_callees(tracing, sockets):
-    """A viewer's request also arms the callees. Without this, the figure of the function's
+    """A viewer's request also arms the callees. If the callees stayed dark, the function's
     own time would stay old."""
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the demo workload and its runner. The runner is tested with a false engine and
-a false viewer, so that each can be made to fail."""
+"""Tests the demo workload and its runner. The runner is tested with a fake engine and a
+fake viewer, each of which can be made to fail."""
 
 import os
 import signal
@@ -16,7 +16,8 @@ pytestmark = pytest.mark.once
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
 
-# This false `ocular` behaves like the real `ocular` for the runner, but serves nothing.
+# For the runner, this fake module `ocular` behaves like the real one, but it serves
+# nothing.
 ENGINE = """
 import os, pathlib, signal, sys, time
 __path__.append({demo!r})
@@ -119,7 +120,7 @@ def test_wrong_options(options):
 
 
 class Stage:
-    """Makes a folder with a false engine and a false viewer."""
+    """Makes a folder with a fake engine and a fake viewer."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -166,15 +167,16 @@ class Stage:
         return demo.returncode, out, err
 
     def pid(self):
-        """Returns the workload's pid, which was passed to the viewer."""
+        """Returns the pid that the runner has passed to the viewer as the workload's
+        pid."""
         path = self.directory / "pid"
         wait_until(lambda: path.exists() and path.read_text().endswith("\n"), SLOW)
         return int(path.read_text())
 
 
 def is_there(pid):
-    """Returns True if the process runs. A zombie does not count, because an orphan may
-    stay a zombie."""
+    """Returns True if the process is running. A zombie does not count as running, because
+    an orphan can stay a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except (FileNotFoundError, ProcessLookupError):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The program closes all descriptors, or the descriptors 0, 1 and 2, and then opens its
-own files. Ocular neither writes to these files nor closes them."""
+"""The program closes all descriptors, or the descriptors 0, 1 and 2, and then opens files
+of its own, which get these numbers. Ocular neither writes to these files nor closes
+them."""
 
 import json
 import os

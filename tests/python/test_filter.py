@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""exclude and include_only select code objects by path or qualified name, once per code
-object. Excluded code costs one hook call per RESUME instruction, and the time of the code
-counts for its caller."""
+"""exclude and include_only select code objects by path or qualified name. Ocular decides
+once for each code object. Excluded code costs one call of a hook per RESUME instruction,
+and its time counts as time of its caller."""
 
 import time
 
@@ -21,7 +21,7 @@ slept = []  # seconds of each pause, by the program's own clock
 
 
 def pause(seconds):
-    """Takes the time in C, so that no time of hooks is subtracted."""
+    """Spends the time in C, so that no time of hooks is subtracted."""
     begin = time.perf_counter()
     time.sleep(seconds)
     slept.append(time.perf_counter() - begin)
@@ -98,8 +98,8 @@ def test_include_only(include, exclude, wanted):
 
 
 def test_tuples_and_generators_will_do():
-    """Patterns may be tuples or generators. include_only is used, because pytest's
-    HookCaller is on the stack and may be sampled."""
+    """A test passes patterns as a tuple and as a generator. include_only is set, because
+    pytest's HookCaller is on the stack and samples could find it."""
     _, final = traced(caller, include_only=("callee", "caller"))
     mine = {row["name"] for row in final["functions"] if row["file"] == __file__}
     assert mine == {"caller", "callee"}
@@ -166,8 +166,9 @@ def test_excluded_time_is_its_callers():
 
 
 def test_callers_beyond_excluded_code_are_seen_through():
-    """An accepted function that excluded code calls counts as a callee of the nearest
-    accepted caller. The time of this function does not count as the caller's own time."""
+    """If excluded code calls an accepted function, the function counts as a callee of the
+    nearest accepted caller. The time of the function does not count as the caller's own
+    time."""
     own, total, pauses = seconds_of_caller(exclude=["callee"])
     assert own["caller"] < 0.5 * pauses < 0.95 * pauses < own["pause"]
     assert total > own["pause"]

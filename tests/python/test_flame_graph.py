@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests flame graphs in .html and .svg files. The tests check the sums of folded stacks
-and the files that are made from them. tests/e2e/test_flame_page.py tests the page in a
-browser."""
+"""Tests flame graphs in .html and .svg files. The tests check the sums of folded stacks,
+and the pages and pictures that are made from them. tests/e2e/test_flame_page.py tests the
+page in a browser."""
 
 import gzip
 import html
@@ -48,12 +48,12 @@ def functions(flame):
 
 
 def frames(flame):
-    """Returns [(depth, name, self, total)] of the frames."""
+    """Returns [(depth, name, self, total)] of the frames of the flame graph."""
     names = [flame.names[label] for label in flame.labels]
     return list(zip(flame.depths, names, flame.selfs, flame.totals))
 
 
-# --- The sums -----------------------------------------------------------------
+# --- Sums of stacks -----------------------------------------------------------
 
 
 def test_self_and_total():
@@ -215,7 +215,7 @@ def test_the_page_needs_no_network():
 
 
 def test_the_table_without_javascript():
-    """The page without JavaScript has a table of the functions that took most time, up to a
+    """Without JavaScript the page has a table of the functions that took most time, up to a
     limit."""
     text = "".join(f"main;f{n} {n}\n" for n in range(1, 300))
     page = _flame_page.page(flame_of(text), _flame_page.Facts("t"))
@@ -261,8 +261,8 @@ def contrast(one, other):
 
 
 def test_colours():
-    """All functions of a file have the same colour. The contrast of text is at least
-    4.5 (WCAG) on every colour."""
+    """All functions of a file have the same colour. The contrast between text and any of
+    the colours is at least 4.5 (WCAG)."""
     for tones, ink in (_flame_page.LIGHT, "#23282f"), (_flame_page.DARK, "#e4e6ea"):
         colours = _flame_page.palette(tones)
         assert len(set(colours)) == _flame_page.GREY + 1
@@ -273,14 +273,14 @@ def test_colours():
     assert colour("<deeper stacks>") == _flame_page.GREY
 
 
-# --- What asks for them -------------------------------------------------------
+# --- Options that write flame graphs ------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["o.html", "o.svg", "o.html.gz", "o.svg.gz"])
 def test_as_output(tmp_path, name):
     program = write(tmp_path, WORK)
-    # The program may have its own modules with these names, and Ocular must not import
-    # those modules.
+    # The program can have its own modules with the names of Ocular's modules. Ocular must
+    # not import the program's modules.
     for module in "html", "json", "string", "base64", "tempfile":
         write(tmp_path, "raise SystemError", f"{module}.py")
     before = {*os.listdir(tmp_path), "o.folded"}

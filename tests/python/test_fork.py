@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests programs that fork while they are traced. The child neither hangs nor touches
-its parent's files. The parent is still traced, and Python does not warn of our threads.
-Each test runs a separate process."""
+"""Tests programs that fork while they are traced. The child does not hang, and does not
+touch its parent's files. The parent is still traced, and Python does not warn of Ocular's
+threads. Each test runs a separate process."""
 
 import os
 
@@ -69,9 +69,9 @@ say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
 
 
 def test_a_fork_while_another_thread_imports(tmp_path, sockets):
-    """If another thread imports at the fork, the lock of the import system is never
-    released in the child. So all modules that a start needs must be imported before the
-    fork."""
+    """If another thread is importing when the process forks, the lock of the import system
+    is never released in the child. So all modules that a start in a child needs must be
+    imported before the fork."""
     result = script(
         tmp_path,
         """
@@ -118,7 +118,7 @@ work(5)
 
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
-    """No thread of ours runs in the child, except the child starter if viewers can
+    """In the child no thread of Ocular runs, except the child starter if viewers can
     connect to the parent."""
     result = answer(
         tmp_path,
@@ -263,8 +263,8 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     )
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
-    # On a busy machine a child may live for 100 ms. The child is then traced and writes
-    # its own timeline, or leaves its recording.
+    # On a busy machine a child can live for 100 ms. Then the child is traced, and writes
+    # its own timeline or leaves its recording.
     for path in tmp_path.glob("trace*.json"):
         trace.read(path)
 
@@ -378,10 +378,11 @@ say(sorted(statuses))
     assert result == [0]
 
 
-# --- CPython's warning, and our threads around a fork --------------------------
+# --- CPython's warning, and Ocular's threads around a fork --------------------
 
-# Adds other fork handlers. The code of these handlers runs between our fork handlers and
-# CPython's count of threads. The handlers call Python code of any depth.
+# Adds further fork handlers. These handlers run between Ocular's fork handlers and the
+# moment at which CPython counts the threads. The handlers call Python functions in nested
+# calls of any depth.
 OTHERS = """
 def deep(n):
     for _ in range(20):
@@ -477,8 +478,9 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 
 def test_a_fork_that_fails(tmp_path, sockets):
-    """A fork fails because of the limit of processes, so our threads cannot start
-    again. Our threads start as soon as the limit allows new threads."""
+    """A fork fails because of the limit of processes. Then Ocular's threads cannot be
+    started again, either. Ocular's threads start as soon as the limit allows new
+    threads."""
     result = answer(
         tmp_path,
         """
@@ -577,8 +579,8 @@ say([seen["pid"] == pid, seen["command"] == mine["command"],
 
 
 def test_a_child_writes_what_a_viewer_asks_for(tmp_path, sockets):
-    """If children=True is not set, a child writes a timeline only if a viewer asks for
-    it."""
+    """If children=True is not set, a child writes a timeline only if a viewer asks the
+    child for it."""
     program = """
 import ocular, os, sys, time
 def work():
@@ -606,8 +608,8 @@ print("{}")
 
 
 def test_a_child_that_looks_at_itself_at_once(tmp_path, sockets):
-    """If a child asks for a snapshot, the child's planned session starts at once. A trace
-    that the child itself starts replaces this session."""
+    """If a child asks for a snapshot, its session starts at once and not after 100 ms. If
+    the child itself starts a trace, this trace replaces the session."""
     result = answer(
         tmp_path,
         """

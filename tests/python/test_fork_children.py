@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A forked child frees its parent's session only when this is needed, because most
-children call exec or end soon."""
+"""A forked child frees its parent's session only when this becomes necessary, because most
+children soon call exec or end."""
 
 import json
 import subprocess
@@ -142,7 +142,7 @@ def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
     answer = json.loads(done.stdout)
     assert answer["untouched"] == [300, [4, 4, 4]]
     before, tracing, after, ids = answer["settled"]
-    if "serve" not in settings:  # with `serve` the child's own session may have begun
+    if "serve" not in settings:  # with `serve` the child's own session can have begun
         assert (before, tracing, after, ids) == (300, False, 0, [None] * 3)
         assert answer["nested"] == answer["settled"]
         assert answer["lives_on"] == 0
@@ -167,7 +167,7 @@ print("ends")
 
 
 def test_what_others_leave_goes(tmp_path, sockets):
-    """A process that ends by os._exit() or SIGKILL leaves its socket behind. The socket is
+    """A process that os._exit() or SIGKILL ends leaves its socket behind. The socket is
     removed when the next process with a socket in the same folder begins or ends. Sockets
     of living processes stay."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Timelines in JSON and in Perfetto's protobuf have the same calls, in whatever way the
-file is requested. Invalid recordings cause no error in either format."""
+"""Timelines in JSON and in Perfetto's protobuf have the same calls, no matter how the file
+is requested. Invalid recordings cause no error in either format."""
 
 import contextlib
 import os
@@ -47,12 +47,12 @@ TRIES = 20
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another function and returns the content of a file for
-    each of NAMES.
+    """Returns a function that traces a given function, and returns the content of a file
+    for each of NAMES.
 
-    The files are read after the trace has ended. Otherwise the next file would also contain
-    the calls that read the previous file. The calls of a read are a hundred times as many
-    as the calls of the test."""
+    The files are read after the trace has ended. If tracing still ran, the next file would
+    also contain the calls that read the file before. Reading a file makes a hundred times
+    as many calls as the test itself."""
 
     def trace_once(function, threshold):
         output = tmp_path / "last.json"
@@ -78,8 +78,8 @@ def record(tmp_path):
 
 
 def check_same(files):
-    """Compares the events of the files up to the first call that had not ended, because
-    each file ends at its own time. Returns the files as Traces."""
+    """Compares the events of the files up to the first call that had not ended, because the
+    files end at different times. Returns the files as Traces."""
     events = files[0]["traceEvents"]
     ends = (n for n, event in enumerate(events) if event.get("args", {}).get("open"))
     events = events[: next(ends, len(events))]
@@ -123,8 +123,8 @@ def test_threads_and_exceptions(record):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wherever_a_file_is_named(tmp_path, sockets, name):
-    """The file is requested on the command line, by output= in a child, by export() or
-    by a viewer."""
+    """The file is requested on the command line, by output= in a child, by export(), or by
+    a viewer."""
     source = f"""
     import ocular, os, sys, time
 

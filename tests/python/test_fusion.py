@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""CPython 3.12 removes the superinstructions of a code object as soon as an instruction of
-the code object is instrumented. Ocular restores the superinstructions."""
+"""CPython 3.12 removes all superinstructions (fused pairs of instructions) of a code object
+as soon as one of its instructions is instrumented. Ocular restores the
+superinstructions."""
 
 import dis
 import sys
@@ -35,7 +36,7 @@ def fresh():
 
 
 def fused(function):
-    """Returns (offset, name) of each superinstruction."""
+    """Returns (offset, name) of each superinstruction of a function."""
     live = function.__code__._co_code_adaptive
     return [
         (each.offset, dis._all_opname[live[each.offset]])
@@ -104,8 +105,9 @@ def test_what_runs_already():
 
 
 def test_others_instruction_events_are_not_lost():
-    """Another tool has armed an instruction inside a pair. The tool's event fires while our
-    events are set and removed, even if the pair's other instruction is dark."""
+    """Another tool has armed one instruction of a fused pair. The other tool's event fires
+    while Ocular's events are set and removed, even if the second instruction of the pair is
+    dark."""
     monitoring, function = sys.monitoring, fresh()
     counts, random, some_go_dark = Counter(), Random(5), False
 

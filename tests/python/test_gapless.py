@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""At threshold 0 the timeline loses and forgets no event, even with little memory and a
-busy program. timeline_spill changes that."""
+"""At threshold 0 the timeline loses no event and forgets no event, even with little memory
+and a busy program. timeline_spill=False changes this."""
 
 import os
 import resource
@@ -11,7 +11,7 @@ import pytest
 from e2e import trace
 from e2e.program import PYTHON, run, write
 
-pytestmark = pytest.mark.once  # does not depend on the interpreter
+pytestmark = pytest.mark.once  # this does not depend on the interpreter
 MIB = 1 << 20
 EVENTS = 120_000  # events of one thread, which take nearly 1 MB
 
@@ -55,8 +55,8 @@ def is_whole(timeline, final, name, calls):
 
 
 def test_a_busy_thread(tmp_path):
-    """A busy thread makes 3 MB of events, although memory holds hardly more than the
-    limit."""
+    """A busy thread makes 3 MB of events, although the memory for events is hardly larger
+    than the limit."""
     before = []
 
     def body():
@@ -72,8 +72,8 @@ def test_a_busy_thread(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_threads_and_forks(tmp_path):
-    """The collector ends before each fork, and a full ring is emptied without the
-    collector."""
+    """The collector thread ends before each fork, so a full ring of events is emptied
+    without it."""
 
     def both():
         threads = [threading.Thread(target=work) for _ in range(3)]
@@ -92,8 +92,8 @@ def test_threads_and_forks(tmp_path):
 
 
 def test_an_export_in_the_midst_of_it(tmp_path):
-    """An export loses no events. Events stay while they are being written. Events that come
-    during the writing are kept, too."""
+    """An export loses no events. Events are kept while an export writes them. Events that
+    come while an export writes are kept, too."""
     inside = tmp_path / "inside.json"
 
     def body():
@@ -127,8 +127,9 @@ def test_without_a_file_the_oldest_part_goes(tmp_path):
 
 
 def test_a_file_that_may_not_grow(tmp_path, capfd):
-    """A limit on the file's size acts like a full disk. The file has the newest part of the
-    timeline. One line says how much is missing, even with quiet=True."""
+    """A limit on the file's size has the same effect as a full disk. The file has the
+    newest part of the timeline. One line on stderr says how much is missing, even with
+    quiet=True."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
     wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
@@ -163,8 +164,9 @@ def test_with_a_threshold_it_is_asked_for(tmp_path):
 
 
 def test_a_program_that_closes_it(tmp_path):
-    """If the program closes the timeline's file, the events in the file are lost, and the
-    loss is marked and reported. All other events are in the timeline."""
+    """If the program closes the descriptor of the timeline's file, the events in the file
+    are lost, and the loss is marked in the timeline and reported. All other events are in
+    the timeline."""
 
     source = f"""
         import os

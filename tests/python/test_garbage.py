@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the garbage collector's row, and its collections and pauses by generation,
-against gc.callbacks of the program itself."""
+"""Tests the row of the garbage collector, and its collections and pauses by generation. The
+true numbers come from the program's own function in gc.callbacks."""
 
 import gc
 import json
@@ -21,7 +21,7 @@ QUIET = dict(perfetto=False, quiet=True)
 
 @pytest.fixture
 def own_heap():
-    """Ends earlier garbage, so that only the test's own objects are collected."""
+    """Frees earlier garbage, so that only the test's own objects are collected later."""
     before = list(gc.callbacks)
     gc.collect()
     gc.freeze()
@@ -33,7 +33,7 @@ def own_heap():
 
 @pytest.fixture
 def tracing():
-    """Returns start_tracing. The trace is stopped after the test."""
+    """Returns the function start_tracing. The trace is stopped when the test ends."""
 
     def start(**settings):
         ocular.start_tracing(**{**QUIET, **settings})
@@ -61,8 +61,8 @@ def collects():
 
 
 class Pauses:
-    """Times each collection by two callbacks, of which one is called before Ocular's
-    callback and one after it. So the pause is known from both sides."""
+    """Times each collection by two callbacks: one is called before Ocular's callback, and
+    one is called after it. So the pause has a lower and an upper bound."""
 
     def __init__(self):
         self.collections = [0, 0, 0]
@@ -114,7 +114,7 @@ def work():
 )
 def test_collections_and_pauses_are_those_of_python(tracing, settings):
     tracing(**settings)
-    gc.disable()  # between the next statements, too, a collection may begin
+    gc.disable()  # a collection can begin between the next statements, too
     before = generations()
     pauses = Pauses()
     gc.enable()
@@ -143,7 +143,7 @@ def test_the_row_has_every_collection(tracing):
     assert mine["calls"] == sum(one["collections"] for one in counted) > 20
     assert mine["calls_exact"] and mine["state"] == "armed"
     assert mine["file"] == "" and mine["line"] == 0 and mine["sites"] == 0
-    # The row lacks the time in which other programs had the CPU.
+    # The cycles of the row do not include the time in which other programs had the CPU.
     cycles = sum(one["total_s"] for one in counted) * snapshot["tsc_hz"]
     assert 0 < mine["total_cycles"] < 1.01 * cycles
     assert 0 < mine["p50_cycles"] <= mine["p99_cycles"]
@@ -152,13 +152,13 @@ def test_the_row_has_every_collection(tracing):
 
 def test_no_functions_own_time_has_a_pause(tracing):
     keep = grows(200_000)
-    gc.disable()  # only collects() is to begin collections
+    gc.disable()  # only collects() should begin collections
     tracing(deinstrument_threshold=0)
     for _ in range(5):
         collects()
     snapshot = ocular.snapshot()
     mine, pause = row(snapshot, "collects"), row(snapshot, COLLECTOR)
-    # The call contains the pause, and the function's own time does not.
+    # The call's total time contains the pause, and its own time does not.
     assert mine["total_cycles"] >= pause["total_cycles"] * 0.99
     assert own_cycles(mine) <= 1.01 * (mine["total_cycles"] - pause["total_cycles"])
     assert own_cycles(mine) < pause["total_cycles"] / 2
@@ -177,14 +177,15 @@ def test_samples_name_the_function_that_triggered_collections(tracing):
         return pause["samples"] > 5 and mine["id"] in ids and (mine, pause)
 
     mine, pause = wait_until(triggers)
-    # Hardly a sample finds the function itself, which is mostly in a pause.
+    # Hardly any sample finds the function itself, because it is in a pause for most of the
+    # time.
     assert pause["cpu_share"] > mine["cpu_share"]
     assert mine["total_share"] >= pause["cpu_share"] * 0.5
     assert len(keep) == 100_000
 
 
 def test_observations_name_the_collector(tracing, monkeypatch):
-    """Without signals another thread reads the stack of the collecting thread."""
+    """Without signals, the sampler's thread reads the stack of the thread that collects."""
     monkeypatch.setenv("OCULAR_SIGNAL", "none")
     keep = grows(100_000)
     tracing(deinstrument_threshold=20)
@@ -198,7 +199,7 @@ def test_observations_name_the_collector(tracing, monkeypatch):
 
 
 class Sorts:
-    """Has a finalizer that runs C code, which calls Python code."""
+    """An object of this class has a finalizer that runs C code, which calls Python code."""
 
     def __init__(self):
         self.me = self
@@ -269,7 +270,8 @@ def test_a_program_that_clears_the_list(tracing):
     gc.callbacks.clear()
     wait_until(lambda: ours in gc.callbacks, what="the callback is back")
     before = generations()[2]["collections"]
-    ours("stop", {"generation": 2})  # the collection of this end has been forgotten
+    # Ocular has forgotten the collection to which this event belongs
+    ours("stop", {"generation": 2})
     assert generations()[2]["collections"] == before
     gc.collect()
     assert generations()[2]["collections"] == before + 1
@@ -335,7 +337,7 @@ def test_the_callback_survives_any_arguments(tracing):
 
 
 class Ends:
-    """Has a finalizer that runs within a collection."""
+    """An object of this class has a finalizer that runs within a collection."""
 
     def __init__(self):
         self.me = self
@@ -373,7 +375,8 @@ def test_finalizers_run_within_the_collection(tracing, tmp_path):
 
 
 def test_threads_without_a_record(tracing):
-    """A thread whose code is not traced gets its record from its first collection."""
+    """A thread whose code is not traced gets its thread record when its first collection
+    begins."""
     tracing(deinstrument_threshold=0, include_only=["nothing"])
     before = generations()[1]["collections"]
     thread = threading.Thread(target=gc.collect, args=(1,))
@@ -408,7 +411,8 @@ print(json.dumps([status, after - before, gc.callbacks]))
 
 
 def test_a_program_that_ends_in_a_collection(tmp_path):
-    """The interpreter's last collections find the callback in the list, or gone."""
+    """At the interpreter's last collections, Ocular's callback is in the list, or is
+    gone."""
     done = script(
         tmp_path,
         """
@@ -453,7 +457,7 @@ for _ in range(20):
     part = re.search(r"\n#\d  <garbage collection>  +-\n.*?\n\n", done.err, re.S)[0]
     assert re.search(r"\n    .*% of a core", part)
     assert re.search(r"\n    [\d ]+ calls  ~.* a call  armed\n", part)
-    assert "offset" not in part  # the collector has no bytecode
+    assert "offset" not in part  # the garbage collector has no bytecode
 
 
 def test_the_viewer_shows_the_collector(sockets):
@@ -474,7 +478,7 @@ def test_the_viewer_shows_the_collector(sockets):
         listing = screen("/garbage c<Enter><Enter>", "--keys")
         assert COLLECTOR in listing
         for shown in found, listing:
-            assert " :0" not in shown  # the collector has no file and no line
+            assert " :0" not in shown  # the garbage collector has no file and no line
         sent = json.loads(top("-p", os.getpid(), "--once", "--json").out)
     finally:
         ocular.stop_tracing()

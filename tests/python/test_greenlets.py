@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Greenlets swap the interpreter's stack of a thread, so each greenlet has its own
-shadow stack. The tests compare calls and callers with the interpreter's frames, and
-times with the program's own clocks."""
+"""Greenlets exchange the interpreter's stack of a thread, so Ocular keeps a shadow stack
+for each greenlet. The tests compare calls and callers with the interpreter's frames, and
+compare times with the program's own clocks."""
 
 import gc
 import os
@@ -25,7 +25,7 @@ def leaf(n=1):
 
 
 def up(depth, function, *arguments):
-    """Calls the function from `depth` frames deeper."""
+    """Calls the function after `depth` nested calls."""
     return up(depth - 1, function, *arguments) if depth else function(*arguments)
 
 
@@ -161,13 +161,13 @@ def delegated():
     while children := [child for child in children if not child.dead]:
         for child in children:
             child.switch()
-    # This exhausts the generator, so that close() does nothing (test_stacks.py)
+    # this exhausts the generator, so that close() does nothing (test_stacks.py)
     assert next(source, None) is None
 
 
 def directly():
     """In this test greenlets run a generator directly, without a Python function. The
-    generator's frame is outside of the interpreter's data stack, and the data stack begins
+    generator's frame is not on the interpreter's data stack, and the data stack begins
     later or never."""
     children = [greenlet.greenlet(list) for _ in range(3)]
     for n, child in enumerate(children):
@@ -255,9 +255,9 @@ SLEEP = 0.005
 
 
 class Stopwatch:
-    """Holds bounds of a function's time. The bounds are right even on a busy machine.
-    `inside` has the seconds that each call took at least. `around` is the number of seconds
-    that all calls took at most."""
+    """Holds a lower and an upper bound of a function's time. The bounds are right even on a
+    busy machine. `inside` has the seconds that each call took at least. `around` is the
+    number of seconds that all calls together took at most."""
 
     def __init__(self):
         self.inside = []
@@ -269,21 +269,21 @@ class Stopwatch:
         self.around += time.perf_counter() - begin
 
     def check(self, cycles, final):
-        """Checks the times of the calls, including waits."""
+        """Checks that the times of the calls, including waits, are within the bounds."""
         seconds = cycles / final["tsc_hz"]
         least, most = sum(self.inside), self.around
         assert least * 0.97 <= seconds <= most * 1.03 + 1e-4, (least, seconds, most)
 
 
 def slow(watch):
-    begin = time.thread_time()  # this clock does not include waiting for a CPU
-    sum(range(100_000))  # this call takes time without any hook
+    begin = time.thread_time()  # thread_time() does not include waiting for a CPU
+    sum(range(100_000))  # sum() takes time without any hook
     watch.inside.append(time.thread_time() - begin)
 
 
 def slower(watch):
     time.sleep(SLEEP)
-    watch.inside.append(SLEEP)  # the thread may wait for a CPU afterwards
+    watch.inside.append(SLEEP)  # the thread can wait for a CPU after its sleep
 
 
 def works_slowly(watch, rounds):
@@ -299,7 +299,7 @@ def works_slower(watch, rounds):
 
 
 def two_greenlets_in_turns():
-    """Runs two greenlets in turns. Returns the bounds of the greenlets' times, and the
+    """Runs two greenlets alternately. Returns the bounds of the greenlets' times, and the
     final snapshot."""
     watches = Stopwatch(), Stopwatch()
     totals = []
@@ -327,12 +327,12 @@ def test_times_are_the_greenlets_own():
     for name, watch in zip(("slow", "slower"), watches, strict=True):
         own = row(final, name)
         watch.check(own_cycles(own), final)
-    # The total time of a parked call includes the time of the other greenlet. The first
-    # call of `slow` ends before the second greenlet begins.
+    # The total time of a parked call includes the time in which the other greenlet runs.
+    # The first call of `slow` ends before the second greenlet begins.
     for work, total in zip(("works_slowly", "works_slower"), totals, strict=True):
         total.inside = [*slow_ones[1:], *slower_ones]
         total.check(row(final, work)["total_cycles"], final)
-    # The time of the other greenlet is not in the self time.
+    # The self time does not include the time in which the other greenlet runs.
     busy = sum(slow_ones) + sum(slower_ones)
     wall = max(total.around for total in totals)
     for work in ("works_slowly", "works_slower", "up"):
@@ -341,7 +341,7 @@ def test_times_are_the_greenlets_own():
     assert everything <= wall * 1.05 * final["tsc_hz"]
 
 
-# --- Many ---------------------------------------------------------------------
+# --- Many greenlets -----------------------------------------------------------
 
 
 def test_thousands_of_greenlets_that_end():
@@ -370,8 +370,8 @@ def test_thousands_of_greenlets_that_end():
 
 
 def test_thousands_of_greenlets_at_once():
-    """There are more greenlets than stacks are kept. The stacks that were parked longest
-    ago are dropped, calls stay exact and memory is bounded."""
+    """There are more greenlets than the number of stacks that Ocular keeps. Ocular drops
+    the stacks that were parked longest ago. Calls stay exact, and memory is bounded."""
 
     def child(depth):
         leaf()
@@ -436,8 +436,8 @@ def lives(depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
-    """A new stack may have the address of a dead stack. No hook sees the frames of killed
-    greenlets end, and deeper stacks reuse the memory of these frames at once."""
+    """A new stack can have the address of a freed stack. No hook sees the frames of a
+    killed greenlet end, and the next greenlets reuse the memory of these frames at once."""
 
     def body():
         for n in range(40):
@@ -461,7 +461,7 @@ def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
             assert (function["total_cycles"] or 0) / final["tsc_hz"] <= final["uptime_s"]
 
 
-# --- Starting and stopping ----------------------------------------------------
+# --- Start and stop between greenlets -----------------------------------------
 
 
 @pytest.mark.parametrize("threshold", [0, 3])
@@ -489,8 +489,8 @@ def test_start_and_stop_inside_greenlets(threshold):
                 one.switch()
     finally:
         ocular.stop_tracing()
-    # The last two greenlets were started while traced. `leaf` is called twice at the
-    # beginning, four times in the middle and three times at the end.
+    # The last two greenlets were started during tracing. `leaf` is called twice at the
+    # beginning of the test, four times in the middle and three times at the end.
     assert row(finals[0], "child")["calls"] == 2
     if threshold == 0:
         assert row(finals[0], "leaf")["calls"] == 9
@@ -523,8 +523,8 @@ def test_greenlets_of_an_older_session():
     seconds = time.perf_counter() - began
     assert began - begin > 0.05
     assert row(final, "leaf")["calls"] == 6
-    # Frames of the first session have not ended yet. The calls of the frames from the first
-    # session are no calls of this session.
+    # Frames of the first session have not ended when the second session begins. The calls
+    # of these frames do not count as calls of the second session.
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]
@@ -576,7 +576,7 @@ def test_threads_have_greenlets_of_their_own():
         assert row(final, name)["calls"] == 4 * calls[name]
 
 
-# --- gevent, in a process of its own ------------------------------------------
+# --- gevent, in a separate process --------------------------------------------
 
 
 def run_program(text, *arguments):

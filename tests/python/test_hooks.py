@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the hook objects when other tools use them. A tool that replaces our callback gets
-our callback as the return value, and may call our callback with any arguments."""
+"""Tests Ocular's hook objects when other tools use them. A tool that replaces Ocular's
+callback gets this callback as the return value, and can call it with any arguments."""
 
 import gc
 import sys
@@ -25,7 +25,8 @@ def assist(n):
 
 
 def borrowed():
-    """Returns our hooks by unregistering and registering them again."""
+    """Returns Ocular's hooks. To get them, it unregisters the callbacks and registers them
+    again."""
     found = []
     for tool in 3, 4:
         for name in NAMES:

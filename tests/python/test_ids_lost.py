@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Another tool takes our tool ids, events or callbacks while we trace. Nothing crashes,
-stopping works and reports the loss, and the other tool's events stay."""
+"""Another tool takes Ocular's tool ids, events or callbacks during tracing. Nothing
+crashes, stopping works, Ocular reports the loss, and the other tool's events stay."""
 
 import sys
 import threading
@@ -24,7 +24,7 @@ def helper(n):
 
 
 def fresh():
-    """Returns a function that no tool has seen."""
+    """Returns a new function that no tool has seen."""
     names = {}
     exec("def new(n):\n    while n:\n        n -= 1\n", names)
     return names["new"]
@@ -73,7 +73,7 @@ THEFTS = [
     register,
     take,
 ]
-# This is true if freeing a tool id also frees the id's events and callbacks.
+# This is true if sys.monitoring.free_tool_id() also removes the id's events and callbacks.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:
     THEFTS.append(clear)
@@ -106,8 +106,8 @@ def test_taken_away(theft, tool, threshold, capfd):
     final = ocular.stop_tracing()
     assert row(final, "helper")["calls"] <= 10
     err = capfd.readouterr().err
-    # From 3.15 on the tracer has no global events, so the tracer cannot notice that another
-    # tool has taken such events.
+    # From 3.15 on the tracer has no global events, so it cannot notice that another tool
+    # has taken its global events.
     noticed = theft not in UNNOTICED and not (
         theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15)
     )
@@ -123,14 +123,14 @@ def test_taken_away(theft, tool, threshold, capfd):
         else:
             assert old.__name__ == "<lambda>"
     assert leftovers() == []
-    # If a callback of ours were left, it would be called and counted.
+    # If a callback of Ocular were still registered, it would be called and counted.
     assert monitoring.get_tool(tool) is None
     assert row(traced(helper, 3)[1], "helper")["calls"] == 1
 
 
 @pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
 def test_a_thief_keeps_what_is_his(tool):
-    """The other tool keeps its callbacks and events, and no callback of ours is called
+    """The other tool keeps its callbacks and events, and no callback of Ocular is called
     again."""
     seen = []
     ocular.start_tracing(perfetto=False, quiet=True)
@@ -138,7 +138,7 @@ def test_a_thief_keeps_what_is_his(tool):
     take(tool)
     monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
     monitoring.set_events(tool, START)
-    new = fresh()  # sites that our lost tool has disabled stay disabled
+    new = fresh()  # sites that Ocular's lost tool has disabled stay disabled
     new(3)
     assert ocular.stop_tracing()
     assert new.__code__ in seen
@@ -156,11 +156,11 @@ def test_a_thief_keeps_what_is_his(tool):
 
 @pytest.mark.parametrize("name", ["thief", "ocular"])
 def test_new_code_gets_no_event_of_the_thief(name):
-    """Code may come before the governor's next check. The other tool then gets no event of
-    this code, even if the tool has the same name as ours."""
+    """New code can run before the governor's next check. Then the other tool gets no event
+    of this code, even if the tool has the same name as Ocular's tool."""
     seen, news = [], []
 
-    def note(code, *_):  # up to 3.13 code that was armed before keeps its events
+    def note(code, *_):  # up to 3.13 code that Ocular has armed before keeps its events
         seen.extend(new for new in news if new.__code__ is code)
 
     def events():
@@ -185,8 +185,8 @@ def test_new_code_gets_no_event_of_the_thief(name):
 
 
 def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
-    """The governor checks the id before each round and arms nothing under another
-    tool's id. Before this check a hook may already have armed new code."""
+    """Before the governor arms functions, it checks who holds the id, and arms nothing
+    under another tool's id. Before this check a hook can already have armed new code."""
     end = threading.Event()
     seen = []
 

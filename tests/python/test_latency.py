@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the latencies of calls, and the calls in flight, against programs with a known
-answer."""
+"""Tests the latencies of calls, and the calls in flight, by programs whose latencies are
+known."""
 
 import asyncio
 import statistics
@@ -28,7 +28,7 @@ def of(function):
 
 
 class Handler:
-    """A handler that notes its own latencies."""
+    """A request handler that writes down its own latencies."""
 
     def __init__(self):
         self.took = []
@@ -151,7 +151,7 @@ async def consume():
 def test_generators(tracing):
     asyncio.run(consume())
     found = of(numbers)
-    # no event reports the end of an abandoned generator
+    # no event reports the end of a generator that is abandoned
     assert found["wall_max_s"] >= 0.05 and found["in_flight"] is None
     found = of(counts)
     assert found["wall_max_s"] is None and found["in_flight"] is None
@@ -174,7 +174,7 @@ def test_exceptions_end_calls(tracing):
 
 
 def test_what_is_not_known(tracing):
-    """A call whose end was missed may have been the longest."""
+    """A call whose end was missed could have been the longest."""
 
     async def main():
         event = asyncio.Event()

@@ -24,7 +24,7 @@ from e2e.client import Client, Refused
 from e2e.program import SLOW, wait_until
 from e2e.threads import in_threads
 
-NO_SUCH = 2  # errno ENOENT
+NO_SUCH = 2  # errno of an answer if the function does not exist
 TESTS = Path(__file__).resolve().parents[1]
 
 
@@ -44,8 +44,8 @@ def connect():
 
 
 def ids(viewer, *names):
-    """Returns the ids of the functions with these qualified names, as soon as all these
-    functions are in a snapshot."""
+    """Waits until a snapshot has functions with all these qualified names, and returns
+    their ids."""
 
     def found(snapshot):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
@@ -55,7 +55,7 @@ def ids(viewer, *names):
 
 
 def detail_in_words(viewer, function):
-    """Returns the function's listing as soon as the listing has its operand text."""
+    """Waits until the function's listing has its operand text, and returns the listing."""
 
     def listing():
         answer = viewer.detail(function)
@@ -64,7 +64,7 @@ def detail_in_words(viewer, function):
     return wait_until(listing, SLOW, "words")
 
 
-# --- Held against dis ----------------------------------------------------------
+# --- Comparison with dis ------------------------------------------------------
 
 
 def everything(rows, **options):
@@ -120,8 +120,8 @@ def check_against_dis(listing, code):
         line = instruction.positions.lineno
         assert row["line"] == line
         if instruction.opcode in dis.hasjrel:
-            # The target is the instruction itself, and not an EXTENDED_ARG before the
-            # instruction.
+            # The target of a jump is the instruction itself, and not an EXTENDED_ARG before
+            # the instruction.
             target = instruction.argval
             while target not in at:
                 target += 2
@@ -178,7 +178,7 @@ def test_process_start_is_when_the_process_began(viewer):
 
 
 def source_callees(function):
-    """Returns {line: names that are called in the line}, from the source."""
+    """Returns {line: names that are called in the line}, read from the source."""
     first = function.__code__.co_firstlineno
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     found = {}
@@ -235,15 +235,15 @@ def test_callees_are_named_as_in_the_source(viewer, function):
 
 
 def listing_of(viewer, function, code):
-    """Copies the function with our own file name, which the filter accepts. Returns the
-    listing of the copy."""
+    """Copies the function with the file name of this test, which the filter accepts.
+    Returns the listing of the copy."""
     if code.co_filename == __file__:
         function([1]) if function is everything else function()
     else:
         copy = code.replace(co_filename=__file__, co_name="copy", co_qualname="copy")
         try:
             exec_copy(copy)
-        except Exception:  # only the call matters
+        except Exception:  # the exception does not matter, but only the call
             pass
         code = copy
     return detail_in_words(viewer, ids(viewer, code.co_qualname)[0])
@@ -254,7 +254,7 @@ def exec_copy(code):
     types.FunctionType(code, vars(inspect) | vars(textwrap))(*arguments)
 
 
-# --- Numbers ---------------------------------------------------------------------
+# --- Numbers of hits, samples and cycles --------------------------------------
 
 
 def spin(over):
@@ -307,7 +307,7 @@ def lengthen(n, text):
 
 
 def test_hits_sites_and_what_they_became(viewer):
-    # Each addition must take longer than a hook.
+    # Each addition must take longer than a hook takes.
     text = "x" * 200_000
     lengthen(30, text)
     (function,) = ids(viewer, "lengthen")
@@ -322,7 +322,7 @@ def test_hits_sites_and_what_they_became(viewer):
 
     # If a budget is set, jumps have hooks only while a viewer shows the code.
     wait_until(lambda: jump_and_add()[0]["armed"], SLOW)
-    lengthen(1, text)  # the first call after arming is not timed
+    lengthen(1, text)  # the first call after the function was armed is not timed
     before = jump_and_add()[0]["hits"]
     lengthen(30, text)
     jump, add = jump_and_add()
@@ -333,7 +333,7 @@ def test_hits_sites_and_what_they_became(viewer):
     assert add["armed"] is None
     assert add["cycles"] > 0
 
-    def dark():  # a slice may have just armed the function again
+    def dark():  # a slice might just have armed the function again
         lengthen(1000, text)
         rows = viewer.detail(function)["rows"]
         jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
@@ -390,7 +390,7 @@ def test_code_from_exec(viewer):
     check_against_dis(listing, space["made_up"].__code__)
 
 
-# --- What is not there, and who asks too much ---------------------------------------
+# --- Missing functions, and too many requests ---------------------------------
 
 
 @pytest.mark.parametrize("function", [0, 2**31, 2**32 - 1, 2**32, 2**64 - 1])
@@ -420,7 +420,7 @@ def test_a_function_that_has_gone(viewer):
 
 def test_a_function_that_goes_while_it_is_looked_at(viewer):
     """The function is replaced as fast as possible. Each answer is the listing of one of
-    the versions."""
+    these versions."""
     stop = threading.Event()
 
     def reload():
@@ -456,8 +456,8 @@ def test_a_function_that_goes_while_it_is_looked_at(viewer):
 
 
 def build_huge(count=2500):
-    """Makes a function of 10 000 instructions. Each instruction has its own operand
-    text."""
+    """Makes a function of 10 000 instructions. Each of these instructions has its own
+    operand text."""
     space = {}
     lines = "".join(f"    v{i} = u.a{i} + {i + 1000}\n" for i in range(count))
     exec(f"def huge(u):\n{lines}", space)
@@ -517,7 +517,7 @@ def assert_five_a_second(made):
 
 @pytest.mark.once
 def test_who_asks_again_at_once_gets_a_newer_one(viewer):
-    """A viewer's answer is never a listing that was made before the viewer's request."""
+    """The listing that a viewer gets was made after the viewer's request."""
     loop(3)
     (one,) = ids(viewer, "loop")
     made = []
@@ -537,7 +537,7 @@ MANY = 20
 
 @pytest.mark.once
 def test_many_viewers_of_many_functions(viewer):
-    """Each viewer gets the function that it has asked for."""
+    """Each viewer gets the listing of the function that it has asked for."""
     space = {}
     exec("".join(f"def f{i}():\n    return {i + 1000}\n" for i in range(MANY)), space)
     for i in range(MANY):
@@ -563,7 +563,7 @@ def test_many_viewers_of_many_functions(viewer):
 @pytest.mark.once
 @pytest.mark.timeout(300)
 def test_words_count_as_memory(viewer):
-    # Code of earlier tests would otherwise be freed while the large listing is read.
+    # Without this, code of earlier tests would be freed while the large listing is read.
     gc.collect()
     try:
         function = build_huge()
@@ -574,7 +574,7 @@ def test_words_count_as_memory(viewer):
     viewer.snapshots.clear()
 
     def until(enough):
-        """Returns the reported memory of the snapshots. Takes snapshots until
+        """Returns the values of memory_bytes in the snapshots. Takes snapshots until
         enough(memory) is true."""
         seen = [viewer.snapshot()["memory_bytes"]]
         # with a budget, expensive snapshots come only every two seconds
@@ -585,11 +585,11 @@ def test_words_count_as_memory(viewer):
         return seen
 
     def is_still(seen):
-        """Returns True if the memory hardly changes. Differences of some 30 kB are
+        """Returns True if the reported memory hardly changes. Differences of some 30 kB are
         possible, because rows of functions are allocated in blocks."""
         return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
 
-    # Memory of other kinds is freed in the first seconds.
+    # In the first seconds, memory of other kinds is freed, too.
     still = min(until(is_still)[-8:])
     detail_in_words(viewer, number)
     until(lambda seen: seen[-1] > still + 50_000)
@@ -608,8 +608,8 @@ with Client(sys.argv[2]) as viewer:
 
 
 def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
-    """Only operand text needs the GIL. A C function holds the GIL and runs another process.
-    The other process asks for a listing."""
+    """Only operand text needs the GIL. A C function holds the GIL while it runs another
+    process. This other process asks for a listing."""
     loop(3)
     (function,) = ids(viewer, "loop")
     asker = [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]

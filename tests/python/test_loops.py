@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that counts in loops stay right. CPython specialises FOR_ITER again at once, so the
-hits of FOR_ITER are counted at other sites."""
+"""Tests that Ocular counts iterations of loops correctly. CPython specialises FOR_ITER
+again at once, so Ocular counts the hits of FOR_ITER at other sites."""
 
 import collections
 import contextlib
@@ -17,7 +17,8 @@ ROW = re.compile(
     r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?"
 )
 # CPython fires no INSTRUCTION event for these opcodes.
-UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # nor have instructions before RESUME
+# CPython also fires no INSTRUCTION event for instructions before RESUME
+UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}
 
 
 # --- Loops of every shape -----------------------------------------------------
@@ -139,7 +140,8 @@ def run(function):
 
 
 def executed(function):
-    """Returns {offset: how often the instruction ran}, counted by INSTRUCTION events."""
+    """Returns {offset: how often the instruction ran}, counted by a tool with INSTRUCTION
+    events."""
     counts = collections.Counter()
     monitoring = sys.monitoring
     monitoring.use_tool_id(0, "truth")
@@ -194,7 +196,7 @@ def test_hits_are_those_of_cpython(function, threshold, capsys):
         )
 
 
-# Ocular has events at these opcodes, besides the events of exceptions.
+# Apart from the events of exceptions, Ocular has events at these opcodes.
 FIRES = (
     "JUMP_BACKWARD",
     "JUMP_FORWARD",
@@ -207,7 +209,7 @@ FIRES = (
 
 def first_hits(truth, offset, taken):
     """Returns the number of events of a FOR_ITER. A FOR_ITER goes dark at its first event.
-    From 3.14 on each of its two arms has one event."""
+    From 3.14 on each of the two branches of FOR_ITER has one event."""
     if hasattr(sys.monitoring.events, "BRANCH_LEFT"):
         return (truth[taken] > 0) + (truth[offset] > truth[taken])
     return truth[offset] > 0
@@ -237,8 +239,8 @@ def test_every_jump_and_branch_is_an_event_and_no_for_iter(function):
 
 
 def loop_opcodes(function):
-    # Uses the offsets of the original code, because dis of 3.12 does not know the
-    # length of INSTRUMENTED_CALL and takes its cache for instructions.
+    # Uses the offsets of the original code. In code with hooks, dis of 3.12 does not know
+    # the length of INSTRUMENTED_CALL, and takes its cache for instructions.
     adaptive = function.__code__._co_code_adaptive
     names = [
         dis._all_opname[adaptive[each.offset]] for each in dis.get_instructions(function)
@@ -277,7 +279,7 @@ KINDS = [
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("function, special", KINDS)
 def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm):
-    # Makes a function whose code object is new and has not run yet.
+    # Makes a function with a new code object that has not run yet.
     fresh = type(function)(function.__code__.replace(), globals())
     if warm:
         for _ in range(20):
@@ -333,5 +335,5 @@ def test_a_for_loop_costs_one_event_an_iteration(function):
         before = ocular.snapshot()["events"]
         function(1000)
         after = ocular.snapshot()["events"]
-    # There is one event at entry, one at return, and one jump per iteration.
+    # A call has one event at its entry and one at its return, and one jump per iteration.
     assert after - before == 1000 + 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests programs with many threads. Each thread is listed under its name, even if the
-thread is new or has been renamed. Ended threads are marked. The list is freed with the
-trace."""
+"""Tests programs with many threads. Each thread is listed under its name, also if the
+thread is new or has changed its name. Threads that have ended are marked. When tracing
+ends, the list of threads is freed."""
 
 import threading
 
@@ -39,7 +39,7 @@ def names():
 
 
 def listed(wanted):
-    """Waits until the listed living threads have these names."""
+    """Waits until the names of the living threads in the list are these names."""
     wait_until(lambda: wanted(names()), SLOW)
 
 
@@ -60,7 +60,8 @@ def test_names_come_and_go(crowd):
     listed(lambda names: "the last one" not in names and "renamed 7" in names)
 
 
-LISTED = 80  # bytes of a thread in the list, which has a name of 64 bytes and its ids
+# bytes that a thread takes in the list: a name of 64 bytes and the thread's ids
+LISTED = 80
 
 
 def test_the_list_goes_with_the_trace():

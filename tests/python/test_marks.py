@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(params=["trace.json", "trace.pftrace.gz"])
 def record(request, tmp_path):
-    """Returns a function that traces another function and returns the Trace."""
+    """Returns a function that traces a given function, and returns the Trace."""
 
     def record(function, **settings):
         path = tmp_path / request.param
@@ -95,7 +95,8 @@ def test_very_many_arguments(record):
 
 
 def test_spans_of_tasks_overlap(record):
-    """Each span begins and ends with its block, even if other tasks run in between."""
+    """Each span begins and ends with its block of code, even if other tasks run within the
+    block."""
 
     async def request(number):
         with ocular.span("request", number=number):
@@ -157,8 +158,8 @@ def test_an_end_elsewhere_is_no_end(record):
 
 
 def test_the_oldest_are_forgotten_with_their_texts(record):
-    """If the beginning of a span is forgotten, the span has no end. If the text of a mark
-    is incomplete, the file does not contain the mark."""
+    """If the event that begins a span is forgotten, the event that ends it is left out,
+    too. If some of the text of a mark is forgotten, the file does not contain the mark."""
 
     def program():
         with ocular.span("outer"):

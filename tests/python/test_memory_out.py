@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The process survives if no memory is left when a thread of the program first needs
-memory. glibc ends a process with status 127 if a thread's first access to a library's
-thread-local memory fails."""
+"""If no memory is left when a thread of the program needs memory for Ocular for the first
+time, the process survives. glibc ends a process with status 127 if a thread's first access
+to a library's thread-local memory fails."""
 
 import pytest
 from e2e.program import PYTHON, SLOW, run, write
@@ -64,8 +64,8 @@ def test_asked_where_memory_is_out(asked, tmp_path, sockets):
 
 
 def test_the_end_where_memory_is_out(tmp_path, sockets):
-    """The program ends with one line instead of a traceback, or with the report if there is
-    enough memory for the report."""
+    """The program prints one line instead of a traceback, or it prints the report if there
+    is enough memory for it."""
     source = SOURCE.format(ask="pass", settings="perfetto=False")
     source = source.replace("resource.setrlimit(resource.RLIMIT_AS, limits)", "pass")
     source = source.replace("quiet=True, ", "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An output file never replaces a file of another run. The file is written completely or
-not at all. If the disk is full, the program still goes on."""
+"""An output file never replaces the file of another run. The output file is written
+completely or not at all. If the disk is full, the program still goes on."""
 
 import os
 import shutil
@@ -16,7 +16,8 @@ from e2e.program import script
 from ocular import _ocular
 from ocular.demo import pure
 
-RECORDING = f"trace.{os.getpid()}.ocular"  # the recording's name until stop_tracing()
+# the recording has this name until stop_tracing()
+RECORDING = f"trace.{os.getpid()}.ocular"
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_export_goes_on_tracing(tracing, tmp_path):
     ocular.export(str(tmp_path / "two.json.gz"))
     two = trace.read(tmp_path / "two.json.gz")
     assert two.names()["fibonacci"] == 2 * one.names()["fibonacci"]
-    # export() also replaces a file if the name is bytes.
+    # If the name is given as bytes, export() also replaces an existing file.
     ocular.export(os.fsencode(tmp_path / "one.json"))
     again = trace.read(tmp_path / "one.json")
     assert again.names()["fibonacci"] == two.names()["fibonacci"]
@@ -157,7 +158,7 @@ def test_export_to_where_it_cannot(tracing, tmp_path, path, kind):
         ocular.export(path)
     assert raised.value.filename == path
     assert raised.value.errno and path in str(raised.value)
-    ocular.export("fine.json")  # the next export works
+    ocular.export("fine.json")  # the next export works again
     trace.read(tmp_path / "fine.json")
     assert sorted(os.listdir(tmp_path)) == ["fine.json", RECORDING]
 
@@ -179,8 +180,8 @@ def test_export_without_a_timeline(tracing, tmp_path):
 
 
 def test_exports_at_once(tracing, tmp_path):
-    """Only one export writes at a time, and the other exports raise an error. All files are
-    complete."""
+    """Only one export writes at a time. Further exports that begin meanwhile raise an
+    error. All files are complete."""
     tracing()
     for _ in range(2):
         pure.CASES["loops"]()
@@ -229,7 +230,7 @@ def test_stop_during_an_export(tracing, tmp_path):
         assert not (tmp_path / "late.json").exists()
 
 
-# --- No room ------------------------------------------------------------------
+# --- A full disk --------------------------------------------------------------
 
 TOO_BIG = """
 import ocular, resource, signal, sys
@@ -256,7 +257,7 @@ def test_a_file_that_may_not_grow(tmp_path, name):
     assert "export:" in done.out and "too large" in done.out
     assert "goes on True" in done.out
     assert f"could not be written to {tmp_path / name}: File too large" in done.err
-    # No incomplete file is left, because a user could take it for a complete file. The
+    # No incomplete file is left, because a user could mistake it for a complete one. The
     # recording stays.
     left = {path for path in tmp_path.iterdir() if path.name != "program.py"}
     (recording,) = left

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that the written timeline has balanced calls, loops, names, and a mark at each
-place where something is missing."""
+"""Tests the content of a timeline's file: each call has a beginning and an end, loops and
+names are right, and there is a mark wherever events are missing."""
 
 import re
 import threading
@@ -15,7 +15,7 @@ from ocular.demo import pure
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another function and returns (the Trace, the final
+    """Returns a function that traces a given function, and returns (the Trace, the final
     snapshot)."""
 
     def record(function, *arguments, **settings):
@@ -100,7 +100,8 @@ def test_exceptions_end_calls_as_raised(record):
 
 
 def test_waits_are_marked(record):
-    """If other threads run for a long time during a call, the timeline marks the wait."""
+    """If other threads run for a long time during a call, the timeline marks this waiting
+    time."""
 
     def rests():
         time.sleep(0.05)
@@ -125,7 +126,7 @@ def test_waits_are_marked(record):
     (call,) = (call for call in calls if call.name.endswith("rests"))
     (wait,) = (mark for mark in timeline.marks if mark["name"] == f"waited: {call.name}")
     assert call.begin <= wait["ts"] <= call.end
-    # The time of the hook itself may be included.
+    # The waiting time can include the time of the hook itself.
     assert wait["ts"] + wait["args"]["ns"] / 1000 <= call.end + 100
     assert wait["args"]["ns"] >= 49e6
 
@@ -151,7 +152,7 @@ def test_loops(record):
     assert len(loops) in (99, 100)
     sizes = [event["args"]["uOps"] for event in loops]
     assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
-    # There is only one call, and all iterations of the loop are in this call.
+    # The program makes only one call, and all iterations of the loop are in it.
     (call,) = (
         call
         for each in timeline.calls.values()
@@ -163,7 +164,7 @@ def test_loops(record):
 
 
 def test_iterations_of_nested_loops(record):
-    """The number of instructions of an iteration does not depend on what ran before."""
+    """The number of instructions in an iteration does not depend on earlier iterations."""
 
     def nested(n):
         total = 0
@@ -215,7 +216,7 @@ def test_head(record):
     assert other["lost_events"] == other["forgotten_events"] == 0
     assert other["tsc_hz"] == pytest.approx(final["tsc_hz"], rel=0.01)
     assert 0 <= other["covered_from_us"] < other["covered_to_us"]
-    # The two clocks are read one after the other at the start of the trace.
+    # When the trace starts, the two clocks are read one after the other.
     assert other["covered_to_us"] <= final["uptime_s"] * 1e6 * 1.01 + 50_000
     assert abs(other["start_unix_ns"] / 1e9 - time.time()) < 60
     calls = [call for each in timeline.calls.values() for call in each]
@@ -223,7 +224,8 @@ def test_head(record):
 
 
 def test_times_are_those_of_the_wall(record):
-    """A call ends between its last reading of the clock and its caller's next reading."""
+    """A call ends after its own last reading of the clock, and before its caller's next
+    reading."""
     inside, around = [], []
 
     def sleeps():
@@ -253,7 +255,7 @@ def test_times_are_those_of_the_wall(record):
 
 def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch):
     # A sample before the call would be the file's first event. A garbage collection in a
-    # large heap takes so long that there is such a sample.
+    # large heap takes so long that there would be such a sample.
     monkeypatch.setenv("OCULAR_SIGNAL", "none")
 
     def much():
@@ -271,7 +273,7 @@ def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch
     assert other["covered_from_us"] > 0
     names = [call.name for each in timeline.calls.values() for call in each]
     assert any(name.endswith("last_of_all") for name in names)
-    # A call that began before the trace is in the timeline, and has a mark.
+    # A call that began before the trace is in the timeline. A mark on it says so.
     mine = [
         call
         for each in timeline.calls.values()
@@ -293,8 +295,9 @@ class JSONSerializerRegistry:
 
 
 def test_a_file_stays_below_100_mb_by_default(tmp_path):
-    """The timeline has only calls. The calls' names and paths are as long as in an
-    installed package. The timeline is full, so the limit determines the file's size."""
+    """The timeline has only calls. The names and paths in these calls are as long as those
+    of an installed package. The timeline is full, so the limit determines the file's
+    size."""
     path = "/home/developer/projects/company-service/.venv/lib/python3.13/site-packages"
     path += "/company_framework/serialization/implementation/json_serializers.py"
     space = {}

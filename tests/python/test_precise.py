@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""In mode="precise" the hits and cycles of every instruction are right. The hits are
-compared with the hits of a separate counter of INSTRUCTION events in Python."""
+"""Tests that in mode="precise" the hits and cycles of every instruction are right. The
+tests compare Ocular's hits with the hits that a separate tool counts by INSTRUCTION events
+in Python."""
 
 import cProfile
 import dis
@@ -21,7 +22,7 @@ PRECISE = dict(mode="precise", perfetto=False, quiet=True)
 EXACT = dict(PRECISE, deinstrument_threshold=0)
 
 
-# --- What is traced -----------------------------------------------------------
+# --- Code that is traced ------------------------------------------------------
 
 
 def loops(n):
@@ -161,7 +162,7 @@ def count(codes, function, *arguments):
 
 
 def details(codes):
-    """Returns {code: {offset: row}} of instructions that have an event."""
+    """Returns {code: {offset: row}} of the instructions that have an event."""
     silent = "RESUME", "END_FOR"
     return {
         code: {
@@ -174,9 +175,9 @@ def details(codes):
 
 
 def compare(wanted, threshold=0, disabled_lines=False):
-    """Compares Ocular's rows with a count. `disabled_lines` is true if another tool has
-    returned DISABLE from LINE events. CPython then skips one INSTRUCTION event of the
-    first instruction of each such line."""
+    """Compares Ocular's rows with the numbers of a separate count. `disabled_lines` is true
+    if another tool has returned DISABLE from its LINE events. In this case CPython skips
+    one INSTRUCTION event of the first instruction of each such line."""
     steps = 0
     for code, rows in details(wanted).items():
         assert rows or not wanted[code], f"{code.co_qualname} is not known"
@@ -235,8 +236,8 @@ def test_sites_and_state(tracing):
     straight(1)
     mine = row(ocular.snapshot(), "straight")
     fires = len(list(details([straight.__code__])[straight.__code__]))
-    # RESUME is also a site of a call, and a return has two sites, one for the
-    # instruction and one for the return.
+    # RESUME is both an instruction and the start of a call, and a return has two sites: one
+    # for the instruction and one for the return.
     assert mine["sites"] == fires + 2
     assert mine["dark_sites"] == 0 and mine["state"] == "armed"
     for _ in range(4):
@@ -281,7 +282,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
     for _ in range(20):
         straight(1)
     assert all(r["hits"] == 10 and r["dark"] for r in rows())
-    # A request to arm everything also works.
+    # A request to arm all functions also works in precise mode.
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rearm()
     wait_until(lambda: not any(r["dark"] for r in rows()))
@@ -294,7 +295,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
 
 
 class Tool:
-    """This is another tool of sys.monitoring, with the id 1."""
+    """A tool of sys.monitoring with the id 1."""
 
     def __init__(self, names, callback, local=()):
         events = monitoring.events
@@ -321,7 +322,7 @@ class Tool:
 
 
 class Hooked:
-    """This is a tool that uses sys.setprofile or sys.settrace."""
+    """A tool that uses sys.setprofile or sys.settrace."""
 
     def __init__(self, setter, opcodes=False):
         self.setter = setter
@@ -413,8 +414,8 @@ def test_the_other_tool_was_there_before(tracing):
 
 
 def test_restart_events(tracing):
-    """If another tool calls restart_events(), each dark site fires once more. These events
-    are not counted."""
+    """If another tool calls restart_events(), each dark site fires once more. Ocular does
+    not count these events."""
     tracing(deinstrument_threshold=5)
     for _ in range(10):
         straight(1)
@@ -490,7 +491,8 @@ def test_again_and_in_the_other_mode(tracing):
 
 # --- Cycles -------------------------------------------------------------------
 
-MANY = range(5_000)  # takes 50 us; on a busy machine spans above 100 us may be dropped
+# takes 50 us; on a busy machine, times above 100 us between two events can be dropped
+MANY = range(5_000)
 
 
 def mixture(x):
@@ -509,8 +511,8 @@ def mixture(x):
 
 
 def test_every_instruction_that_ran_has_cycles(tracing):
-    """Every instruction that ran has cycles. An interruption may make a timing invalid,
-    so the function runs until all instructions have cycles."""
+    """Every instruction that ran has cycles. An interruption can make a time invalid, so
+    the function runs until all instructions have cycles."""
     codes = codes_of(loops, recursive, long, mixture, outer, inner)
 
     def untimed():
@@ -539,9 +541,9 @@ def uneven(numbers, n):
 
 
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
-    """The cheap branch stays armed to the end, and the calls next to it go dark. The dark
-    calls' time must not count for the branch. There are nine calls between two branches. An
-    interruption by another program is averaged over hundreds of runs."""
+    """The cheap branch stays armed to the end, while the calls next to it go dark. The time
+    of the dark calls must not count as time of the branch. There are nine calls between two
+    branches. The mean over hundreds of runs hides an interruption by another program."""
     tracing(deinstrument_threshold=250)
     uneven(MANY, 2000)
     rows = details([uneven.__code__])[uneven.__code__].values()
@@ -551,7 +553,7 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     assert len(armed) >= 1
     for mine in armed:
         assert mine["cycles"] is None or mine["cycles"] < heavy[0], mine
-    # The cycles of the last instruction before the dark instructions are no longer
+    # The cycles of the last instruction before the dark instructions can no longer be
     # measured.
     last = [r["cycles"] for r in armed]
     assert None not in last  # this hit was timed while all instructions were armed
@@ -581,7 +583,7 @@ def test_waiting_for_another_thread_is_reported(tracing):
         thread.join()
 
 
-# --- Messages about it --------------------------------------------------------
+# --- Messages about precise mode ----------------------------------------------
 
 
 def test_report_says_that_opcodes_are_generic(capsys):
@@ -613,7 +615,7 @@ def test_timeline_has_calls_and_loops(tmp_path):
     timeline = trace.read(path)
     assert timeline.other["mode"] == "precise"
     assert timeline.names()["loops"] == row(final, "loops")["calls"] == 1
-    # Each iteration has one event, whichever jump ends it.
+    # Each iteration has one event of a jump, whichever jump ends the iteration.
     turns = Counter(event["args"]["offset"] for event in timeline.loops)
     jumps = {
         i.offset: wanted[loops.__code__][i.offset]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the sampled stacks in files for other tools. The tools read the files in these
-tests: pstats, pprof if Go is installed, flame graphs and speedscope."""
+"""Tests the files with sampled stacks that Ocular writes for other tools. The tools
+themselves read these files in the tests: pstats, pprof if Go is installed, flame graphs and
+speedscope."""
 
 import gzip
 import json
@@ -18,7 +19,8 @@ from e2e.program import PYTHON, SLOW, run, script, write
 
 pytestmark = pytest.mark.once
 
-# Nearly all time is spent in `heavy`, and calls from `seldom` are a quarter of this time.
+# Nearly all time is spent in `heavy`. A quarter of this time belongs to calls from
+# `seldom`.
 WORK = """
 import time
 def heavy(seconds):
@@ -68,7 +70,7 @@ ocular.stop_tracing()
 
 
 def read_folded(text):
-    """Returns {stack: microseconds}."""
+    """Returns {stack: microseconds} of a file."""
     stacks = {}
     for line in text.splitlines():
         stack, _, number = line.rpartition(" ")
@@ -118,8 +120,8 @@ def test_speedscope(written):
 
 @pytest.mark.skipif(bool(speedscope.missing()), reason=str(speedscope.missing()))
 def test_speedscope_itself(written):
-    """speedscope's own importer reads both files, and finds each function's self time
-    and total time."""
+    """speedscope's own importer reads both files. It finds each function's self time and
+    total time."""
     document = json.loads(written["t.speedscope.json"].read_text())
     frames, own, whole = document["shared"]["frames"], Counter(), Counter()
     (profile,) = document["profiles"]
@@ -156,7 +158,7 @@ def test_pstats(written):
     assert rows["often"][1][3] == pytest.approx(by_caller["often"][3], rel=0.05)
     assert rows["often"][1][2] < 0.1 * rows["often"][1][3]
     assert stats.total_tt == pytest.approx(sum(row[1][2] for row in rows.values()))
-    # Reads the file in the way that a user does.
+    # Reads the file with the tool's command, as a user does.
     shown = run(
         [PYTHON, "-m", "pstats", written["t.pstats"]], input="sort tottime\nstats 3\n"
     )

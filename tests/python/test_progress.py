@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """While the timeline is written at stop, stderr shows the progress. Ctrl-C ends the
-writing, and the exit status is that of the program without Ocular."""
+writing, and the exit status is the same as without Ocular."""
 
 import io
 import os
@@ -13,7 +13,7 @@ from e2e import trace
 from e2e.program import PYTHON, SLOW, run, script, start, write
 from ocular import _progress, _settings
 
-# --- The line -----------------------------------------------------------------
+# --- The line on stderr -------------------------------------------------------
 
 
 class Stream(io.StringIO):
@@ -25,8 +25,8 @@ class Stream(io.StringIO):
 
 @pytest.fixture
 def redirect(monkeypatch):
-    """Returns a function that redirects stderr. The returned function must be called
-    inside the test, because pytest sets sys.stderr when the test begins."""
+    """Returns a function that redirects stderr to a file. The returned function must be
+    called inside the test, because pytest sets sys.stderr when the test begins."""
 
     def redirect(terminal):
         stream = Stream()
@@ -39,8 +39,8 @@ def redirect(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Returns a function that moves the clock. The clock stands still between the calls of
-    this function."""
+    """Returns a function that moves a fake clock. Between the calls of this function, the
+    fake clock stands still."""
     now = [1000.0]
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
 
@@ -76,7 +76,7 @@ def test_a_terminal_s_line_is_written_over(redirect, clock):
     clock(1)
     progress(0.05, 4_000_000)
     clock(0.1)
-    progress(0.1, 8_000_000)  # too early for a line
+    progress(0.1, 8_000_000)  # it is too early to print a line
     clock(0.2)
     progress(0.2, 16_000_000)
     progress.end()
@@ -100,8 +100,8 @@ def test_a_program_without_stderr(monkeypatch, clock, broken):
 
 
 def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
-    """stop() reads `quiet` only after it has the trace, because the activation thread
-    may still be starting the trace."""
+    """stop() reads `quiet` only after it has got the trace, because the activation thread
+    might still be starting the trace."""
 
     class Extension:
         @staticmethod
@@ -116,9 +116,9 @@ def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-# --- In a program ---------------------------------------------------------------
+# --- The progress of a program's output ---------------------------------------
 
-# Makes Progress print its line at once.
+# Makes Progress print its line at once, without the usual delay.
 EAGER = """
 import ocular
 from ocular import _progress
@@ -130,7 +130,7 @@ def work():
         called()
 """
 
-# Makes the writing last until it is interrupted.
+# Makes the writing of the timeline last until it is interrupted.
 ENDLESS = (
     EAGER
     + """
@@ -177,7 +177,7 @@ def test_it_is_said_on_stderr(tmp_path):
 
 
 def interrupt_the_writing(process):
-    """Waits for the writing, interrupts it, and returns stderr."""
+    """Waits until the writing begins, interrupts it, and returns stderr."""
     said = ""
     try:
         while LINE not in said:
@@ -199,17 +199,17 @@ def test_a_second_interrupt_ends_it(tmp_path):
     process = start([*traced(), write(tmp_path, source)], cwd=tmp_path)
     err = interrupt_the_writing(process)
     assert process.returncode == -signal.SIGINT
-    # stderr has only the traceback of the first interrupt. The report may name a
+    # stderr has only the traceback of the first interrupt. The report can name a
     # TracebackException.
     assert err.count("Traceback (most recent call last)") == 1
     assert err.index("KeyboardInterrupt") < err.index(LINE) < err.index(INTERRUPTED)
-    assert "\n#1  " in err  # the report was printed
+    assert "\n#1  " in err  # shows that the report was printed
     assert "timeline: /" not in err
     check_interrupted(tmp_path, err[: err.index("\n", err.index(INTERRUPTED)) + 1])
 
 
-# The program ends in different ways. If the writing is interrupted, the exit status stays
-# that of the program.
+# The program ends in one of several ways. If the writing is interrupted, the exit status
+# stays that of the program.
 ENDINGS = {
     "by itself": "",
     "sys.exit": "import sys; sys.exit(3)",
@@ -236,8 +236,8 @@ def test_the_status_is_the_programs(tmp_path, name):
     check_interrupted(tmp_path, err)
 
 
-# An interrupt comes while stopping, before the first event is written. A thread sends the
-# interrupt as soon as the main thread releases the GIL.
+# The interrupt comes during stop_tracing(), before the first event is written. A thread
+# sends the interrupt as soon as the main thread has released the GIL.
 WATCHED = """
 import os, signal, threading
 def watch():
@@ -250,7 +250,7 @@ watcher.start()
 
 
 def test_quiet_can_be_interrupted(tmp_path):
-    """With quiet=True no progress is shown, so only the writing itself checks for
+    """With quiet=True Ocular shows no progress, so only the code that writes checks for
     signals."""
     source = EAGER + WATCHED + "for _ in range(200):\n    work()\n"
     path = write(tmp_path, source)
@@ -289,8 +289,8 @@ os.unlink("t.json")
 
 
 def test_handlers_run_while_it_is_written(tmp_path):
-    """A signal handler that raises no exception does not end the writing, and may use
-    Ocular."""
+    """A signal handler that raises no exception does not end the writing. The handler may
+    use Ocular."""
     done = script(
         tmp_path,
         EAGER

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""If Ocular does not work, its error message says what to do."""
+"""If Ocular cannot work, its error message says what to do."""
 
 import ast
 import subprocess
@@ -22,8 +22,8 @@ PACKAGE = ROOT / "python" / "ocular"
 
 
 class Subinterpreter:
-    """An `isolated` subinterpreter has its own GIL, and a `legacy` subinterpreter
-    shares our GIL."""
+    """An `isolated` subinterpreter has its own GIL, and a `legacy` subinterpreter shares
+    the GIL of the main interpreter."""
 
     def __init__(self, kind):
         if sys.version_info >= (3, 13):
@@ -96,7 +96,7 @@ def in_two_deep(*moved):
 @pytest.mark.parametrize("field", ["code", "caller", "instruction", "owner"])
 @pytest.mark.parametrize("way", [in_two_deep, lambda *moved: next(in_a_generator(*moved))])
 def test_frames_that_are_laid_out_in_another_way(way, field, bytes_):
-    """Frames with the layout of another CPython are refused without a crash."""
+    """Ocular refuses the frames of a CPython with another layout, without a crash."""
     fields = ["code", "caller", "instruction", "owner"]
     way()
     with pytest.raises(ImportError, match="frames have another layout"):
@@ -116,9 +116,9 @@ def test_import_in_a_subinterpreter(sub):
 
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 def test_a_subinterpreters_code_is_not_counted(sub, first):
-    """The subinterpreter's function `helper` is not counted, although our function has
-    the same name. Our function is counted, also while the subinterpreter runs in
-    another thread."""
+    """The subinterpreter's function `helper` is not counted, although a function of the
+    main interpreter has the same name. The main interpreter's function is counted, also
+    while the subinterpreter runs in another thread."""
     if first == "theirs":
         sub.run(WORKS)
     ocular.start_tracing(**{**EXACT, "deinstrument_threshold": 100})
@@ -175,7 +175,7 @@ def test_another_build(tmp_path, flag, build):
     ],
 )
 def test_the_command_is_refused_in_one_line(tmp_path, change):
-    """`python -m ocular` prints one line."""
+    """`python -m ocular` prints one line and no traceback."""
     start = f"import runpy, sys; {change}; runpy._run_module_as_main('ocular')"
     done = run([PYTHON, "-c", start], cwd=tmp_path)
     assert done.status == 1 and done.out == ""
@@ -230,8 +230,8 @@ def test_another_system(tmp_path):
 
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py"])
 def test_an_older_python_can_read_the_check(name):
-    """An older Python must be able to compile these files. Otherwise the user would see
-    only a syntax error."""
+    """An older Python must be able to compile these files, although it cannot run Ocular.
+    Otherwise the user would see only a syntax error."""
     ast.parse((PACKAGE / name).read_text(), feature_version=(3, 8))
 
 
@@ -261,8 +261,8 @@ def test_on_an_older_python(tmp_path):
 
 
 def test_pip_on_an_older_python_is_told():
-    """On an older Python, pip refuses because of the metadata, before pip builds or unpacks
-    anything."""
+    """On an older Python, pip refuses because of the package's metadata, before it builds
+    or unpacks anything."""
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -274,7 +274,7 @@ def test_pip_on_an_older_python_is_told():
 
 @pytest.fixture
 def jit(monkeypatch):
-    """Sets a sys._jit whose JIT is on, as 3.14 and newer may have."""
+    """Sets a fake sys._jit whose JIT is on, as in some builds of 3.14 and newer."""
     faked = types.SimpleNamespace(is_enabled=lambda: True)
     monkeypatch.setattr(sys, "_jit", faked, raising=False)
     monkeypatch.setitem(ocular._kept, "warned of the JIT", False)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Tests the report of real programs. Functions are ranked by their share of the whole
-run, including freed functions and functions of an earlier phase. The report has the
-number of samples."""
+"""Tests the report of real programs. Functions are sorted by their share of the whole run.
+The table includes freed functions and functions that ran only at the beginning. The report
+also has the number of samples."""
 
 import re
 
 import pytest
 from e2e.program import PYTHON, run, script, write
 
-# Each program begins with this source. The program works until a snapshot shows the work.
+# Each test program begins with this source. The program works until its functions appear in
+# a snapshot.
 WORK = """
 import time
 import ocular
@@ -63,8 +64,8 @@ while row("<module>")["run_samples"] < 20:
 
 
 def test_a_phase_that_is_over_keeps_its_rank(tmp_path):
-    """A function of an earlier phase keeps its rank, although its share of the last seconds
-    is 0."""
+    """A function that ran only at the beginning keeps its rank, although its share of the
+    last seconds is 0."""
     done = script(
         tmp_path,
         WORK
@@ -92,19 +93,19 @@ print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]
 """,
     )
     spin, later, spin_run, later_run = done.answer
-    # the first pair is of the window, and the second is of the whole run
+    # the first pair of numbers is for the window, and the second for the whole run
     assert spin < later and spin_run > later_run
     assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
 
 
 def shown(number):
-    """Returns a count below 100 000 as the report writes it."""
+    """Formats a count below 100 000 in the way in which the report writes it."""
     return f"{number} sample{'s' * (number != 1)}"
 
 
 def test_what_it_rests_on(tmp_path):
-    """The report's numbers are the numbers of the final snapshot, which other tests
-    check."""
+    """The report has the same numbers as the final snapshot. Other tests check the
+    snapshot."""
     done = script(
         tmp_path,
         WORK
@@ -139,7 +140,7 @@ def test_it_rests_on_samples_without_a_budget(tmp_path):
 
 
 def callers(report, name):
-    """Returns {caller: its share in per cent} of one function."""
+    """Returns {caller: share in per cent} of one function."""
     part = re.search(rf"\n#\d+  {name} .*?(?=\n\n|\n#|\Z)", report, re.S)[0]
     line = re.search(r"\n    time by caller: (.*(?:,\n        .*)*)", part)
     if not line:
@@ -151,7 +152,8 @@ def callers(report, name):
 
 
 def test_time_by_caller(tmp_path):
-    """The times by caller belong to the whole run, and include callers that were freed."""
+    """The times by caller are those of the whole run, and include callers that were
+    freed."""
     path = write(
         tmp_path,
         WORK
@@ -192,14 +194,14 @@ print(100 * took["often"] / sum(took.values()), sum(took.values()) / time.proces
     assert set(found) == {"often", "work"}, err
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert 98 <= sum(found.values()) <= 101
-    # On a busy machine the program mostly waits for a CPU, so there are few observations.
-    # The samples of the program's CPU time agree with the program's own clock.
+    # On a busy machine the program mostly waits for a CPU, so there are few observations of
+    # the program. The samples of the program's CPU time agree with the program's own clock.
     wanted, slowed = map(float, done.out.split())
     if slowed < 1.3:
         assert found["often"] == pytest.approx(wanted, abs=15), err
     assert callers(err, "often") == {"work": 100}
     assert callers(err, "work") == {"<module>": 100}
-    assert callers(err, "alone") == {}  # no traced function has called it
+    assert callers(err, "alone") == {}  # no traced function has called `alone`
     for line in err.split("time by caller")[1:]:
         assert len("    time by caller" + line.split("\n")[0]) <= 80
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the capabilities of our threads in a program that runs as root."""
+"""Tests the capabilities of Ocular's threads in a program that runs as root."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs root, and unfiltered system calls",
 )
 
-CHANGE_USERS = 0xC0  # CAP_SETGID and CAP_SETUID, which glibc uses in each thread
+CHANGE_USERS = 0xC0  # CAP_SETGID and CAP_SETUID, which glibc needs in each thread
 
 SOURCE = """
 import glob, json, os, sys, time
@@ -66,7 +66,7 @@ def test_our_threads_have_no_capabilities(tmp_path, sockets):
             assert inheritable == ambient == 0, name
     (program,) = [caps for name, caps in during.items() if not name.startswith("ocular-")]
     assert program == mine
-    # If the program gives up root for good, no thread of ours keeps a capability.
+    # If the program gives up root for good, no thread of Ocular keeps a capability.
     assert {caps[0] for threads in after.values() for caps in threads} == {0}
     assert {caps[1] for threads in after.values() for caps in threads} == {0}
 
@@ -98,8 +98,8 @@ def drop_all():
 
 
 def export_by(place, pid, **more):
-    """Makes a viewer export a timeline. Returns the viewer's output and the files that
-    exist afterwards."""
+    """Makes a viewer export a timeline from the program. Returns the viewer's output, and
+    the files that exist after the export."""
     keys = ("-p", pid, "--once", "--size", "150x20", "--keys", "e<Enter>")
     done = top(*keys, **more)
     assert done.status == 0, done.err
@@ -107,7 +107,7 @@ def export_by(place, pid, **more):
 
 
 def test_an_export_has_the_viewers_rights(tmp_path, sockets):
-    """The program has dropped its capabilities and may not write in the folder. A viewer
+    """The program has dropped its capabilities, so it may not write in the folder. A viewer
     without capabilities may not write in this folder. Root's viewer may write in this
     folder, so its export works."""
     place = tmp_path / "private"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the callers, hot offsets and threads that the sampler finds. Also tests the call
-edges that the sampler finds for the hooks. tests/accuracy/ordinary.py measures how
-accurate the shares are."""
+"""Tests three results of the sampler: callers, hot offsets and threads. Also tests which
+call edges the hooks get from the sampler. tests/accuracy/ordinary.py measures how accurate
+the shares are."""
 
 import json
 import platform
@@ -29,7 +29,8 @@ def tracing(sockets):
 
 
 def until(done, function, *arguments):
-    """Calls the function until done(snapshot) and returns that snapshot."""
+    """Calls the function again and again until done(snapshot) is true, and returns that
+    snapshot."""
 
     def snapshot():
         end = time.thread_time() + 0.1
@@ -42,20 +43,20 @@ def until(done, function, *arguments):
 
 
 def samples_of(function):
-    """Returns {opcode: samples}."""
+    """Returns {opcode: number of samples}."""
     counts = Counter()
     for one in ocular._ocular.detail(function.__code__) or ():
         counts[one["opcode"]] += one["samples"]
     return counts
 
 
-# --- Programs ----------------------------------------------------------------
+# --- Programs of the tests ----------------------------------------------------
 
 NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """Takes about 30 ms. Kernels often switch threads at the next system call."""
+    """This call takes about 30 ms. Kernels often switch threads at the next system call."""
     for _ in range(100):
         NUMBERS.copy().sort()
 
@@ -80,7 +81,7 @@ def both():
     seldom()
 
 
-# --- Where it is -------------------------------------------------------------
+# --- Callers, offsets and threads ---------------------------------------------
 
 
 def test_callers(tracing):
@@ -157,7 +158,7 @@ def brief():
 
 def test_threads_that_end_at_once(tracing):
     """Each thread ends long before the governor lists the threads. Thread._bootstrap is
-    called more often than the threshold, and does not go dark."""
+    called more often than the threshold, and still does not go dark."""
 
     threads = []
 
@@ -197,7 +198,7 @@ def test_each_thread_has_its_own(tracing):
         snapshot = ocular.snapshot()
         names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
         for thread in snapshot["threads"]:
-            # None stands for a function that is not traced.
+            # None stands for a caller that is not traced.
             functions[thread["name"]] = {
                 names.get(one["id"]) for one in thread["functions"]
             }
@@ -216,7 +217,7 @@ def test_each_thread_has_its_own(tracing):
     assert "work" not in functions["busy_b"] and "busy_b" not in functions["busy_a"]
 
 
-# --- Where reading is refused ------------------------------------------------
+# --- Reading of stacks is refused ---------------------------------------------
 
 CAGE = """
 import ctypes, json, ocular, sys, struct, time
@@ -283,10 +284,10 @@ def caged(tmp_path, when, *names):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
-# relative to the start of the trace
+# times are relative to the start of the trace
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_the_other_way_of_reading(tmp_path, when):
-    """Samples do not need the system call that is refused."""
+    """The sampler needs no system call that is refused."""
     snapshot, words = caged(tmp_path, when, "process_vm_readv")
     assert snapshot["sampler"]["signal"] and snapshot["sampler"]["samples"] > 0
     assert row(snapshot, "burn")["share"] is not None
@@ -297,10 +298,11 @@ def test_the_other_way_of_reading(tmp_path, when):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading(tmp_path):
-    """The hooks go on without the sampler, and a message says so."""
+    """The hooks work without the sampler, and a message says that there is no sampler."""
     snapshot, words = caged(tmp_path, "before", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    assert 500 <= snapshot["before"] < 3000  # the function went dark
+    # the function went dark, so not all its calls were counted
+    assert 500 <= snapshot["before"] < 3000
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
     assert "refused" in snapshot["sampler"]["trouble"]
@@ -309,8 +311,8 @@ def test_no_way_of_reading(tmp_path):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading_any_more(tmp_path):
-    """Shares since the start stay, shares of the window are null, and a message says
-    why."""
+    """Shares since the start keep their values, shares of the window become null, and a
+    message gives the reason."""
     snapshot, words = caged(tmp_path, "after", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
     # The function was armed again
@@ -323,7 +325,7 @@ def test_no_way_of_reading_any_more(tmp_path):
     assert "refused" in words and "ocular: " in words
 
 
-# --- What it tells the hooks -------------------------------------------------
+# --- Call edges for the hooks -------------------------------------------------
 
 
 def burn(rounds):
@@ -355,11 +357,11 @@ def is_called_back(thing):
 
 @pytest.mark.parametrize("caller", [reads_a_property, adds, is_called_back])
 def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
-    """The callee is dark before this caller calls it, so no hook on a call instruction sees
-    the call. At first the callee's time counts as the caller's own time, until a sample
-    shows the call. Afterwards five calls in a row must be right. On a busy machine the
-    budget may be in debt. The caller is then dark as well, and there is nothing to
-    check."""
+    """The callee is dark before this caller calls it, so no hook on a call instruction
+    reports the call. At first the callee's time counts as the caller's own time, until a
+    sample shows the call. Afterwards five calls in a row must have the right times. On a
+    busy machine the budget can be in debt. Then the caller is dark as well, and there is
+    nothing to check."""
     thing = Thing()
     calls, seen, before, right = 0, 0, 0, 0
 

@@ -62,8 +62,8 @@ for _ in range(1000):
 
 @pytest.fixture
 def embed(tmp_path):
-    """Returns a function that runs each source in its own interpreter, one after the
-    other."""
+    """Returns a function that runs several sources, each in its own interpreter, one after
+    the other."""
     library = os.path.join(
         sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests idle serving, in which a process listens and is not traced until a viewer
-connects. Each test runs a separate process."""
+"""Tests idle serving: a process listens, and is not traced until a viewer connects. Each
+test runs a separate process."""
 
 import os
 import re
@@ -54,7 +54,7 @@ say("end", ocular.is_tracing())
 
 
 class Served(Running):
-    """Runs a program that serves, and has the program's socket."""
+    """Runs a program that serves, and knows the path of the program's socket."""
 
     def __init__(self, directory, sockets, source, **more):
         super().__init__(directory, PRELUDE + source, **more)
@@ -80,8 +80,8 @@ class Served(Running):
         return found
 
     def sleeps(self):
-        """Returns True if none of our threads wakes up during a time that is longer than
-        the longest of our timers."""
+        """Returns True if no thread of Ocular wakes up during a time that is longer than
+        the longest of Ocular's timers."""
         before = self.threads()
         time.sleep(2.2)
         return self.threads() == before and set(before) == IDLE
@@ -128,8 +128,8 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
 
 
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
-    """Idle serving has no hook, no tool and no thread that wakes up. Hooks, tools and
-    threads exist only while a viewer is connected."""
+    """A process that serves idly has no hook, no tool and no thread that wakes up. It has
+    hooks, tools and threads only while a viewer is connected."""
     with serving(tmp_path, sockets) as served:
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
         wait_until(served.sleeps, SLOW)
@@ -146,7 +146,7 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
                 )
             )
             assert found["overhead"]["budget"] == 0.01
-            # Our threads are not listed with the program's.
+            # The list of threads does not contain Ocular's threads.
             assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
@@ -180,8 +180,9 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
-    """Results are not made if nobody gets them. No other thread can run while results are
-    made, and the results take 2 KB for each function."""
+    """When idle serving ends a trace, it makes no result in Python, because nobody gets
+    it. While a result is made, no other thread can run, and it takes 2 KB for each
+    function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()
@@ -217,7 +218,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
         time.sleep(0.5)
         with Client(served.path) as client:
             kind, *_ = (client.receive(), client.receive())[1]
-            assert kind == SNAPSHOT  # the first message is a snapshot
+            assert kind == SNAPSHOT  # the first message after HELLO is a snapshot
             after = client.snapshot()
         assert after["uptime_s"] > before["uptime_s"]
         assert after["events"] >= before["events"]
@@ -227,7 +228,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
 
 
 def test_the_answer_comes_at_once(tmp_path, sockets):
-    """The answer comes at once, even from a program that does not release the GIL."""
+    """The answer comes at once, even from a program that never releases the GIL."""
     source = """
 import ctypes
 ocular.serve()
@@ -247,7 +248,7 @@ say("end")
             assert client.receive()[2][1] == served.pid
             kind, _, text = client.receive()
             assert kind == NOTICE and "Arming" in text
-            # The program has not released the GIL
+            # The program has not released the GIL meanwhile
             assert not select.select([out], [], [], 0)[0]
             say(served, "")
             client.snapshot()
@@ -257,8 +258,8 @@ say("end")
 
 @pytest.mark.once
 def test_storms_of_viewers(tmp_path, sockets):
-    """Sixteen threads connect viewers. Some viewers work, some send nothing, and some
-    disconnect at once."""
+    """Sixteen threads connect viewers. Some viewers work normally, some send nothing, and
+    some disconnect at once."""
     failed = []
 
     def visit(path, number):
@@ -326,8 +327,8 @@ say("end", tools()[3])
 
 
 def test_the_program_traces_itself(tmp_path, sockets):
-    """start_tracing() takes over the socket and its viewers. After stop_tracing() the
-    process serves idly."""
+    """start_tracing() takes over the socket and its connected viewers. After stop_tracing()
+    the process serves idly again."""
     source = """
 ocular.serve(exclude=["nothing"])
 say(1)
@@ -463,8 +464,8 @@ def test_from_the_command_line(tmp_path, sockets):
 
 @pytest.mark.parametrize("threads", [0, 2])
 def test_forked_children_serve_idly(tmp_path, sockets, threads):
-    """Forked children serve idly on their own sockets, even if a viewer is connected to
-    the parent. The parent continues to serve."""
+    """Forked children serve idly on their own sockets, also if a viewer is connected to the
+    parent. The parent continues to serve."""
     source = """
 import warnings
 warnings.simplefilter("error")
@@ -562,7 +563,7 @@ if __name__ == "__main__":
 
 
 def test_exit_while_arming(tmp_path, sockets):
-    """The process can exit at every stage of arming, also by Ctrl-C."""
+    """The process can exit at every moment while a session starts, also by Ctrl-C."""
     source = """
 ocular.serve()
 say(1)
@@ -592,8 +593,8 @@ except KeyboardInterrupt:
 
 
 def test_starting_while_viewers_come_and_go(tmp_path, sockets):
-    """The program starts and stops its own traces as fast as it can while viewers come and
-    go."""
+    """The program starts and stops its own traces as fast as it can, while viewers connect
+    and disconnect."""
     source = """
 ocular.serve(perfetto=False)
 say(1)
@@ -630,7 +631,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
 @pytest.mark.timeout(300)
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer asks for ten snapshots a second of a program with many functions and a small
-    budget. The viewer gets a snapshot every two seconds."""
+    budget. The viewer gets one snapshot every two seconds."""
     source = """
 code = "\\n".join(f"def f{n}(): return {n}" for n in range(3000))
 space = {}
@@ -648,13 +649,13 @@ say("end")
             client.rate(0.1)
             limit = time.monotonic() + 60
             took = [client.snapshot()["uptime_s"]] * 4
-            # Waits for two long pauses in a row, since another program may cause a single
-            # long pause.
+            # Waits for two long pauses in a row between snapshots, because another program
+            # can cause a single long pause.
             while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took
-            # No snapshot is made for the other viewer alone. On a busy machine a viewer may
-            # miss a snapshot, so several viewers come.
+            # No snapshot is made for the other viewer alone. On a busy machine a viewer can
+            # miss a snapshot, so the test uses several viewers.
             seen, first = [client.snapshot()["uptime_s"]], None
             while first not in seen:
                 assert time.monotonic() < limit + 60, (first, seen)
@@ -729,9 +730,9 @@ SERVING = pytest.mark.parametrize(
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
-    """The program closes all descriptors, as a daemon does, including ours. No thread of
-    ours spins. Files that get the numbers of our descriptors are neither read nor written,
-    and the process can serve again."""
+    """The program closes all descriptors, including Ocular's, as a daemon does. Then no
+    thread of Ocular spins. Files that get the numbers of Ocular's descriptors are neither
+    read nor written, and the process can serve again."""
     source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.8)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:
@@ -741,7 +742,8 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             began, output = time.thread_time(), served.process.stdout
             while not select.select([output], [], [], 0)[0]:
                 pass
-            spun = time.thread_time() - began  # CPU time that a spinning thread would get
+            # the CPU time that a spinning thread would use
+            spun = time.thread_time() - began
             assert float(output.readline()) < spun / 2
             assert served.process.stdout.readline() == "True\n"
 
@@ -760,8 +762,8 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
 
 @SERVING
 def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
-    """The program ends before a thread of ours has noticed that its descriptors are
-    closed. Files that got the numbers of our descriptors stay open."""
+    """The program ends before a thread of Ocular has noticed that Ocular's descriptors are
+    closed. Files that have got the numbers of Ocular's descriptors stay open."""
     with Served(
         tmp_path,
         sockets,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests what the sampler reports about functions and threads while all functions are dark.
-tests/accuracy/ordinary.py measures how accurate the shares are."""
+"""Tests the numbers that the sampler reports about functions and threads while all
+functions are dark. tests/accuracy/ordinary.py measures how accurate the shares are."""
 
 import threading
 import time
@@ -11,13 +11,13 @@ from e2e.counting import row, threads_of
 from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-# The budget is small. A cheap function stays armed even if it is called often.
-# Snapshots are also paid from the budget, and leave less for hooks.
+# The budget of this run is small. A cheap function stays armed even if it is called often.
+# Snapshots are paid from the same budget, and leave less for hooks.
 BUDGET = 0.02
 
 
 def burn(seconds):
-    """Uses `seconds` of this thread's CPU time in C, a little at a time."""
+    """Uses `seconds` of this thread's CPU time in C, in many short calls."""
     limit = time.thread_time() + seconds
     while time.thread_time() < limit:
         sum(range(2000))
@@ -55,9 +55,9 @@ def half_asleep(stop):
 @pytest.fixture(scope="module")
 def snapshots():
     """Returns the snapshots (running, final) of one run for all tests. The main thread
-    runs turns(), and two threads sleep. The fixture waits for each condition
-    separately. `burn` is armed again from time to time. `running` is a snapshot in
-    which `burn` is dark."""
+    runs turns(), and two threads sleep. The fixture waits for each condition separately,
+    because all of them together are rarely true at once. `burn` is armed again from time to
+    time. `running` is a snapshot in which `burn` is dark."""
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),
@@ -103,11 +103,11 @@ def running(snapshots):
 
 @pytest.fixture
 def own_place():
-    """Replaces the usual fixture, because one run of this module spans all its tests."""
+    """Replaces the usual fixture, because all tests of this module use one run."""
 
 
 def test_who_waits_is_looked_at_and_not_sampled(snapshots):
-    """A sleeping thread uses no CPU time, so it has observations and no samples."""
+    """A sleeping thread uses no CPU time, so it has observations but no samples."""
     final = snapshots[1]
     asleep = row(final, "Condition.wait")
     assert asleep["wait_share"] > 0 and asleep["samples"] >= 5
@@ -147,7 +147,7 @@ def test_the_final_snapshot_has_shares_too(snapshots):
     assert final["sampler"]["hz"] is not None
 
 
-# --- Whatever is asked for ------------------------------------------------------
+# --- Shares without a viewer --------------------------------------------------
 
 
 @pytest.mark.parametrize("budget", [None, 0.02])
@@ -173,8 +173,8 @@ def test_a_sampler_runs_though_nobody_may_look(budget, tmp_path, monkeypatch):
 
 def test_they_come_by_share_where_there_is_one(running):
     shares = [mine["share"] for mine in running["functions"]]
-    # A share in the window counts as none if it is less than a quarter of one sample's
-    # weight (tracer/session/builder.c).
+    # For the order of functions, a share below a quarter of one sample's weight is 0
+    # (tracer/session/builder.c).
     least = 0.25 * sum(mine["cpu_share"] for mine in running["functions"])
     least /= running["sampler"]["window_samples"]
     shares = [0 if share < least else share for share in shares]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A traced program gets signals as an untraced program does. Every program runs both
-traced and untraced, and must end with the same status and output."""
+"""A traced program gets the same signals as an untraced program. Every test program runs
+both traced and untraced, and must end with the same status and output."""
 
 import os
 import signal
@@ -15,7 +15,8 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json")
 """
 
-# Each program is started in these ways. The result must not depend on the way.
+# Each program is started in each of these ways. The result must not depend on the way in
+# which the program is started.
 WAYS = {
     "untraced": ("", []),
     "serving": (START, []),
@@ -41,7 +42,7 @@ def forever():
         work()
 """
 
-# {name: (program, signals that are sent after the program has printed "ready")}
+# {name: (program, the signals that are sent each time the program has printed "ready")}
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
     "ctrl-c, asleep": ("ready_soon()\ntime.sleep(60)", [signal.SIGINT]),
@@ -297,7 +298,7 @@ def begin(path, *options):
 
 
 def come_to_rest(pid):
-    """Waits until the process sleeps or has worked for a while."""
+    """Waits until the process sleeps, or has worked for a while."""
 
     def used():
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
@@ -338,8 +339,9 @@ def test_as_untraced(tmp_path, sockets, name):
 
 
 def test_a_storm_of_signals(tmp_path, sockets):
-    """Signals come while hooks fire, the governor takes the GIL and the sampler reads. The
-    main thread handles each signal, and no thread of ours handles a signal."""
+    """Signals come while hooks fire, while the governor takes the GIL, and while the
+    sampler reads stacks. The main thread handles each signal, and no thread of Ocular
+    handles one."""
     path = write(
         tmp_path,
         START.replace("quiet=True", "quiet=True, deinstrument_threshold=1000000")
@@ -398,7 +400,8 @@ except KeyboardInterrupt:
             others = map(int, process.stdout.readline().split())
             assert process.stdout.readline() == "ready\n"
             for pid in process.pid, *others:
-                come_to_rest(pid)  # Python misses a signal just before the system call
+                # Python misses a signal that comes just before the system call
+                come_to_rest(pid)
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=SLOW)
         done.append((process.returncode, out, err))
@@ -413,8 +416,8 @@ def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
 
 
 def test_a_signal_that_another_thread_took(tmp_path, sockets):
-    """A sampled thread sometimes receives a signal instead of the main thread. The main
-    thread would then wait for the lock forever, because nothing wakes it."""
+    """Sometimes a sampled thread receives a signal that is meant for the main thread. Then
+    the main thread would wait for the lock forever, because nothing would wake it."""
     path = write(
         tmp_path,
         START

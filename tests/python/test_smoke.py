@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs each instrument once for real, which takes a few seconds. The bounds are so wide
-that they hold on any machine, but a test fails if its instrument is switched off.
-tests/figures measures exact figures."""
+"""Runs each measuring program once for a few seconds. The bounds are so wide that they hold
+on any machine, but a test fails if the feature that it measures is switched off.
+tests/figures measures the exact figures."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ def calls(count=2000):
 
 
 def burn(seconds):
-    """Uses `seconds` of this thread's CPU time in C, about 20 us at a time."""
+    """Uses `seconds` of this thread's CPU time in C, in calls of about 20 us."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(1000))
@@ -46,7 +46,7 @@ def burn(seconds):
 
 
 def a_millisecond():
-    """Takes a millisecond, or more if other programs take the CPU. Adds up the seconds of
+    """Takes a millisecond, or more if other programs use the CPU. Adds up the seconds of
     CPU time and of wall time."""
     wall, cpu = time.perf_counter(), time.thread_time()
     while time.perf_counter() < wall + 0.001:
@@ -74,7 +74,7 @@ def test_cycles(tracing):
     assert callee["calls"] == mine["calls"] == 100
     assert least < callee["self_cycles"] / 100 < most
     assert 0 < callee["avg_cycles"] < most
-    # A callee's time does not count as its caller's own time.
+    # The time of a callee does not count as its caller's own time.
     assert mine["self_cycles"] < callee["self_cycles"] / 3
     assert mine["total_cycles"] > 0.9 * callee["self_cycles"]
 
@@ -91,7 +91,7 @@ def twenty():
 
 
 def test_shares(tracing):
-    """Two functions run for 80 and 20 % of the time, and have these shares."""
+    """Two functions run for 80 and 20 % of the time. Their shares are the same."""
     tracing(overhead_budget=0.05, deinstrument_threshold=50, exclude=["burn"])
     began = time.thread_time()
 
@@ -153,7 +153,7 @@ def test_overhead(tracing):
     assert enter + leave > 0 and jump > 0 and far >= 0
     for _ in range(100):
         calls()
-        sum(range(100_000))  # this gives the program time outside of hooks
+        sum(range(100_000))  # this call lets the program run outside of hooks
     seen = ocular.snapshot()
     used = time.process_time() - began
     overhead = seen["overhead"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular.snapshot() has the same structure in Python, on the wire and in ocular-top's JSON.
-The structure is the same at any moment and on any thread."""
+"""ocular.snapshot() in Python, a snapshot on the wire, and ocular-top's JSON have the same
+structure. The structure is also the same at any moment and on any thread."""
 
 import json
 import os
@@ -15,12 +15,13 @@ from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
 from ocular.demo import pure
 
-# The sampler fills these lists. These lists may still be empty.
+# The sampler fills these lists. These lists can still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 
 
 def shape(value, path=""):
-    """Returns all nested keys. A list has the keys that its elements have in common."""
+    """Returns all nested keys of a value. For a list, these are the keys that all its
+    elements have."""
     if path in BY_CHANCE:
         assert all(" ".join(element) == BY_CHANCE[path] for element in value)
         return None
@@ -32,7 +33,7 @@ def shape(value, path=""):
 
 
 def kinds(value, found, path=""):
-    """Adds the types of all values to `found`, {path: types}."""
+    """Adds the types of all values to `found`, which is {path: types}."""
     if isinstance(value, dict):
         for key in value:
             kinds(value[key], found, f"{path}.{key}")
@@ -80,11 +81,12 @@ def test_same_values_everywhere(serving):
                 "id name file line calls calls_exact self_cycles total_cycles "
                 "min_cycles p50_cycles p99_cycles sites dark_sites state"
             ).split():
-                known = mine[key]  # the JSON has fewer digits
+                known = mine[key]  # the JSON has fewer digits than the snapshot
                 if isinstance(known, float):
                     known = pytest.approx(known, rel=1e-9)
                 assert theirs[key] == known, key
-            # The newest samples may be credited between the two snapshots.
+            # Between the two snapshots, the newest samples can be credited to their
+            # functions.
             assert row(before, name)["samples"] <= theirs["samples"] <= mine["samples"]
             assert theirs["age_s"] <= mine["age_s"] < theirs["age_s"] + 10
         for key in "schema version pid command python mode threshold".split():
@@ -122,7 +124,7 @@ def test_types(serving):
         assert found[path] == {float}, path
     for name in "calls sites dark_sites".split():
         assert found[f".functions[].{name}"] == whole
-    # Null if the function was not timed
+    # These values are null if the function was not timed
     for name in "self_cycles total_cycles waited_cycles".split():
         assert found[f".functions[].{name}"] <= whole | {type(None)}
     for name in "calls_estimated avg_cycles share calls_per_s age_s".split():
@@ -148,8 +150,8 @@ def test_a_long_name_is_cut(no_turns):
         code = (lambda: 0).__code__.replace(co_qualname=name, co_filename="/" + name)
         types.FunctionType(code, {})()
         rows = ocular.snapshot()["functions"]
-        # The comparison is not in the assert, because a failing assert would print
-        # megabytes
+        # The comparison is not in the assert statement, because a failing assert would
+        # print megabytes
         found = [each["name"] == kept for each in rows]
         assert sum(found) == 1
     after = ocular.snapshot()
@@ -189,7 +191,7 @@ def test_head(serving):
         name: states.count(name) for name in ("armed", "partial", "dark")
     }
     for mine in snapshot["functions"]:
-        # Calls are a lower bound only if a site has gone dark.
+        # The number of calls is a lower bound only if a site has gone dark.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
         assert mine["state"] != "armed" or mine["dark_sites"] == 0
 
@@ -199,8 +201,8 @@ def test_ids_are_kept():
     pure.CASES["recursion"]()
 
     def ids(snapshot):
-        """Returns the ids of the demo's functions, because other code may have two
-        functions with the same name and line."""
+        """Returns the ids of the demo's functions. Names and lines are not enough, because
+        other code can have two functions with the same name and line."""
         mine = [r for r in snapshot["functions"] if r["file"] == pure.__file__]
         return {(r["name"], r["line"]): r["id"] for r in mine}
 
@@ -282,7 +284,8 @@ def test_stop_from_several_threads():
         for thread in threads:
             thread.join()
         assert not ocular.is_tracing()
-    # For each trace only one stop_tracing() returns the result.
+    # If several threads call stop_tracing() for one trace, only one of them gets the
+    # result.
     assert len([result for result in results if result]) == 5
     assert len(results) == 20
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the specialisation history, which is the log of transitions. No tool's
-instrumentation may be taken for a change of types."""
+"""Tests the specialisation history, which is the log of changes of instructions. The
+history must not mistake the instrumentation of any tool for a change of types."""
 
 import collections
 import gc
@@ -36,7 +36,7 @@ ODD = Odd(), Odd()
 @pytest.fixture
 def tracing():
     def start(**settings):
-        gc.collect()  # otherwise code of other tests would be adopted, too
+        gc.collect()  # without this, code of other tests would be adopted, too
         ocular.start_tracing(**{**QUIET, **settings})
 
     yield start
@@ -57,8 +57,8 @@ def feed(function, pair, times=500):
 
 
 def reported(snapshot, name, base="BINARY_OP"):
-    """Returns {offset: [from, to, to...]}, the opcodes that the sites of one family had
-    in one function, with the oldest first. Checks that each change begins with the
+    """Returns {offset: [from, to, to...]}: for each site of one family of instructions in
+    one function, its opcodes, the oldest first. Checks that each change begins with the
     opcode with which the previous change ended."""
     histories = {}
     for one in reversed(snapshot["transitions"]):
@@ -78,13 +78,13 @@ def history_of(snapshot, name="add"):
     return next(iter(histories.values())) if histories else []
 
 
-# --- The history -----------------------------------------------------------------
+# --- The specialisation history -----------------------------------------------
 
 
 # A specialised instruction that gets other types runs its generic code and counts a
-# miss. After 53 misses (3.12 and 3.13) the specialiser writes the next specialised form
-# over the last form. Between the two forms, the bytecode never has the base opcode. So 3.12
-# and 3.13 have the same sequence of forms.
+# miss. After 53 misses (3.12 and 3.13) the specialiser overwrites the specialised form with
+# the next one. Between these two forms, the bytecode never contains the base opcode. So
+# 3.12 and 3.13 have the same sequence of forms.
 HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
 
@@ -109,8 +109,8 @@ def test_ints_then_floats_then_strings(tracing, threshold):
 
 
 def versions_of_calls(function):
-    """Returns the function versions that are in the specialised calls of the live
-    bytecode."""
+    """Returns the function versions that the specialised calls in the live bytecode
+    hold."""
     names = {
         number: (name, flags)
         for number, name, _, _, flags in _opcodes.table(
@@ -127,9 +127,9 @@ def versions_of_calls(function):
 
 
 def test_a_specialised_call_says_whom_it_calls():
-    """A specialised call holds the version of the called function. For a method the call
-    does not hold the version of the method's class. The sampler reads the callee from this
-    version."""
+    """A specialised call holds the version of the function that it calls. A specialised
+    call of a method does not hold the version of the method's class. The sampler finds the
+    callee by this version."""
     names = {}
     exec(
         """
@@ -153,7 +153,7 @@ def governors_looks():
     return ocular._ocular.holds()[0]
 
 
-# No snapshot is requested, so the governor must find the change.
+# The test requests no snapshot, so the governor must find the change.
 def test_the_governor_tells_it_too(tracing):
     began, ends = time.monotonic(), []
     # Only this function is traced, because the test's own code would take many of the
@@ -172,8 +172,8 @@ def test_the_governor_tells_it_too(tracing):
         for one in reversed(final["transitions"])
         if one["function"] == "adds_for_long"
     ]
-    # Each change was seen before the next change, so the changes were not only found at
-    # stop.
+    # Each change was seen before the next change happened, so the changes were not only
+    # found at the end of tracing.
     assert all(at < end for at, end in zip(seen, ends, strict=True)), (seen, ends)
 
 
@@ -186,7 +186,7 @@ def test_given_up_and_taken_up_again(tracing):
     snapshot = ocular.snapshot()
     assert history_of(snapshot) == ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP"]
     assert row(snapshot, "add")["specialized_sites"] == 0
-    # The specialiser waits longer after each failure, up to 4096 runs.
+    # The specialiser waits longer after each failure, up to 4096 runs of the instruction.
     feed(add, INTS, 5000)
     assert history_of(ocular.snapshot()) == [
         "BINARY_OP",
@@ -203,7 +203,7 @@ def test_what_was_specialised_before_we_came(tracing):
     add(*INTS)
     assert history_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
     ocular.stop_tracing()
-    tracing()  # a new session has a new history
+    tracing()  # a new session has an empty history
     add(*INTS)
     assert history_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
 
@@ -254,7 +254,7 @@ def test_many_changes_are_no_storm(tracing):
     assert storms(ocular.snapshot()) == [False] * 10
 
 
-# --- The log and the counts ------------------------------------------------------
+# --- The log of changes and the counts of pairs -------------------------------
 
 
 def pairs_of(snapshot):
@@ -268,7 +268,7 @@ def log_of(snapshot):
 def test_the_pairs_are_the_log_counted(tracing):
     tracing()
     add, other = make_add(), make_add()
-    # contains the first changes of code that other tests have run
+    # the final snapshot contains the first changes of code that other tests have run
     earlier = ocular.snapshot()
     log = set()  # the log keeps only the newest changes, which may belong to other code
     for pair in INTS, FLOATS, STRINGS, INTS:
@@ -277,12 +277,13 @@ def test_the_pairs_are_the_log_counted(tracing):
         snapshot = ocular.snapshot()
         log |= log_of(snapshot)
     counted = pairs_of(earlier)
-    # Times are not compared, because the uptime comes from another clock.
+    # Times are not compared, because the uptime is measured by another clock.
     for one in map(dict, log - log_of(earlier)):
         key = one["from"], one["to"]
         counted[key] = counted.get(key, 0) + 1
     assert pairs_of(snapshot) == counted
-    # Leaving a specialised form is a deoptimisation, even if another form follows.
+    # If an instruction leaves a specialised form, this is a deoptimisation, even if another
+    # specialised form follows.
     for one in snapshot["transitions"] + snapshot["transition_pairs"]:
         if "BINARY_OP" in one["from"]:
             assert one["deopt"] is (one["from"] != "BINARY_OP"), one
@@ -298,7 +299,7 @@ def test_the_pairs_are_the_log_counted(tracing):
 
 def test_the_log_is_bounded_and_the_counts_are_not(tracing):
     tracing()
-    before = pairs_of(ocular.snapshot())  # changes of earlier tests
+    before = pairs_of(ocular.snapshot())  # the pairs of changes in earlier tests
     adds = [make_add() for _ in range(40)]
     kinds = itertools.cycle([FLOATS, INTS])
     for add in adds:
@@ -318,7 +319,7 @@ def test_the_log_is_bounded_and_the_counts_are_not(tracing):
     assert counts["BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_INT"] == 40 * 25
 
 
-# CPython reuses the address of freed code at once.
+# CPython reuses the address of freed code at once, for code of another function.
 def test_code_that_comes_and_goes(tracing):
     tracing()
     addresses = set()
@@ -355,7 +356,8 @@ class Thing:
 THINGS = [Thing() for _ in range(5)]
 
 
-# The instructions of this program belong to many families and never get another type.
+# The instructions of this program belong to many families and never get operands of another
+# type.
 STEADY = """
 def produce(n):
     for i in range(n):
@@ -389,7 +391,7 @@ def make_steady():
     return names["work"]
 
 
-toggled = None  # the function that the current run uses
+toggled = None  # the function that the loop uses now
 
 
 def do_nothing(*ignored):
@@ -410,7 +412,7 @@ def setprofile_on_and_off(step):
 
 def other_tool(events):
     """Returns a function that turns another tool on and off. Every second time the tool's
-    callback returns DISABLE, so that the tool's instrumentation may end before the next
+    callback returns DISABLE, so that the tool's instrumentation can end before the next
     scan."""
 
     def toggle(step):
@@ -430,7 +432,7 @@ def other_tool_locally(step):
     events = monitoring.events
     monitoring.register_callback(1, events.INSTRUCTION, lambda *_: monitoring.DISABLE)
     code = toggled.__code__
-    # Turns the events on and off within one step, and then leaves them on.
+    # Turns the events on and off without a pause, and then leaves them on.
     monitoring.set_local_events(1, code, events.INSTRUCTION)
     toggled(THINGS)
     monitoring.set_local_events(1, code, events.LINE if step % 2 else 0)
@@ -464,8 +466,8 @@ def is_deoptimised(one):
 
 
 def run_steadily(toggle, steps=12):
-    """Takes a snapshot in every state: right after a toggle, and after one, two, three and
-    many runs."""
+    """Takes a snapshot in every state: right after the tool was turned on or off, and after
+    the function ran once, twice, three times and many times."""
     global toggled
     toggled = work = make_steady()
     for step in range(steps):
@@ -475,7 +477,7 @@ def run_steadily(toggle, steps=12):
             for _ in range(runs):
                 work(THINGS)
             snapshot = ocular.snapshot()
-    toggle(0)  # this turns the tool off
+    toggle(0)  # this call turns the tool off
     for _ in range(5):
         work(THINGS)
         snapshot = ocular.snapshot()
@@ -498,7 +500,7 @@ def no_tools():
 
 
 def expect_no_change(snapshot):
-    """Checks that every site was specialised once."""
+    """Checks that every site was specialised exactly once."""
     ours = [
         one
         for one in snapshot["transitions"]
@@ -523,8 +525,8 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, thr
     expect_no_change(run_steadily(TOGGLES[name]))
 
 
-# In precise mode the specialisation of an armed instruction is not visible until the
-# instruction goes dark. At threshold 0 this specialisation is never visible.
+# In precise mode the specialisation of an armed instruction is hidden until the instruction
+# goes dark. At threshold 0 this specialisation is always hidden.
 @pytest.mark.parametrize("name", ["nobody", "settrace", "lines", "locally"])
 @pytest.mark.parametrize("threshold", [1, 5, 0])
 def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):
@@ -593,7 +595,8 @@ def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, thresho
             for thread in threads:
                 thread.join()
     monitoring.set_local_events(1, work.__code__, 0)
-    for _ in range(100):  # repeats until all instructions are visible and specialised
+    # repeats until all instructions are visible and have been specialised
+    for _ in range(100):
         work(THINGS)
     expect_no_change(ocular.stop_tracing())
 

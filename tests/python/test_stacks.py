@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the stacks of real programs, with exceptions, generators, coroutines, recursion
-to the limit, and traces that start and stop at any point. Calls and callers are
-compared with the interpreter's own frames (e2e/truth.py)."""
+"""Tests Ocular's stacks by real programs with exceptions, generators, coroutines and
+recursion to the limit, and by traces that start and stop at any moment. The tests compare
+calls and callers with the interpreter's own frames (e2e/truth.py)."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ def leaf(n=0):
     return n
 
 
-# --- Programs -----------------------------------------------------------------
+# --- Programs of the tests ----------------------------------------------------
 
 
 def raises(depth):
@@ -117,10 +117,10 @@ def generators():
         one = make(9, log)
         next(one)
         for _ in range(3):
-            one.throw(ValueError)  # the generator handles it
+            one.throw(ValueError)  # the generator handles this exception
             one.send(leaf())
         try:
-            one.throw(KeyError)  # the generator does not handle it
+            one.throw(KeyError)  # the generator does not handle this exception
         except KeyError:
             leaf()
         unstarted = make(9, log)
@@ -132,7 +132,7 @@ def generators():
     for n, one in enumerate(left):
         for _ in range(n):
             leaf(next(one))
-    # The two generators run in turns and from different depths.
+    # The two generators run alternately, and from different depths.
     pair = numbers(50, log), delegates(3, 50, log)
     for n in range(20):
         from_depth(n % 4, next, pair[n % 2])
@@ -273,7 +273,7 @@ def misses():
 
 
 def many_exceptions():
-    """After 5 000 exceptions the hooks no longer see the ends that exceptions cause."""
+    """After 5 000 exceptions the hooks no longer see how exceptions end frames."""
     for _ in range(7000):
         with contextlib.suppress(KeyError):
             misses()
@@ -306,10 +306,10 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
         word for each in timeline.calls.values() for call in each for word in call.end_args
     ]
     assert not {"lost", "parked"} & set(ends)
-    # From 3.15 on the event is local
+    # From 3.15 on PY_UNWIND is a local event
     if name == "many exceptions" and threshold and sys.version_info < (3, 15):
         assert ends.count("unwound") > 500
-    # If every event is armed, the end of every frame is seen.
+    # If every event is armed, hooks see the end of every frame.
     elif not (name == "closes" and CLOSE_IS_SILENT):
         assert "unwound" not in ends
     for function in final["functions"]:
@@ -344,8 +344,8 @@ def test_while_things_go_dark(name, threshold, tmp_path):
 
 
 def test_totals_hold_the_callees():
-    """In a chain of functions that each have one caller, a total includes the callees'
-    totals."""
+    """In a chain of functions that each have only one caller, a function's total time
+    includes the total times of its callees."""
 
     def outer():
         middle()
@@ -363,15 +363,15 @@ def test_totals_hold_the_callees():
 
     for threshold in (0, 100_000):
         _, final = traced(outer, deinstrument_threshold=threshold, include_only=[__file__])
-        # The value is null if no hook sees the end of a frame by an exception.
+        # The total is null if no hook sees the end of a frame that an exception ends.
         total, own = (
             {f["name"].rpartition(".")[2]: f[figure] or 0 for f in final["functions"]}
             for figure in ("total_cycles", "self_cycles")
         )
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
-        # Of recursive calls only the outermost call counts, and it includes all self
-        # time. The total of all calls together would be twice as large, and larger than the
-        # total of `middle`.
+        # Of recursive calls only the outermost call counts for the total time, and it
+        # includes all self time. The sum over all recursive calls would be twice as large,
+        # and larger than the total time of `middle`.
         assert own["inner"] <= total["inner"]
         assert own["outer"] <= total["outer"] - total["middle"] + 1000
         assert total["raises"] >= own["raises"]
@@ -408,8 +408,8 @@ def dive_by_repr():
 
 
 class Deep(dict):
-    """Recurses in Python and C alternately, because json calls default, which calls
-    json again."""
+    """Recurses alternately in Python and C, because json calls default, which calls json
+    again."""
 
 
 def dive_by_json(deepest):
@@ -493,9 +493,9 @@ def test_the_limit_is_where_it_was(name, mode, where):
     finally:
         ocular.stop_tracing()
         sys.setrecursionlimit(before)
-    # A specialised call of __init__ pushes an extra frame, which counts for the limit. The
-    # generic opcodes of precise mode push no extra frame, so the recursion may be one
-    # deeper.
+    # A specialised call of __init__ pushes an extra frame, which counts for the limit. In
+    # precise mode the generic opcodes push no extra frame, so the recursion can be one
+    # frame deeper.
     deeper = [untraced + 1] if (name, mode) == ("both", "precise") else []
     assert under in [untraced, *deeper] and dark in [untraced, *deeper]
     if name == "frames":
@@ -509,8 +509,8 @@ def down(depth, bottom):
 
 @pytest.mark.parametrize("threshold", [0, 10])
 def test_deeper_than_any_stack_of_ours(threshold):
-    """65536 frames are followed. Calls beyond this depth are only counted, and later calls
-    are right again."""
+    """Ocular follows 65536 frames. Calls beyond this depth are only counted. Calls that
+    begin later, at a lower depth, are right again."""
     deep = 90_000
 
     def after():
@@ -538,7 +538,7 @@ def test_deeper_than_any_stack_of_ours(threshold):
     check_figures(final)
 
 
-# --- Starting and stopping anywhere -------------------------------------------
+# --- Start and stop at any moment ---------------------------------------------
 
 
 class Starts:
@@ -670,7 +670,7 @@ PLACES = [
 
 
 def probe():
-    """Each test calls this function at the end. The counts of `probe` are right only if the
+    """Each test calls this function at its end. The counts of `probe` are right only if the
     thread's stack is right."""
     return [leaf(n) for n in range(10)]
 
@@ -721,7 +721,7 @@ def test_stop_anywhere(place, threshold, mode):
     finally:
         ocular.stop_tracing()
     check_session(finals[0], began, 1)
-    # A second trace from the top level shows that nothing is left of the first trace.
+    # A second trace from the top level shows that nothing of the first trace is left.
     _, final = traced(probe, include_only=[__file__])
     assert row(final, "probe")["calls"] == 1 and row(final, "leaf")["calls"] == 10
     assert {f["name"].rpartition(".")[2] for f in functions(final) if f["calls"]} == {
@@ -756,7 +756,7 @@ def test_what_was_suspended_before_the_start():
     for one in suspended:
         next(one), next(one)
     final = ocular.stop_tracing()
-    # One resumption counts for every generator of the chain.
+    # For every generator of the chain, one resumption is counted.
     assert row(final, "numbers")["resumptions"] == 2 * 4
     assert row(final, "delegates")["resumptions"] == 2 * (1 + 2 + 3 + 4)
     assert row(final, "delegates")["calls"] == 0

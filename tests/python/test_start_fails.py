@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests a start that fails because of the tool ids or the socket. The error names the
-cause, nothing is left behind, and a start works as soon as the cause is gone."""
+"""Tests a start that fails because of the tool ids or the socket. The error message names
+the cause, nothing is left behind, and a start works as soon as the cause is gone."""
 
 import itertools
 import os
@@ -23,7 +23,7 @@ def helper():
 
 
 def refused(kind, **settings):
-    """Returns the message of a start that must fail and leave nothing behind."""
+    """Makes a start that must fail and leave nothing behind, and returns its message."""
     open_files = sorted(files())
     with pytest.raises(kind) as raised:
         ocular.start_tracing(**{**EXACT, **settings})
@@ -109,7 +109,7 @@ def test_a_strangers_events_survive(occupy):
         monitoring.register_callback(3, event, None)
 
 
-# --- A place for the socket ---------------------------------------------------
+# --- The directory of the socket ----------------------------------------------
 
 
 def test_directory_of_another_user(sockets):
@@ -309,8 +309,8 @@ class Boom(Exception):
 
 @pytest.mark.parametrize("mode", ["adaptive", "precise"])
 def test_an_interrupt_comes_out_as_it_is(mode):
-    """A signal handler may raise at any moment of the calibration, and the exception
-    reaches the caller."""
+    """A signal handler can raise an exception at any moment of the calibration. The caller
+    of start_tracing() gets this exception."""
 
     def boom(*_):
         raise Boom

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests stopping a trace. There is a report and a returned snapshot, and nothing is
-left behind. A trace is also stopped at the end of the program, however the program
-ends."""
+"""Tests the end of a trace. There are a report and a returned snapshot, and nothing of
+Ocular is left behind. A trace also ends at the end of the program, no matter how the
+program ends."""
 
 import os
 import sys
@@ -63,7 +63,7 @@ def test_specialised_opcodes_are_in_the_report(capfd):
     assert "BINARY_OP -> BINARY_OP_ADD_INT" in " ".join(err.split())
 
 
-# --- What is returned, what is left -------------------------------------------
+# --- The returned snapshot, and the state after it ----------------------------
 
 
 def test_returns_the_final_snapshot_once():
@@ -81,7 +81,7 @@ def test_nothing_is_left(sockets):
     ocular.start_tracing(serve=True, quiet=True)
     for case in pure.CASES.values():
         case()
-    wait_until(lambda: len(threads()) >= 3)  # each thread sets its name itself
+    wait_until(lambda: len(threads()) >= 3)  # each thread of Ocular sets its name itself
     ocular.stop_tracing()
     assert leftovers() == []
     codes = [
@@ -103,8 +103,8 @@ def test_nothing_is_left(sockets):
 
 
 def test_no_event_of_ours_fires_afterwards():
-    """No event of ours fires after stop. Before 3.14 freeing a tool id clears none of its
-    local events."""
+    """After stop_tracing() no event of Ocular fires. Before 3.14 free_tool_id() does not
+    remove the id's local events."""
     generator = (n for n in range(3))
     ocular.start_tracing(**EXACT)
     next(generator)
@@ -204,7 +204,7 @@ def test_threads_that_run_across_stops_and_starts():
             thread.join()
 
 
-# --- At the interpreter's end -------------------------------------------------
+# --- The end of the interpreter -----------------------------------------------
 
 PRELUDE = """
 import atexit, ocular, os, sys, threading, time
@@ -255,12 +255,12 @@ ENDINGS = {
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_end(tmp_path, sockets, name):
     ending, status, words = ENDINGS[name]
-    # If `status` is -2, the signal ends the process after cleaning up.
+    # If `status` is -2, the signal ends the process after its cleanup.
     done = script(tmp_path, PRELUDE + ending)
     assert done.status == status, done.err
     assert done.out == "out\n"
     assert words in done.err and "Fatal" not in done.err
-    # this line comes from the report
+    # this line is from the report
     assert f"timeline: {tmp_path}/trace.json" in done.err
     assert (tmp_path / "trace.json").stat().st_size > 500
     assert os.listdir(sockets) == []
@@ -288,7 +288,7 @@ def test_closed_streams_at_the_end(tmp_path):
 
 
 def test_start_at_exit(tmp_path):
-    """The trace starts too late for our stop at exit, and the process still ends."""
+    """The trace starts after Ocular's stop at exit, and the process still ends."""
     done = script(
         tmp_path,
         """

@@ -22,10 +22,11 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
-# A thread that waits for the GIL makes the holder release it, which kills the holder in
-# strict mode. So the thread that enters the mode has slept before, and a wait that begins
-# before it enters the mode asks for the GIL only after a long time. A wait that begins in
-# strict mode is Ocular's mistake and asks at once.
+# If a thread waits for the GIL, the thread that holds the GIL has to release it. In strict
+# mode this kills the holder. So the thread that enters strict mode sleeps before. A wait
+# for the GIL that begins before strict mode asks the holder to release it only after a long
+# time. A wait that begins in strict mode is a mistake of Ocular, and asks the holder at
+# once.
 PROGRAM = """
 import ctypes, os, sys, time
 libc = ctypes.PyDLL(None)

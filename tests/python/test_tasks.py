@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the steps of asyncio's tasks in the timeline. Each step names its task, and no
-code of the program runs for this. tests/e2e/test_trace_processor_tasks.py tests how the
-steps are linked."""
+"""Tests the steps of asyncio's tasks in the timeline. Each step has the name of its task.
+To find the name, Ocular runs no code of the program.
+tests/e2e/test_trace_processor_tasks.py tests the links between the steps."""
 
 import asyncio
 import gc
@@ -17,8 +17,8 @@ TASKS = [asyncio.tasks._PyTask, asyncio.tasks._CTask]
 
 @pytest.fixture(params=["trace.json", "trace.pftrace"])
 def record(request, tmp_path):
-    """Returns a function that traces another function and returns {number of a task:
-    names of its steps, sorted by time}."""
+    """Returns a function that traces a given function, and returns {number of a task: names
+    of its steps, sorted by time}."""
 
     def record(function, **settings):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{request.param}"
@@ -61,7 +61,7 @@ def named(found, name):
 def test_both_kinds_of_tasks(record, kind):
     async def main(loop):
         tasks = [kind(work(), loop=loop, name=name) for name in ("a", "b", "b")]
-        await asyncio.gather(*tasks)  # the callback of a future wakes the task
+        await asyncio.gather(*tasks)  # the callback of a future wakes the main task
         await kind(asyncio.sleep(0.001), loop=loop, name="sleeps")
         await kind(work(0), loop=loop)
 
@@ -74,8 +74,8 @@ def test_both_kinds_of_tasks(record, kind):
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_derived_tasks(record, kind):
-    """The name of a derived task is the name that asyncio stores, or just "task". No
-    code of the class runs."""
+    """For a task of a derived class, the step has the name that asyncio stores, or just
+    "task". Ocular runs no code of the derived class."""
     asked = []
 
     class Odd(kind):
@@ -99,12 +99,12 @@ def test_derived_tasks(record, kind):
     found = record(lambda: run(main))
     name = "odd" if kind is asyncio.tasks._CTask else "task"
     assert named(found, name) == [[name] * 3] * 3
-    assert not set(asked) - {"__eq__"}  # asyncio's own sets call __eq__
+    assert not set(asked) - {"__eq__"}  # asyncio itself calls __eq__ for its sets of tasks
 
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_nothing_is_held(record, kind):
-    """Tracing keeps no task, handle or name alive longer, and leaves no reference after the
+    """Tracing keeps no task, handle or name alive, and leaves no reference after its
     end."""
     counts = {}
 
@@ -136,8 +136,8 @@ def test_nothing_is_held(record, kind):
 
 
 def test_many_at_once(record):
-    """There are more tasks than a new table has entries. A new task at the address of a
-    freed task is another task."""
+    """There are more tasks than a new table of tasks has entries. A new task at the address
+    of a freed task gets a number of its own."""
 
     async def main(loop):
         for _ in range(3):
@@ -154,7 +154,7 @@ def test_many_at_once(record):
 
 
 def test_the_next_trace_has_other_numbers(record):
-    """A task that still runs in the next trace gets another number in that trace."""
+    """A task that still runs during the next trace has another number in the next trace."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work(6), name="goes on")
 
@@ -192,7 +192,7 @@ def test_instructions_are_within(record):
 
 
 def test_no_timeline():
-    """Without a timeline no handle is read."""
+    """Without a timeline Ocular reads no handle."""
     tasks = []
 
     async def main(loop):

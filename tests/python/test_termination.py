@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests SIGTERM under `python -m ocular`. The signal ends the process as it ends an
-untraced process, the socket is removed, and the recording stays. Signals work as before
-in all other respects."""
+"""Tests SIGTERM under `python -m ocular`. The signal ends the process in the same way as an
+untraced process. The socket is removed, and the recording stays. In all other respects
+signals work as without Ocular."""
 
 import gzip
 import os
@@ -50,7 +50,7 @@ def traced(tmp_path, body, *options):
 
 
 def terminate(process, times=1):
-    """Sends SIGTERM to a program once it is ready. Returns (stdout, stderr)."""
+    """Waits until a program is ready, and sends SIGTERM to it. Returns (stdout, stderr)."""
     assert process.stdout.readline().startswith("ready")
     for _ in range(times):
         process.send_signal(signal.SIGTERM)
@@ -200,8 +200,8 @@ time.sleep(600)
 
 
 def test_what_takes_too_long_stays_a_recording(tmp_path):
-    """Writing compressed JSON of 1.2 million events takes too long, so the recording
-    stays."""
+    """Writing compressed JSON of 1.2 million events would take too long, so only the
+    recording stays."""
     options = "--threshold 0 --output t.json.gz --output-seconds 0.2".split()
     process = traced(tmp_path, "for _ in range(300): work()\nready()", *options)
     _, err = process.communicate(timeout=SLOW)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests thread states that name one thread and are run by another thread. This happens in
-programs that embed Python, and in children that C code has forked (uWSGI). The rows are the
-kernel's threads with their CPU time and functions. Each test runs a separate process."""
+"""Tests thread states that contain the id of one thread and are run by another thread. Such
+thread states exist in programs that embed Python, and in children that C code has forked
+(uWSGI). Each row of the list of threads stands for a thread of the kernel, with its CPU
+time and functions. Each test runs a separate process."""
 
 import pytest
 from e2e.program import script
@@ -54,8 +55,8 @@ def answer(tmp_path, source, **more):
 
 
 def test_a_state_that_another_thread_runs(tmp_path):
-    """Another thread runs a thread state. Python takes this thread for the main thread,
-    but the kernel does not."""
+    """Another thread than the main thread runs the main thread's thread state. Python takes
+    this other thread for the main thread, but the kernel does not."""
     tids, names, main = answer(
         tmp_path,
         """
@@ -77,8 +78,8 @@ say([[pid, tid], {t: n for t, n in names.items()}, rows(snapshot)])
 
 
 def test_the_state_was_run_before_tracing_began(tmp_path):
-    """The state was run before tracing began. Only the thread that the state names was
-    known, and the state was run by another thread."""
+    """The thread state was run before tracing began. Ocular knew only the thread whose id
+    is in the thread state, while another thread ran the state."""
     tids, names = answer(
         tmp_path,
         """
@@ -92,7 +93,8 @@ native_threads.visit(works, -1, False)
 
 
 def test_a_thread_with_a_state_for_each_call(tmp_path):
-    """The thread lives outside of Python between its calls and keeps its row."""
+    """The thread lives outside of Python between its calls, and keeps its row in the
+    list."""
     ended, samples = answer(
         tmp_path,
         """
@@ -129,7 +131,8 @@ say([any(ended), len(set(tids))])
 
 @pytest.mark.parametrize("attached", [True, False])
 def test_a_fork_in_c(tmp_path, attached):
-    """Python's fork handlers have not run, so the state names a thread of the parent."""
+    """Python's fork handlers have not run, so the thread state contains the id of a thread
+    in the parent."""
     status, rows = answer(
         tmp_path,
         f"""
@@ -163,9 +166,9 @@ spin(0.01)
 @pytest.mark.parametrize("attached", [True, False])
 @pytest.mark.parametrize("begins", [IDLE, TRACED], ids=["idle", "traced"])
 def test_a_served_programs_child_serves(tmp_path, begins, attached, sockets):
-    """A child that C code forks serves by itself, like a child of os.fork(). Our
-    threads have just begun in the parent and wait for the GIL. In the child no thread
-    waits."""
+    """A child that C code has forked serves without a call in the child, like a child of
+    os.fork(). Ocular's threads have just begun in the parent, and wait for the GIL. In the
+    child no thread waits for the GIL."""
     result = answer(
         tmp_path,
         begins
@@ -192,8 +195,8 @@ os._exit(7)
 
 
 def test_a_fork_waits_for_our_threads(tmp_path, sockets):
-    """C code could fork while a thread of ours holds the GIL. In the child the GIL
-    would then never be released, so the fork waits."""
+    """C code could fork while a thread of Ocular holds the GIL. Then the GIL would never be
+    released in the child. Therefore the fork waits."""
     status = answer(
         tmp_path,
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests threads of every kind that start and end at any time. The calls of these
-threads are counted, their rows stay and their work is not disturbed."""
+"""Tests threads of every kind that start and end at any moment. Ocular counts the calls of
+these threads, keeps their rows, and does not disturb their work."""
 
 import faulthandler
 import os
@@ -19,10 +19,10 @@ from e2e.program import SLOW, script, wait_until
 from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
-# With this budget the sampler is fast and hooks stay set. While the budget is in debt, new
-# code would lose its hooks before the threshold.
+# With this budget the sampler is fast, and hooks stay installed. While the budget is in
+# debt, new code would lose its hooks before the threshold.
 MEANS = {**SERVED, "overhead_budget": 0.5, "deinstrument_threshold": 10**6}
-ROOM = 100  # number of ended threads that are kept
+ROOM = 100  # number of ended threads that the list keeps
 
 
 def spin(seconds):
@@ -56,7 +56,7 @@ def native():
     return extensions.load("python", "native_threads")
 
 
-# --- Their numbers survive ------------------------------------------------------
+# --- The numbers of ended threads stay ----------------------------------------
 
 
 @pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
@@ -100,11 +100,11 @@ def test_a_row_survives_its_thread(settings):
 
 @pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
 def test_thousands_of_short_threads(settings):
-    """The sampler does not see these short threads, but hooks have seen them. The list
-    is bounded, and the thread that used the most CPU time stays."""
+    """The sampler does not see these short threads, but hooks see them. The list is
+    bounded, and the thread that has used the most CPU time stays in it."""
     ocular.start_tracing(**settings)
     run_threads(1, spin, 0.05, name="long")
-    for _ in range(19):  # in a second there are fewer calls than the threshold
+    for _ in range(19):  # 19 calls a second are fewer than the threshold
         run_threads(100, brief, name="short")
     run_threads(1, spin, 0.05, name="late")
     time.sleep(0.05)
@@ -136,24 +136,26 @@ def test_numbers_of_functions_that_only_ended_threads_ran():
     assert row(ocular.stop_tracing(), "fibonacci")["calls"] == alone["calls"]
 
 
-# --- Threads of other makes ------------------------------------------------------
+# --- Threads that C code starts -----------------------------------------------
 
 
 def test_threads_that_c_has_made(native):
-    """Each entry into Python has a new thread state, but all entries are on one thread."""
+    """Each entry into Python has a new thread state, but the same thread makes all
+    entries."""
     ocular.start_tracing(**SERVED)
     native.run(brief, 8, 100_000, True)
     snapshot = ocular.snapshot()
     final = ocular.stop_tracing()
-    assert row(final, "brief")["calls"] == 9  # one of the calls is at the thread's end
+    # the thread makes one of these calls while it ends
+    assert row(final, "brief")["calls"] == 9
     for seen in (snapshot, final):
         others = [t for t in threads_of(seen) if t["name"] != "MainThread"]
         assert [t["ended"] for t in others] == [True], others
 
 
 def test_what_a_subclass_makes_of_attributes_is_not_run():
-    """The governor reads names while it holds the GIL, so it must not run code of a
-    subclass."""
+    """The governor reads the names of threads while it holds the GIL, so it must not run
+    code of a subclass of str."""
 
     class Nosy(threading.Thread):
         asked = []
@@ -192,8 +194,9 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
             described.native_id,
         } <= set(names)
 
-    time.sleep(0.6)  # meanwhile the governor reads the names again and again
-    # if names are missing, the final snapshot shows which
+    # meanwhile the governor reads the names again and again; the final snapshot shows
+    # whether names are missing
+    time.sleep(0.6)
     with suppress(AssertionError):
         wait_until(seen)
     final = ocular.stop_tracing()
@@ -225,8 +228,8 @@ def test_our_threads_do_not_pass_for_the_programs():
     before = threading.active_count(), set(sys._current_frames())
     ocular.start_tracing(serve=True, quiet=True, perfetto=False)
     try:
-        # Until the governor has begun, its thread state has the id of the thread that made
-        # the state.
+        # Until the governor begins, its thread state has the id of the thread that has made
+        # this thread state.
         idents = wait_until(
             lambda: [seen for seen in [dumped()] if len(seen) == len(set(seen))]
         )[0]
@@ -235,7 +238,7 @@ def test_our_threads_do_not_pass_for_the_programs():
         ocular.stop_tracing()
     assert during[0] == before[0]
     assert threading.main_thread().ident in idents
-    # faulthandler lists the governor while the governor has a thread state.
+    # As long as the governor has a thread state, faulthandler lists the governor.
     assert len(idents) <= len(before[1]) + 1 and before[1] <= during[1]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests timeline_instructions. With this setting the timeline of precise mode has each
-instruction."""
+"""Tests the setting timeline_instructions. With this setting the timeline of precise mode
+has each instruction."""
 
 import dis
 import json
@@ -17,7 +17,7 @@ NAMES = ["t.json", "t.pftrace.gz"]
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces another function and returns the path of the file and
+    """Returns a function that traces a given function, and returns the path of the file and
     its Trace."""
 
     def record(function, name="t.json", **settings):
@@ -36,7 +36,7 @@ def record(tmp_path):
 
 
 def steps_of(timeline, name):
-    """Returns the instructions that ran in calls of the function `name`."""
+    """Returns the instructions in the timeline that ran in calls of the function `name`."""
     return [
         step
         for each in timeline.steps.values()
@@ -47,8 +47,8 @@ def steps_of(timeline, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_instruction_that_runs(record, name):
-    """A function without branches has the instructions that dis lists, one after the other,
-    from the beginning of the call to its end."""
+    """For a function without branches, the timeline has the instructions that dis lists,
+    one after the other, from the beginning of the call to its end."""
 
     def straight(a):
         b = a + 1
@@ -91,8 +91,8 @@ def test_calls_are_within_what_calls(record, name):
 
 @pytest.mark.parametrize("case", ["exceptions", "generators", "recursion", "loops"])
 def test_calls_are_what_they_are_without(record, case):
-    """Calls are the same as without timeline_instructions. trace.read() checks the file's
-    rules."""
+    """The timeline has the same calls as without timeline_instructions. trace.read() also
+    checks that the file follows the rules of its format."""
     function = pure.CASES[case]
     function()
     _, plain = record(function, timeline_instructions=False)

@@ -14,7 +14,8 @@ TREE = ast.parse(STUB.read_text())
 
 
 def functions():
-    """Returns {name: its definitions}. An overloaded function has several definitions."""
+    """Returns {name: its definitions} of a stub or a module. An overloaded function has
+    several definitions."""
     found = {}
     for node in TREE.body:
         if isinstance(node, ast.FunctionDef):
@@ -67,8 +68,7 @@ def test_the_arguments_are_the_same(name):
 
 
 def test_settings_are_those_of_start_tracing():
-    """The settings of tracing(**settings) and traced(**settings) are those of
-    start_tracing()."""
+    """tracing(**settings) and traced(**settings) accept the settings of start_tracing()."""
     (settings,) = [node for node in TREE.body if isinstance(node, ast.ClassDef)]
     names = [node.target.id for node in settings.body]
     (start,) = functions()["start_tracing"]

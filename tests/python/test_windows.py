@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests which functions stay armed with a budget and which go dark. Also tests what happens
-to new code while the budget is overdrawn, and that the program does not notice the CPU
-timers' signal. tests/tracer/test_control.c tests the control's decisions in virtual
+"""Tests which functions stay armed with a budget and which go dark. Also tests the handling
+of new code while the budget is overdrawn, and that the program does not notice the signal
+of the CPU timers. tests/tracer/test_control.c tests the control's decisions in virtual
 time."""
 
 import signal
@@ -12,7 +12,7 @@ import pytest
 from e2e.counting import row, traced
 from e2e.program import script
 
-# Each program works until a condition holds and prints its snapshots.
+# Each test program works until a condition holds, and prints its snapshots.
 PRELUDE = """
 import faulthandler, json, os, signal, sys, threading, time
 import ocular
@@ -42,7 +42,7 @@ def answer(tmp_path, body, **env):
     return script(tmp_path, PRELUDE + body, env=env).answer
 
 
-# --- Windows -----------------------------------------------------------------
+# --- Hits within a second -----------------------------------------------------
 
 
 def tick():
@@ -55,7 +55,7 @@ def spin():
 
 def both(ticks):
     """Calls `tick` twenty times a second, and `spin` between these calls. Returns the
-    number of calls of `spin`."""
+    number of calls of `spin` that it made."""
     spins = 0
     for _ in range(ticks):
         tick()
@@ -67,7 +67,7 @@ def both(ticks):
 
 
 def test_hits_count_within_a_window(sockets):
-    # these are more calls than the threshold in all, and fewer in each window
+    # these are more calls than the threshold over the whole run, but fewer in each second
     ticks = 45
     spins, final = traced(
         both,
@@ -94,9 +94,9 @@ def test_without_a_budget_hits_count_for_good():
     assert (calm["calls"], calm["calls_exact"], calm["state"]) == (50, False, "dark")
 
 
-# --- Code that is put off ----------------------------------------------------
+# --- New code while the budget is overdrawn -----------------------------------
 
-# With so small a budget the debt is never paid while new code keeps coming.
+# With such a small budget the debt is never paid as long as new code comes.
 NEW = """
 trace(overhead_budget=0.0001, include_only=["<made>"])
 number = 0
@@ -142,7 +142,7 @@ say(before, after, len(seen), len(rows()), row(f.__name__)["calls"])
 """,
     )
     assert after < before + (1 << 20)
-    # the code that has a row came while the budget had room
+    # code that has a row came while the budget had room
     assert rows < 200 and later == rows
     assert twice == 2
 
