@@ -213,6 +213,8 @@ static void fill_function(struct Maker *maker, struct Function *f,
         .in_flight = NULL_U64,
         .oldest_s = NAN,
         .await_s = NAN,
+        .gil_blocked_share = NAN,
+        .gil_blocked_s = NAN,
     };
     if (sum->what)
         f->age_s = fmax(sums->to_s - StretchSums_s(sums, sum->what), 0);
@@ -241,6 +243,7 @@ static void take_function(struct Maker *maker, struct Function *f,
     f->calls_per_s_error = NAN;
     if (f->rate_estimated == 1)
         f->calls_per_s_error = last->calls_error * f->calls_per_s;
+    f->gil_blocked_share = last->gil_blocked_s / uptime;
     fill_shares(maker, f, count ? sum : NULL);
 }
 
@@ -294,6 +297,24 @@ static void fill_functions(struct Maker *maker)
 
 // --- Threads -----------------------------------------------------------------
 
+// Copies a thread's times with the GIL and its waits from the final snapshot.
+static void fill_gil_of(const struct Maker *maker, struct Thread *thread)
+{
+    const struct Snapshot *final = maker->final;
+    size_t count = final ? final->thread_count : 0, i = 0;
+
+    thread->gil_held_share = thread->gil_wait_share = NAN;
+    thread->gil_held_s = thread->gil_wait_s = NAN;
+    while (i < count && final->threads[i].tid != thread->tid)
+        i++;
+    if (i == count)
+        return;
+    thread->gil_held_s = final->threads[i].gil_held_s;
+    thread->gil_wait_s = final->threads[i].gil_wait_s;
+    thread->gil_held_share = thread->gil_held_s / final->uptime_s;
+    thread->gil_wait_share = thread->gil_wait_s / final->uptime_s;
+}
+
 static void fill_thread(struct Maker *maker, struct Thread *thread,
                         uint32_t tid, const char *name)
 {
@@ -309,6 +330,7 @@ static void fill_thread(struct Maker *maker, struct Thread *thread,
         ns += parts[i].ns;
         thread->samples += parts[i].samples;
     }
+    fill_gil_of(maker, thread);
     thread->cpu_s = ns / 1e9;
     thread->cpu_share = ns / maker->length_ns;
     thread->functions = list_parts(maker, parts, &count);
@@ -446,6 +468,31 @@ static void fill_garbage(struct Maker *maker)
     maker->out->gc_generation_count = count;
 }
 
+// Copies the numbers about the GIL. Their shares are those of the whole run.
+static void fill_gil(struct Maker *maker)
+{
+    const struct Snapshot *final = maker->final;
+    struct Snapshot *out = maker->out;
+    size_t count = final ? final->gil_longest_count : 0;
+    struct StackPlace *places =
+        Snapshot_alloc(out, (count + 1) * sizeof *places);
+
+    if (!final || !places)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        places[i] = final->gil_longest[i];
+        places[i].name = text_of(maker, places[i].name);
+        places[i].file = text_of(maker, places[i].file);
+    }
+    out->gil_held_s = final->gil_held_s;
+    out->gil_waited_s = final->gil_waited_s;
+    out->gil_held = final->gil_held_s / final->uptime_s;
+    out->gil_waited = final->gil_waited_s / final->uptime_s;
+    out->gil_longest_s = final->gil_longest_s;
+    out->gil_longest = places;
+    out->gil_longest_count = count;
+}
+
 static void fill_head(struct Maker *maker)
 {
     const struct StretchSums *sums = maker->sums;
@@ -503,6 +550,7 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
     fill_transitions(&maker);
     fill_pairs(&maker);
     fill_garbage(&maker);
+    fill_gil(&maker);
     count_states(maker.out);
     return maker.out;
 }

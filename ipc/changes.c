@@ -73,6 +73,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     function->wait_share *= fading->window_kept;
     function->c_share *= fading->window_kept;
     function->total_share *= fading->window_kept;
+    function->gil_blocked_share *= fading->window_kept;
     function->run_share *= fading->run_kept;
     // If a rate has an error, the rate was counted in slices and does not fade.
     if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))

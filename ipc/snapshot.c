@@ -27,6 +27,10 @@ static const struct Field THREAD_FIELDS[] = {
     F64(Thread, cpu_s),
     BOOL(Thread, ended),
     LIST(Thread, functions, function_count, CALLER_RECORD),
+    F64(Thread, gil_held_share),
+    F64(Thread, gil_wait_share),
+    F64(Thread, gil_held_s),
+    F64(Thread, gil_wait_s),
 };
 static const struct Record THREAD_RECORD =
     RECORD(Thread, "thread", THREAD_FIELDS);
@@ -74,6 +78,8 @@ static const struct Field FUNCTION_FIELDS[] = {
     U64(Function, in_flight),
     F64(Function, oldest_s),
     F64(Function, await_s),
+    F64(Function, gil_blocked_share),
+    F64(Function, gil_blocked_s),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
@@ -116,6 +122,15 @@ static const struct Field GARBAGE_FIELDS[] = {
 };
 static const struct Record GARBAGE_RECORD =
     RECORD(GarbageRow, "garbage", GARBAGE_FIELDS);
+
+static const struct Field PLACE_FIELDS[] = {
+    U64(StackPlace, id),
+    TEXT(StackPlace, name),
+    TEXT(StackPlace, file),
+    U64(StackPlace, line),
+};
+static const struct Record PLACE_RECORD =
+    RECORD(StackPlace, "place", PLACE_FIELDS);
 
 static const struct Field RULE_FIELDS[] = {TEXT(FilterRule, text)};
 const struct Record FILTER_RULE_RECORD =
@@ -173,6 +188,12 @@ static const struct Field SNAPSHOT_FIELDS[] = {
                FILTER_RULE_RECORD),
     GROUP_LIST(Snapshot, filter, include_only, filter_include_only_count,
                FILTER_RULE_RECORD),
+    GROUP_F64(Snapshot, gil, held),
+    GROUP_F64(Snapshot, gil, waited),
+    GROUP_F64(Snapshot, gil, longest_s),
+    GROUP_LIST(Snapshot, gil, longest, gil_longest_count, PLACE_RECORD),
+    GROUP_F64(Snapshot, gil, held_s),
+    GROUP_F64(Snapshot, gil, waited_s),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -36,6 +36,13 @@ struct Thread {
     // up to cpu_share. The list is empty if the thread has ended.
     const struct Caller *functions;
     size_t function_count;
+    // Time with the GIL, and time in which the thread waited for the GIL:
+    // shares of one core's wall time in the window, and seconds since tracing
+    // began.
+    double gil_held_share;
+    double gil_wait_share;
+    double gil_held_s;
+    double gil_wait_s;
 };
 
 struct Function {
@@ -97,6 +104,11 @@ struct Function {
     uint64_t in_flight;
     double oldest_s; // seconds since the oldest of these calls began
     double await_s;  // mean time of a call in which the call was suspended
+    // Time in which other threads waited for the GIL while this function had
+    // it, summed up over these threads: a share of one core's wall time in the
+    // window, and seconds since tracing began.
+    double gil_blocked_share;
+    double gil_blocked_s;
 };
 
 struct Transition {
@@ -144,6 +156,14 @@ struct GarbageRow {
     uint64_t collections; // collections since tracing began that have ended
     double total_s;       // sum of their pauses
     double longest_s;     // the longest pause
+};
+
+// A function on a stack.
+struct StackPlace {
+    uint64_t id;
+    const char *name;
+    const char *file;
+    uint64_t line; // the line at which the function was
 };
 
 // A rule of the filter that decides which code is traced.
@@ -224,6 +244,18 @@ struct Snapshot {
     // If there are any, only code that matches one of these rules is traced.
     const struct FilterRule *filter_include_only;
     size_t filter_include_only_count;
+    // Time in which a thread had the GIL, and the sum of the times in which
+    // threads waited for the GIL: parts of one core's wall time in the window.
+    double gil_held;
+    double gil_waited;
+    // The longest time since tracing began for which a thread had the GIL
+    // without a break while another thread waited. Null: there was none.
+    double gil_longest_s;
+    // The stack at the end of this time, innermost first.
+    const struct StackPlace *gil_longest;
+    size_t gil_longest_count;
+    double gil_held_s; // in seconds since tracing began
+    double gil_waited_s;
     // Not in the table of the schema. A traced process has the functions in
     // `shared` instead of `functions`, in rows that several snapshots share
     // (row_set.h).

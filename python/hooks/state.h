@@ -118,6 +118,7 @@ struct State {
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // numbers of tasks in the timeline
     struct GarbageWatch garbage;
+    struct Gil gil; // set once; the sampler reads it without the GIL
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // names under which our two ids are taken

@@ -6,6 +6,7 @@
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_proof.h"
 #include "python/hooks/garbage_watch.h"
+#include "python/hooks/gil_facts.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
@@ -447,6 +448,7 @@ static int initialise_state(struct State *state)
     InterpreterFacts_layout(&state->engine.layout);
     state->engine.layout.own_state = OwnTrace_state;
     state->engine.layout.mark = &state->garbage.mark;
+    GilFacts_find(state);
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
         Hooks_init(state) < 0 || GarbageWatch_init(state) < 0 ||

@@ -13,7 +13,7 @@ import pytest
 from e2e.program import PYTHON, run, start, top, write
 
 WORK = """
-import gc, json, os, sys, time
+import gc, json, os, sys, threading, time
 import ocular
 
 def leaf(x): return x * x + 1
@@ -33,6 +33,12 @@ def busy(seconds):
     until = time.process_time() + seconds
     while time.process_time() < until:
         work(20)
+def fight(seconds):
+    others = [threading.Thread(target=busy, args=(seconds,)) for _ in range(2)]
+    for one in others:
+        one.start()
+    for one in others:
+        one.join()
 """
 
 
@@ -111,6 +117,29 @@ def test_the_whole_run_has_the_last_numbers(tmp_path):
     assert found["gc"]["share"] == pytest.approx(pauses / said["uptime_s"])
     part = shown(recording, "--keys", "]0.5<Enter>")["gc"]
     assert part == {"share": None, "generations": []}
+
+
+def test_the_whole_run_has_the_times_of_the_gil(tmp_path):
+    said, recording = traced(tmp_path, "fight(1.5)")
+    whole, part = shown(recording), shown(recording, "--keys", "]0.5<Enter>")
+    uptime = said["uptime_s"]
+    for key in "held_s", "waited_s", "longest_s":
+        assert whole["gil"][key] == pytest.approx(said["gil"][key]), key
+        assert part["gil"][key] is None
+    assert whole["gil"]["longest"] == said["gil"]["longest"] and not part["gil"]["longest"]
+    assert said["gil"]["waited_s"] > 0.1
+    assert whole["gil"]["held"] == pytest.approx(said["gil"]["held_s"] / uptime)
+    assert whole["gil"]["waited"] == pytest.approx(said["gil"]["waited_s"] / uptime)
+    for one in whole["threads"]:
+        (same,) = (other for other in said["threads"] if other["tid"] == one["tid"])
+        assert one["gil_wait_share"] == pytest.approx(same["gil_wait_s"] / uptime)
+        assert one["gil_held_share"] == pytest.approx(same["gil_held_s"] / uptime)
+    for name, one in rows(whole).items():
+        was = rows(said)[name]["gil_blocked_s"] if name in rows(said) else None
+        if was is not None:
+            assert one["gil_blocked_share"] == pytest.approx(was / uptime), name
+    assert all(one["gil_blocked_s"] is None for one in part["functions"])
+    assert all(one["gil_held_s"] is None for one in part["threads"])
 
 
 def test_a_killed_program_can_be_looked_at(tmp_path):

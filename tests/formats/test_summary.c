@@ -231,6 +231,7 @@ TEST(the_whole_run)
     assert_int_equal(f->self_cycles, NULL_U64);
     assert_true(isnan(f->wall_p99_s) && isnan(f->wall_max_s));
     assert_true(isnan(f->oldest_s) && isnan(f->await_s));
+    assert_true(isnan(f->gil_blocked_share) && isnan(f->gil_blocked_s));
     assert_int_equal(f->in_flight, NULL_U64);
     assert_int_equal(all->thread_count, 1);
     assert_string_equal(all->threads[0].name, "MainThread");

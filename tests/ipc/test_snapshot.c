@@ -52,7 +52,8 @@ TEST(test_names_and_groups_are_the_contract)
         "overhead{measured,budget,hooks,rearm,threads},sites{armed,dark},"
         "sampler{hz,samples,unknown,elsewhere},"
         "threads[tid,name,cpu_share,wait_share,samples,cpu_s,ended,"
-        "functions[id,share]],"
+        "functions[id,share],"
+        "gil_held_share,gil_wait_share,gil_held_s,gil_wait_s],"
         "functions_total,"
         "functions[id,name,file,line,calls,calls_exact,calls_estimated,"
         "calls_per_s,share,cpu_share,wait_share,c_share,total_share,"
@@ -61,7 +62,8 @@ TEST(test_names_and_groups_are_the_contract)
         "specialized_sites,specializable_sites,callers[id,share],"
         "avg_estimated,rate_estimated,run_samples,calls_error,"
         "calls_per_s_error,resumptions,missed_per_s,"
-        "wall_p50_s,wall_p99_s,wall_max_s,in_flight,oldest_s,await_s],"
+        "wall_p50_s,wall_p99_s,wall_max_s,in_flight,oldest_s,await_s,"
+        "gil_blocked_share,gil_blocked_s],"
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id,"
         "deopt],"
         "transition_pairs[from,to,count,deopt],"
@@ -74,7 +76,9 @@ TEST(test_names_and_groups_are_the_contract)
         "sampler{window_s,window_samples,signal,lost,in_hooks,untimed},"
         "overhead{cores,cores_allowed},"
         "gc{share,generations[collections,total_s,longest_s]},"
-        "filter{exclude[text],include_only[text]}");
+        "filter{exclude[text],include_only[text]},"
+        "gil{held,waited,longest_s,longest[id,name,file,line],"
+        "held_s,waited_s}");
 }
 
 static size_t member_size(const struct Field *field)

@@ -505,7 +505,7 @@ TEST(test_records_of_other_lengths)
     Bytes_put_u64(&body, 11);
     Bytes_put_u32(&body, 0); // this element has no field
     // a newer element has more fields
-    Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 6);
+    Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 32 + 6);
     Bytes_put_u64(&body, 33);
     Bytes_put_text(&body, "x");
     Bytes_put_f64(&body, 0.25);
@@ -517,6 +517,8 @@ TEST(test_records_of_other_lengths)
     Bytes_put_u32(&body, 16);
     Bytes_put_u64(&body, 77);
     Bytes_put_f64(&body, 0.125);
+    for (int i = 0; i < 4; i++)
+        Bytes_put_f64(&body, 0.1 * i);
     Bytes_put(&body, "future", 6);
     // This is functions_total, which is read at the right place.
     Bytes_put_u64(&body, 1234);
@@ -534,6 +536,7 @@ TEST(test_records_of_other_lengths)
     assert_int_equal(out.snapshot->threads[2].ended, 1);
     assert_int_equal(out.snapshot->threads[2].function_count, 1);
     assert_int_equal(out.snapshot->threads[2].functions[0].id, 77);
+    assert_true(out.snapshot->threads[2].gil_wait_share == 0.1);
     assert_int_equal(out.snapshot->functions_total, 1234);
     Message_release(&out);
     Bytes_release(&body);

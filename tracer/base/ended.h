@@ -16,10 +16,11 @@ struct EndedThread {
     pid_t tid;
     char name[64];
     uint64_t cpu_ns;
-    // The sampler fills these three fields. The list of thread records leaves
-    // these three fields 0.
+    // The sampler fills these fields. The list of thread records leaves these
+    // fields 0.
     struct ShareValue cpu;
     struct ShareValue wait;
+    struct ShareValue gil_held, gil_waited;
     uint64_t samples;
 };
 

@@ -65,6 +65,8 @@ struct Share {
     struct ShareValue wait_to_run;
     // The part of `cpu` at a call that pushed no frame.
     struct ShareValue in_c;
+    // Time in which other threads waited for the GIL while the function had it.
+    struct ShareValue blocked;
     // Time in which the function, or a function that it called, ran or waited.
     struct ShareValue cumulative;
     counter_t samples; // number of samples with the function innermost

@@ -289,20 +289,27 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
+// Returns the line of the instruction that contains `unit`.
+static uint32_t line_of(const struct Attribution *attribution,
+                        const struct Code *code, uint32_t unit)
+{
+    struct LineReader lines;
+
+    LineReader_init(&lines, code->who.line_table, code->who.line_table_size,
+                    code->who.line);
+    return LineReader_line(&lines, opcode_unit(attribution, code, unit));
+}
+
 // Stores the innermost instruction for the consumer that records the sample.
 static void tell_instruction(const struct Attribution *attribution,
                              const struct Code *code, uint32_t unit,
                              struct FlameSample *path)
 {
-    struct LineReader lines;
-
     if (!attribution->sink.take)
         return;
-    LineReader_init(&lines, code->who.line_table, code->who.line_table_size,
-                    code->who.line);
     path->unit = opcode_unit(attribution, code, unit);
     path->opcode = code->who.bytecode[(size_t)2 * path->unit];
-    path->line = LineReader_line(&lines, path->unit);
+    path->line = line_of(attribution, code, unit);
 }
 
 static void count_instruction(const struct Attribution *attribution,
@@ -370,4 +377,43 @@ double Attribution_add(struct Attribution *attribution,
         attribution->sink.take(attribution->sink.context, &path, stack->tid,
                                stack->ticks);
     return code && top == 0 ? 0 : cpu_ns;
+}
+
+void Attribution_block(const struct Attribution *attribution,
+                       const struct SampledStack *stack,
+                       const struct ShareTime *now, double ns)
+{
+    struct Code *code = NULL;
+
+    Rcu_read_lock();
+    for (unsigned i = 0; i < stack->depth && !code; i++)
+        code = code_of(attribution, stack, i);
+    if (code) {
+        ShareValue_add(&code->share.blocked, now, ns);
+        Code_touch(code);
+    }
+    Rcu_read_unlock();
+}
+
+size_t Attribution_places(const struct Attribution *attribution,
+                          const struct SampledStack *stack,
+                          struct PlaceInCode *places, size_t most)
+{
+    size_t count = 0;
+
+    Rcu_read_lock();
+    for (unsigned i = 0; i < stack->depth && count < most; i++) {
+        const struct Code *code = code_of(attribution, stack, i);
+        uint32_t unit =
+            code ? Attribution_unit(attribution, code, &stack->frames[i])
+                 : UINT32_MAX;
+
+        if (code)
+            places[count++] = (struct PlaceInCode){
+                code->hot.id, unit == UINT32_MAX
+                                  ? code->who.line
+                                  : line_of(attribution, code, unit)};
+    }
+    Rcu_read_unlock();
+    return count;
 }

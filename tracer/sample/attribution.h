@@ -40,6 +40,12 @@ struct SampledStack {
     struct WalkFrame frames[WALK_DEPTH];
 };
 
+// A place in a function that is on a stack.
+struct PlaceInCode {
+    uint32_t id;   // of the function
+    uint32_t line; // 0 if unknown
+};
+
 struct Attribution {
     struct Registry *registry; // all pointers of this struct are borrowed
     const struct Opcodes *opcodes;
@@ -72,5 +78,15 @@ double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,
                        double cpu_ns, double wait_ns);
+// Attributes time in which other threads waited for the GIL, to the innermost
+// accepted function of the stack.
+void Attribution_block(const struct Attribution *attribution,
+                       const struct SampledStack *stack,
+                       const struct ShareTime *now, double ns);
+// Writes at most `most` accepted functions of the stack, innermost first, with
+// the lines at which they are. Returns their number.
+size_t Attribution_places(const struct Attribution *attribution,
+                          const struct SampledStack *stack,
+                          struct PlaceInCode *places, size_t most);
 
 #endif

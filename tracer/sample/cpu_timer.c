@@ -14,6 +14,7 @@
 #include "tracer/base/clock.h"
 #include "tracer/base/own_text.h"
 #include "tracer/base/tsc_guard.h"
+#include "tracer/sample/gil.h"
 #include "tracer/sample/main_signals.h"
 #include "tracer/sample/timer_slot.h"
 
@@ -65,6 +66,18 @@ static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
     return flags;
 }
 
+// Notes whether the calling thread has the GIL.
+static void see_gil(const struct Gil *gil, uintptr_t state,
+                    struct SampleHead *head)
+{
+    if (!gil || !state || Gil_holder(gil) != state)
+        return;
+    head->flags |= SAMPLE_HOLDS;
+    head->switches = Gil_switches(gil);
+    if (Gil_is_requested(gil, state))
+        head->flags |= SAMPLE_REQUESTED;
+}
+
 static uint64_t weight(struct CpuTimer *timer, uint64_t cpu_ns)
 {
     uint64_t first_ns = timer->first_ns;
@@ -94,6 +107,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, counter);
+    see_gil(timers->layout->gil, timer->start.state, &head);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
     Counter_add(&timer->taken, 1);

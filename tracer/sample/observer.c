@@ -74,10 +74,11 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 static bool observe(struct Observer *observer, struct SampledThread *thread,
                     const struct ShareTime *now)
 {
+    struct GilWatch *gil = &observer->sampling->gil;
     enum Observation seen =
         SampledThread_observe(thread, &observer->sampling->clock, now);
     double cpu_ns, wait_ns = thread->wait_ns;
-    bool running = false;
+    bool on_cpu = false, running = false;
 
     if (seen == OBSERVED_GONE)
         return false;
@@ -88,15 +89,16 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
         walk(observer, thread);
         // A thread that holds the GIL counts as running, because it may have
         // lost the CPU to our own thread.
-        running =
-            SampledThread_is_running(thread, &observer->sampling->clock) ||
-            thread->start.active;
+        on_cpu = SampledThread_is_running(thread, &observer->sampling->clock);
+        running = on_cpu || thread->start.active;
     }
     cpu_ns = (double)SampledThread_overdue_ns(thread, running);
     if (cpu_ns > 0) {
         SampledThread_account(thread);
         Counter_add(&observer->sampling->samples, 1);
         observer->found++;
+        if (thread->start.active)
+            GilWatch_hold(gil, &thread->gil, now, cpu_ns);
     }
     if (running)
         wait_ns = 0;
@@ -104,6 +106,7 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
         thread->wait_ns = 0;
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
+    GilWatch_observe(gil, thread, on_cpu, now);
     return thread->ran;
 }
 

@@ -24,8 +24,9 @@ struct SampleHead {
     // The registry's newest id before the walk. The stack contains no code with
     // a newer id.
     uint32_t newest_id;
-    uint16_t depth; // number of frames that follow this head
-    uint8_t flags;  // a set of SAMPLE_ bits
+    uint32_t switches; // Gil_switches, if the thread had the GIL
+    uint16_t depth;    // number of frames that follow this head
+    uint8_t flags;     // a set of SAMPLE_ bits
 };
 
 enum {
@@ -34,6 +35,8 @@ enum {
     SAMPLE_ACTIVE = 4,    // the thread held the GIL
     SAMPLE_OURS = 8,      // the thread ran our own code, which is a hook
     SAMPLE_UNREAD = 16,   // no frame could be read
+    SAMPLE_HOLDS = 32,    // the thread had the traced interpreter's GIL
+    SAMPLE_REQUESTED = 64 // another thread had requested this GIL
 };
 
 struct SampleRing {

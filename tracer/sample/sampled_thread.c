@@ -24,7 +24,7 @@ static enum Observation begin(struct SampledThread *thread)
 {
     thread->known = true;
     thread->walked = thread->ran = false;
-    thread->wait_ns = 0;
+    thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
     SampledThread_account(thread);
     return OBSERVED_NEW;
 }
@@ -35,8 +35,11 @@ static enum Observation begin(struct SampledThread *thread)
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {
-    thread->wait_ns *= ShareTime_decay(thread->wait_age, now->age);
-    thread->wait_ns += waited;
+    double kept = ShareTime_decay(thread->wait_age, now->age);
+
+    thread->wait_ns = thread->wait_ns * kept + waited;
+    thread->gil.faded_ns += thread->gil.off_ns * (1 - kept);
+    thread->gil.off_ns = thread->gil.off_ns * kept + waited;
     thread->wait_age = now->age;
 }
 
@@ -126,5 +129,5 @@ void SampledThread_drop_timer(struct SampledThread *thread)
 void SampledThread_forget(struct SampledThread *thread)
 {
     thread->known = thread->walked = false;
-    thread->wait_ns = 0;
+    thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
 }

@@ -8,6 +8,7 @@
 
 #include "tracer/sample/attribution.h"
 #include "tracer/sample/cpu_timer.h"
+#include "tracer/sample/gil.h"
 #include "tracer/sample/sample_clock.h"
 
 #include <sys/types.h>
@@ -40,8 +41,9 @@ struct SampledThread {
     // The value of the CPU clock up to which time is attributed. This field is
     // used only if the thread has no timer.
     uint64_t accounted_ns;
-    double wait_ns;         // ns of waiting that are not attributed yet.
-    double wait_age;        // ShareTime.age of `wait_ns`.
+    double wait_ns;  // ns of waiting that are not attributed yet.
+    double wait_age; // ShareTime.age of `wait_ns`.
+    struct GilThread gil;
     struct WalkStart start; // start of the newest walk.
     struct SampledStack stack;
     struct SampledThread *next; // next thread in SampledThreads.unlisted.

@@ -153,6 +153,8 @@ static struct SampledThread *make(struct Ended *ended,
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
         copy_value(&thread->cpu, &before.cpu);
         copy_value(&thread->wait, &before.wait);
+        copy_value(&thread->gil.held, &before.gil_held);
+        copy_value(&thread->gil.waited, &before.gil_waited);
         Counter_set(&thread->samples, before.samples);
     }
     return thread;
@@ -170,6 +172,8 @@ static void end(struct Ended *ended, struct SampledThread *thread)
     memcpy(last.name, thread->name, sizeof(last.name));
     copy_value(&last.cpu, &thread->cpu);
     copy_value(&last.wait, &thread->wait);
+    copy_value(&last.gil_held, &thread->gil.held);
+    copy_value(&last.gil_waited, &thread->gil.waited);
     Ended_add(ended, &last);
 }
 
@@ -272,6 +276,17 @@ int SampledThreads_offer(struct SampledThreads *threads,
     return 0;
 }
 
+static void describe_gil(struct ThreadShares *shares,
+                         const struct ShareValue *held,
+                         const struct ShareValue *waited,
+                         const struct ShareTime *now)
+{
+    shares->gil_held_share = ShareValue_window(held, now);
+    shares->gil_wait_share = ShareValue_window(waited, now);
+    shares->gil_held_s = (double)Counter_get(&held->total_ns) / 1e9;
+    shares->gil_wait_s = (double)Counter_get(&waited->total_ns) / 1e9;
+}
+
 static void describe(struct ThreadShares *shares,
                      const struct SampledThread *thread,
                      const struct ShareTime *now)
@@ -280,6 +295,7 @@ static void describe(struct ThreadShares *shares,
     memcpy(shares->name, thread->name, sizeof(shares->name));
     shares->cpu_share = ShareValue_window(&thread->cpu, now);
     shares->wait_share = ShareValue_window(&thread->wait, now);
+    describe_gil(shares, &thread->gil.held, &thread->gil.waited, now);
     shares->samples = Counter_get(&thread->samples);
     shares->cpu_s = (double)Counter_get(&thread->cpu.total_ns) / 1e9;
     shares->ended = false;
@@ -295,6 +311,7 @@ static void describe_ended(struct ThreadShares *shares,
     memcpy(shares->name, thread->name, sizeof(shares->name));
     shares->cpu_share = ShareValue_window(&thread->cpu, now);
     shares->wait_share = ShareValue_window(&thread->wait, now);
+    describe_gil(shares, &thread->gil_held, &thread->gil_waited, now);
     shares->samples = thread->samples;
     shares->cpu_s = (double)thread->cpu_ns / 1e9;
     shares->ended = true;

@@ -26,6 +26,8 @@ struct ThreadShares {
     char name[64];
     double cpu_share;
     double wait_share;
+    double gil_held_share, gil_wait_share;
+    double gil_held_s, gil_wait_s;
     uint64_t samples;
     double cpu_s; // CPU time since the thread was first seen
     bool ended;
@@ -39,7 +41,8 @@ struct SampledThreadTable {
 };
 
 struct SampledThreads {
-    // Guards the set of threads, the threads' names, and `ended`.
+    // Guards the set of threads, the threads' names, `ended`, and
+    // GilWatch.longest.
     pthread_mutex_t lock;
     struct Ended ended;
     // Only the sampler changes this pointer.

@@ -77,7 +77,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     struct Sampling *sampling = &sampler->sampling;
     struct Observer *observer = &sampler->observer;
     struct ShareTime now;
-    uint64_t samples;
+    uint64_t samples, since_ns;
     bool ran;
 
     Counter_add(&sampler->steps, 1);
@@ -92,11 +92,14 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     }
     Samples_take_begun(&sampler->samples);
     samples = Samples_waiting(&sampler->samples) + observer->found;
+    since_ns = now_ns - sampling->stepped_ns;
     now = Sampling_advance(sampling, now_ns, samples);
     observer->found = 0;
     Samples_collect(&sampler->samples, &now);
     SampledThreads_take(&sampling->threads);
+    GilWatch_begin(&sampling->gil, since_ns, sampling->threads.table->count);
     ran = Observer_observe_all(observer, &now) || sampling->threads.unlisted;
+    GilWatch_end(&sampling->gil, &now);
     Observer_note_reads(observer, now_ns);
     choose_due(sampler, now_ns, samples, ran);
 }
@@ -183,6 +186,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
     Sampling_init(sampling, &attribution, parts->clock);
     sampling->timers.registry = parts->registry;
     sampling->timers.layout = parts->layout;
+    GilWatch_init(&sampling->gil, parts->layout->gil, parts->counter);
     sampling->timers.clock = parts->counter;
     sampling->stepped_ns = Sampling_ns(sampling, CLOCK_MONOTONIC);
     sampler->due_ns = sampling->stepped_ns + (uint64_t)FIRST_NS;
@@ -361,4 +365,21 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     if (now.full_ns > 0)
         totals->hz =
             Counter_get_double(&sampling->time.samples) / now.full_ns * 1e9;
+}
+
+void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures)
+{
+    struct ShareTime now = Sampler_now(sampler);
+
+    GilWatch_read(&sampler->sampling.gil, &now, figures);
+}
+
+bool Sampler_knows_gil(const struct Sampler *sampler)
+{
+    return sampler->sampling.gil.gil;
+}
+
+bool Sampler_knows_waits(const struct Sampler *sampler)
+{
+    return GilWatch_knows_waits(&sampler->sampling.gil);
 }

@@ -12,8 +12,8 @@
 #include "ipc/base/worker.h"
 #include "tracer/base/clock.h"
 #include "tracer/code/registry.h"
+#include "tracer/sample/gil_watch.h"
 #include "tracer/sample/sample_clock.h"
-#include "tracer/sample/sampled_threads.h"
 
 struct SamplerTotals {
     double hz;       // samples per second in the window
@@ -113,6 +113,12 @@ void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
+// Reads the numbers about the GIL. Any thread may call this function.
+void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures);
+// Returns true if it is known which thread has the GIL.
+bool Sampler_knows_gil(const struct Sampler *sampler);
+// Returns true if it is also known which threads wait for the GIL.
+bool Sampler_knows_waits(const struct Sampler *sampler);
 // Returns the stacks since the start and in the window, in at most `most` rows,
 // or NULL if memory is out. The caller owns the table. Any thread may call this
 // function.

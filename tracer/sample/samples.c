@@ -26,6 +26,12 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
                       head->flags & SAMPLE_ACTIVE);
     Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
+    if (head->flags & SAMPLE_HOLDS)
+        GilWatch_hold(&samples->sampling->gil, &thread->gil, now,
+                      (double)head->cpu_ns);
+    GilWatch_note(&samples->sampling->gil, thread,
+                  &(struct GilMoment){head->ticks, head->switches, stack},
+                  (head->flags & SAMPLE_REQUESTED) != 0);
 }
 
 // Adds up the cost of the thread's handlers since the last call.

@@ -12,6 +12,8 @@ void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
     sampling->attribution.memory = &sampling->memory;
     sampling->attribution.edges = &sampling->edges;
     sampling->attribution.flame = &sampling->flame;
+    sampling->gil.attribution = &sampling->attribution;
+    sampling->gil.threads = &sampling->threads;
     Flame_init(&sampling->flame);
     sampling->memory.fd = -1;
 }

@@ -6,14 +6,15 @@
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
 
+#include "tracer/sample/gil_watch.h"
 #include "tracer/sample/sample_clock.h"
-#include "tracer/sample/sampled_threads.h"
 
 struct Sampling {
     struct Attribution attribution; // the registry is borrowed
     struct CallEdges edges;
     struct Flame flame;
     struct SampledThreads threads;
+    struct GilWatch gil;
     struct CpuTimers timers;
     struct Memory memory;
     struct SampleClock clock;

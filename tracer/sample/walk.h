@@ -60,6 +60,7 @@ struct FrameLayout {
     // known.
     uintptr_t (*own_state)(void);
     const struct WalkMark *mark; // borrowed; NULL if there is none
+    const struct Gil *gil;       // borrowed; NULL if the GIL is unknown
     uintptr_t code_mask;  // a mask that clears the tag bits of frame_code
     size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
 };

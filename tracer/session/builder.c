@@ -5,6 +5,7 @@
 #include "ipc/base/now.h"
 #include "tracer/session/function_row.h"
 #include "tracer/session/garbage_rows.h"
+#include "tracer/session/gil_rows.h"
 #include "tracer/session/retired_rows.h"
 #include "tracer/session/session.h"
 #include "tracer/session/settings.h"
@@ -92,6 +93,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     if (session->sampler) {
         sampled = Sampler_now(session->sampler);
         at.sampled = &sampled;
+        at.waits = at.sees && Sampler_knows_waits(session->sampler);
     }
     at.started = session->account.wall;
     snapshot->schema = 1;
@@ -115,6 +117,8 @@ struct Snapshot *Builder_snapshot(struct Session *session)
                           &engine->traces);
     whole &= Transitions_fill(&session->transitions, snapshot);
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at.now, at.hz);
+    if (at.sees)
+        whole &= GilRows_fill(snapshot, session->sampler, at.registry);
     fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);
     if (whole)

@@ -22,6 +22,12 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
     f->samples = Counter_get(&code->share.samples);
     f->run_samples = Counter_get(&code->share.run_samples);
+    if (at->waits) {
+        f->gil_blocked_share =
+            ShareValue_window(&code->share.blocked, at->sampled);
+        f->gil_blocked_s =
+            (double)Counter_get(&code->share.blocked.total_ns) / 1e9;
+    }
     if (!at->sees) // the share in the window is unknown
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
@@ -319,6 +325,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->missed_per_s = 0;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
     f->run_share = f->calls_per_s = NAN;
+    f->gil_blocked_share = f->gil_blocked_s = NAN;
     f->samples = f->run_samples = NULL_U64;
     fill_shares(f, code, at);
     fill_cycles(f, code);

@@ -19,7 +19,8 @@ struct Moment {
     double hz;                       // ticks per second
     uint64_t ticks;                  // present time in ticks
     const struct ShareTime *sampled; // NULL if there is no sampler
-    bool sees; // true if there is a sampler that can read stacks
+    bool sees;  // true if there is a sampler that can read stacks
+    bool waits; // true if it is also known which threads wait for the GIL
 };
 
 #endif

@@ -10,6 +10,7 @@
 struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
+    bool gil, waits; // Sampler_knows_gil, Sampler_knows_waits
     // Number of rows that come from the sampler. These are the first rows.
     size_t sampled;
     size_t count;
@@ -50,6 +51,10 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
         .samples = shares->samples,
         .cpu_s = shares->cpu_s,
         .ended = shares->ended,
+        .gil_held_share = rows->gil ? shares->gil_held_share : NULL_F64,
+        .gil_wait_share = rows->waits ? shares->gil_wait_share : NULL_F64,
+        .gil_held_s = rows->gil ? shares->gil_held_s : NULL_F64,
+        .gil_wait_s = rows->waits ? shares->gil_wait_s : NULL_F64,
     };
     return (!named || row->name) && add_functions(rows, row, shares);
 }
@@ -87,6 +92,10 @@ static bool add_traced(struct Rows *rows, bool *joined,
             .cpu_share = NULL_F64,
             .wait_share = NULL_F64,
             .samples = NULL_U64,
+            .gil_held_share = NULL_F64,
+            .gil_wait_share = NULL_F64,
+            .gil_held_s = NULL_F64,
+            .gil_wait_s = NULL_F64,
         };
     }
     if (!row->name)
@@ -139,7 +148,10 @@ bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
     uint64_t dropped = 0, dropped_too = 0;
     long sampled = sampler ? Sampler_threads(sampler, &shares) : 0;
     long count = ThreadTraces_threads(traces, &threads, &dropped);
-    struct Rows rows = {.snapshot = snapshot, .sampled = (size_t)sampled};
+    struct Rows rows = {.snapshot = snapshot,
+                        .sampled = (size_t)sampled,
+                        .gil = sampler && Sampler_knows_gil(sampler),
+                        .waits = sampler && Sampler_knows_waits(sampler)};
     bool whole = sampled >= 0 && count >= 0 &&
                  fill(&rows, shares, threads, (size_t)count);
 

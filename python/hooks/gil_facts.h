@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Finds the GIL of the running interpreter for the sampler.
+#ifndef OCULAR_PYTHON_HOOKS_GIL_FACTS_H
+#define OCULAR_PYTHON_HOOKS_GIL_FACTS_H
+
+#include "python/hooks/state.h"
+
+// Sets FrameLayout.gil, or leaves it NULL if CPython's struct has other values
+// than expected. The caller holds the GIL.
+void GilFacts_find(struct State *state);
+
+#endif

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Tests the times with the GIL and the waits for it, in programs whose threads compete for
+the GIL in a known way."""
+
+import json
+import random
+import threading
+import time
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e.counting import row
+from e2e.program import script, wait_until
+
+QUIET = dict(perfetto=False, quiet=True)
+SETTINGS = pytest.mark.parametrize("settings", [{}, {"deinstrument_threshold": 0}])
+NEAR = 0.05  # of the elapsed time
+
+
+class Threads:
+    """Runs functions in threads until the end of the block."""
+
+    def __init__(self, *functions):
+        self.threads = [
+            threading.Thread(target=function, args=(self,), name=f"{function.__name__} {i}")
+            for i, function in enumerate(functions)
+        ]
+        self.go_on = True
+        self.lock = threading.Lock()
+        self.lock.acquire()
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.go_on = False
+        self.lock.release()
+        for thread in self.threads:
+            thread.join()
+
+    def times(self):
+        """Returns the CPU time of each thread, and the time for which each thread was ready
+        to run and had no CPU."""
+        return [
+            [int(ns) / 1e9 for ns in stat.read_text().split()[:2]]
+            for thread in self.threads
+            for stat in [Path(f"/proc/self/task/{thread.native_id}/schedstat")]
+        ]
+
+
+def fights(threads):
+    while threads.go_on:
+        for _ in range(1000):
+            pass
+
+
+def sleeps(threads):
+    while threads.go_on:
+        time.sleep(1)
+
+
+def waits_for_lock(threads):
+    threads.lock.acquire()
+
+
+def row_of(snapshot, thread):
+    """Returns a thread's row, or None as long as there is none."""
+    rows = [one for one in snapshot["threads"] if one["tid"] == thread.native_id]
+    return rows[0] if rows and rows[0]["gil_wait_s"] is not None else None
+
+
+def sum_of(snapshot, name):
+    return sum(one[name] or 0 for one in snapshot["threads"])
+
+
+class Truth:
+    """Compares the threads' numbers with the kernel's."""
+
+    def __init__(self, threads):
+        self.threads = threads
+        self.began, self.before = time.monotonic(), threads.times()
+
+    def rows(self):
+        """Returns a snapshot, and (name, row, share of time with a CPU, share of time
+        asleep) of each thread, or None as long as the time is short."""
+        snapshot, after = ocular.snapshot(), self.threads.times()
+        self.elapsed = time.monotonic() - self.began
+        rows = [row_of(snapshot, thread) for thread in self.threads.threads]
+        if self.elapsed < 2 or not all(rows):
+            return snapshot, None
+        shares = [
+            [(end - begin) / self.elapsed for begin, end in zip(*pair, strict=True)]
+            for pair in zip(self.before, after, strict=True)
+        ]
+        return snapshot, [
+            (row["name"].split()[0], row, cpu, 1 - cpu - ready)
+            for row, (cpu, ready) in zip(rows, shares, strict=True)
+        ]
+
+
+@SETTINGS
+def test_threads_that_fight(settings):
+    """A thread that only computes has the GIL while it uses a CPU, and waits for the GIL
+    while it is asleep. Other sleeping threads, and threads that wait for a lock, do not
+    wait for the GIL."""
+
+    def near():
+        time.sleep(0.5)
+        snapshot, rows = truth.rows()
+        errors = []
+        for name, one, cpu, asleep in rows or []:
+            waits = asleep if name == "fights" else 0
+            errors.append(abs(one["gil_held_s"] / truth.elapsed - cpu))
+            errors.append(abs(one["gil_wait_s"] / truth.elapsed - waits))
+        return rows and max(errors) < NEAR and snapshot
+
+    with (
+        Threads(fights, fights, fights, fights, sleeps, waits_for_lock) as threads,
+        ocular.tracing(**QUIET, **settings),
+    ):
+        truth = Truth(threads)
+        snapshot = wait_until(near)
+    gil = snapshot["gil"]
+    assert gil["held_s"] == pytest.approx(sum_of(snapshot, "gil_held_s"))
+    assert gil["waited_s"] == pytest.approx(sum_of(snapshot, "gil_wait_s"))
+    blocked = row(snapshot, "fights")["gil_blocked_s"]
+    assert 0.7 * gil["waited_s"] < blocked <= gil["waited_s"]
+    assert gil["held"] <= 1.05 and gil["waited"] > 1
+
+
+NUMBERS = [random.random() for _ in range(300_000)]
+CALLS = []  # the times that the C calls took
+
+
+def holds(threads):
+    """The C call does not release the GIL. Between two calls the thread sleeps."""
+    while threads.go_on:
+        before = time.monotonic()
+        sorted(NUMBERS)
+        CALLS.append(time.monotonic() - before)
+        time.sleep(random.uniform(0.5, 3) * CALLS[-1])
+
+
+@SETTINGS
+def test_a_c_call_that_does_not_release_the_gil(settings):
+    """The function with the C call gets the time in which the other thread was asleep, and
+    the longest hold is the call's."""
+
+    def near():
+        time.sleep(0.5)
+        snapshot, rows = truth.rows()
+        if not rows or len(CALLS) < 5 or not snapshot["gil"]["longest"]:
+            return None
+        ((_, _, _, asleep), _) = rows
+        blocked = row(snapshot, "holds")["gil_blocked_s"] / truth.elapsed
+        name = snapshot["gil"]["longest"][0]["name"]
+        return name == "holds" and abs(blocked - asleep) < NEAR and snapshot
+
+    CALLS.clear()
+    with Threads(fights, holds) as threads, ocular.tracing(**QUIET, **settings):
+        truth = Truth(threads)
+        snapshot = wait_until(near)
+        calls = list(CALLS)
+    gil = snapshot["gil"]
+    # The length is known up to one sample.
+    assert 0.5 * min(calls) < gil["longest_s"] < max(calls) + 0.02
+    first = holds.__code__.co_firstlineno
+    assert gil["longest"][0]["line"] == first + 4
+    assert [one["name"] for one in gil["longest"][1:]] == [
+        "Thread.run",
+        "Thread._bootstrap_inner",
+        "Thread._bootstrap",
+    ]
+
+
+def test_a_thread_without_others(tmp_path):
+    """A thread that runs alone never waits, and its time with the GIL is its CPU time."""
+    done = script(
+        tmp_path,
+        """
+        import json, ocular, time
+        with ocular.tracing(perfetto=False, quiet=True):
+            while time.process_time() < 1:
+                sum(range(1000))
+            time.sleep(0.6)
+            now = ocular.snapshot()
+        print(json.dumps(now))
+        """,
+    )
+    now = json.loads(done.out.splitlines()[-1])
+    assert now["gil"]["waited"] == now["gil"]["waited_s"] == 0
+    (thread,) = now["threads"]
+    assert thread["gil_wait_s"] == 0
+    assert thread["gil_held_s"] == pytest.approx(thread["cpu_s"], rel=0.2)
+    assert thread["gil_held_s"] == pytest.approx(now["gil"]["held_s"])
+    assert all(not one["gil_blocked_s"] for one in now["functions"])

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/sample/gil and gil_watch. The sampler observes threads whose
+// clocks, stacks and GIL are set by the tests.
+#define _GNU_SOURCE 1 // for gettid()
+#include "ipc/base/heap.h"
+#include "ipc/record.h"
+#include "tracer/sample/sampler.h"
+
+#include "tests/unit.h"
+
+#include "tests/tracer/make_code.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+struct FakeFrame {
+    uintptr_t code, previous, instruction;
+};
+
+struct FakeThread {
+    uintptr_t frame, chunk, request;
+    uint8_t active;
+    struct FakeFrame top;
+};
+
+static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
+#define TID 0x7ffffff0 // of the first thread; the next thread has TID + 1
+#define THREADS 3
+
+static struct {
+    uint64_t wall_ns, cpu_ns[THREADS], ready_ns[THREADS];
+    int running; // number of the thread that uses a CPU, or -1
+    struct FakeThread threads[THREADS];
+    enum GilWait waits[THREADS];
+    int asked;
+    // CPython's struct
+    int locked;
+    uintptr_t last_holder;
+    unsigned long switches, interval_us;
+} world;
+
+static enum GilWait fake_wait(const struct Gil *gil, pid_t tid,
+                              uint64_t *ready_ns)
+{
+    (void)gil;
+    *ready_ns = 0;
+    if (tid < TID)
+        return GIL_ELSEWHERE; // the thread that runs the test
+    world.asked++;
+    *ready_ns = world.ready_ns[tid - TID];
+    return world.waits[tid - TID];
+}
+
+static const struct Gil GIL = {
+    .locked = &world.locked,
+    .last_holder = &world.last_holder,
+    .switches = &world.switches,
+    .interval_us = &world.interval_us,
+    .thread_request = offsetof(struct FakeThread, request),
+    .request_bit = 1,
+    .wait = fake_wait,
+};
+
+static struct FrameLayout layout = {
+    .thread_frame = offsetof(struct FakeThread, frame),
+    .thread_chunk = offsetof(struct FakeThread, chunk),
+    .thread_active = offsetof(struct FakeThread, active),
+    .active_mask = 1,
+    .frame_code = offsetof(struct FakeFrame, code),
+    .frame_previous = offsetof(struct FakeFrame, previous),
+    .frame_instruction = offsetof(struct FakeFrame, instruction),
+    .code_mask = ~(uintptr_t)3,
+    .gil = &GIL,
+};
+
+static struct Opcodes opcodes;
+static struct Clock counter;
+static struct Registry *registry;
+static struct Sampler *sampler;
+
+static void pass(uint64_t ns)
+{
+    world.wall_ns += ns;
+    if (world.running >= 0)
+        world.cpu_ns[world.running] += ns;
+}
+
+static uint64_t read_world(void *context, clockid_t id)
+{
+    (void)context;
+    pass(1000);
+    for (int i = 0; i < THREADS; i++)
+        if (id == Now_clock_of(TID + i))
+            return world.cpu_ns[i];
+    return world.wall_ns;
+}
+
+static void begin(const struct Gil *gil)
+{
+    static const struct SampleClock clock = {.read_ns = read_world};
+    struct SamplerParts parts = {.layout = &layout,
+                                 .opcodes = &opcodes,
+                                 .counter = &counter,
+                                 .clock = &clock,
+                                 .signal = -1};
+    struct ListedThread listed[THREADS] = {{.tid = 0}};
+
+    memset(&world, 0, sizeof world);
+    world.wall_ns = 1000000000;
+    world.running = -1;
+    world.interval_us = 5000;
+    layout.gil = gil;
+    Clock_start(&counter);
+    parts.registry = registry = Registry_new();
+    for (int i = 0; i < THREADS; i++) {
+        struct FakeThread *thread = &world.threads[i];
+
+        Registry_add(registry, make_code(Registry_next_id(registry), CODES[i]));
+        thread->top.code = CODES[i];
+        thread->frame = thread->chunk = (uintptr_t)&thread->top;
+        listed[i] = (struct ListedThread){(uintptr_t)thread, TID + i, "t", 0};
+        world.cpu_ns[i] = 1000000;
+        world.waits[i] = GIL_ELSEWHERE;
+    }
+    assert_int_equal(Sampler_new(&sampler, &parts, 100), 0);
+    assert_int_equal(Sampler_set_threads(sampler, listed, THREADS), 0);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    Sampler_stop(sampler);
+    Registry_free(registry);
+    return 0;
+}
+
+// Lets time pass in which the thread `holder` runs with the GIL, and the
+// threads in `waiting` run from time to time for a moment, as CPython's waiting
+// threads do.
+static void run(double seconds, int holder, const bool *waiting)
+{
+    uint64_t until = world.wall_ns + (uint64_t)(seconds * 1e9);
+
+    world.running = holder;
+    world.locked = holder >= 0;
+    if (holder >= 0 && world.last_holder != (uintptr_t)&world.threads[holder]) {
+        world.last_holder = (uintptr_t)&world.threads[holder];
+        world.switches++;
+    }
+    for (int i = 0; i < THREADS; i++) {
+        world.threads[i].active = i == holder;
+        world.waits[i] = waiting[i] ? GIL_WAITS : GIL_ELSEWHERE;
+    }
+    while (world.wall_ns < until) {
+        for (int i = 0; i < THREADS; i++)
+            world.cpu_ns[i] += waiting[i] ? 1000 : 0;
+        pass(5000000);
+        Sampler_step(sampler);
+    }
+}
+
+// The length of a hold is measured in ticks of the CPU's counter.
+static void rest_ms(long ms)
+{
+    nanosleep(&(struct timespec){0, ms * 1000000}, NULL);
+}
+
+static struct ThreadShares *shares_of(void)
+{
+    struct ThreadShares *shares;
+
+    assert_int_equal(Sampler_threads(sampler, &shares), THREADS);
+    return shares;
+}
+
+static struct GilFigures figures(void)
+{
+    struct GilFigures figures;
+
+    Sampler_gil(sampler, &figures);
+    return figures;
+}
+
+static double blocked_s(int thread)
+{
+    const struct Code *code = Registry_find(registry, CODES[thread]);
+
+    return (double)Counter_get(&code->share.blocked.total_ns) / 1e9;
+}
+
+// The first thread has the GIL for three of four seconds, and the second
+// thread for one. While one has it, the other waits. The third thread sleeps.
+TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
+{
+    static const bool first[] = {true, false, false},
+                      second[] = {false, true, false};
+    struct ThreadShares *shares;
+
+    begin(&GIL);
+    for (int i = 0; i < 20; i++) {
+        run(0.75, 0, second);
+        run(0.25, 1, first);
+    }
+    shares = shares_of();
+    assert_float_equal(shares[0].gil_held_s, 15, 1);
+    assert_float_equal(shares[0].gil_wait_s, 5, 1.5);
+    assert_float_equal(shares[1].gil_held_s, 5, 1);
+    assert_float_equal(shares[1].gil_wait_s, 15, 1.5);
+    assert_float_equal(shares[1].gil_wait_share, 0.75, 0.1);
+    assert_true(shares[2].gil_held_s == 0 && shares[2].gil_wait_s == 0);
+    assert_float_equal(figures().held, 1, 0.05);
+    assert_float_equal(figures().held_s, 20, 1);
+    assert_float_equal(figures().waited_s, 20, 2);
+    // The second thread waited while the first thread's function ran.
+    assert_float_equal(blocked_s(0), 15, 1.5);
+    assert_float_equal(blocked_s(1), 5, 1.5);
+    assert_true(blocked_s(2) == 0);
+    // The thread that sleeps is asked about once.
+    assert_true(world.asked < 500);
+    Heap_free(shares);
+}
+
+// A thread that is ready to run and has no CPU does not wait for the GIL.
+TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+    struct ThreadShares *shares;
+
+    begin(&GIL);
+    world.ready_ns[1] = 1;
+    run(1, 0, second);
+    for (int i = 0; i < 100; i++) {
+        world.ready_ns[1] += 60000000;
+        run(0.1, 0, second);
+    }
+    shares = shares_of();
+    assert_float_equal(shares[1].gil_wait_s, 5, 0.5);
+    Heap_free(shares);
+}
+
+TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
+{
+    static const bool none[THREADS] = {false};
+    struct ThreadShares *shares;
+
+    begin(&GIL);
+    for (int i = 0; i < 40; i++) { // the second thread runs from time to time
+        world.cpu_ns[1] += 1000;
+        run(0.1, 0, none);
+    }
+    shares = shares_of();
+    assert_true(shares[1].gil_wait_s == 0 && shares[2].gil_wait_s == 0);
+    assert_true(figures().waited == 0 && blocked_s(0) == 0);
+    assert_true(isnan(figures().longest_s)); // nobody has waited
+    Heap_free(shares);
+}
+
+// A thread that has the GIL and does not use a CPU keeps others waiting, too.
+TEST_WITH(test_the_longest_hold_is_that_of_one_thread, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+
+    begin(&GIL);
+    run(1, 0, second);
+    assert_true(isnan(figures().longest_s)); // the GIL was not requested
+    world.threads[0].request = 1;
+    run(0.2, 0, second);
+    rest_ms(60);
+    run(0.2, 0, second);
+    assert_true(figures().longest_s > 0.05);
+    assert_int_equal(figures().depth, 1);
+    assert_int_equal(figures().frames[0].id,
+                     Registry_find(registry, CODES[0])->hot.id);
+}
+
+TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+
+    begin(&GIL);
+    world.threads[0].request = 1;
+    for (int i = 0; i < 5; i++) {
+        rest_ms(20);
+        world.switches += 2; // another thread has had the GIL
+        run(0.06, 0, second);
+    }
+    // The thread was seen once in each of its holds.
+    assert_float_equal(figures().longest_s, 0.005, 1e-6);
+}
+
+static void assert_unknown(void)
+{
+    struct GilFigures now = figures();
+
+    assert_true(isnan(now.waited) && isnan(now.waited_s));
+    assert_false(Sampler_knows_waits(sampler));
+}
+
+TEST_WITH(test_what_cannot_be_read_is_null, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+
+    begin(&GIL);
+    run(1, 0, second);
+    assert_true(figures().waited > 0);
+    world.cpu_ns[1] += 1000;
+    world.waits[1] = GIL_UNREADABLE;
+    for (int i = 0; i < 20 && Sampler_knows_waits(sampler); i++) {
+        world.cpu_ns[1] += 1000;
+        pass(50000000);
+        Sampler_step(sampler);
+    }
+    assert_unknown();
+    assert_true(figures().held > 0);
+}
+
+TEST_WITH(test_without_a_gil_all_is_null, NULL, end)
+{
+    begin(NULL);
+    run(1, 0, (const bool[THREADS]){false});
+    assert_unknown();
+    assert_true(isnan(figures().held) && isnan(figures().held_s));
+    assert_true(isnan(figures().longest_s) && figures().depth == 0);
+    assert_false(Sampler_knows_gil(sampler));
+}
+
+// --- The kernel --------------------------------------------------------------
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition, other;
+} locks = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
+           PTHREAD_COND_INITIALIZER};
+
+struct Waiter {
+    pthread_cond_t *condition;
+    _Atomic pid_t tid;
+    bool stop;
+    pthread_t thread;
+};
+
+static void *wait_for_it(void *argument)
+{
+    struct Waiter *waiter = argument;
+
+    pthread_mutex_lock(&locks.mutex);
+    waiter->tid = gettid();
+    while (!waiter->stop)
+        pthread_cond_wait(waiter->condition, &locks.mutex);
+    pthread_mutex_unlock(&locks.mutex);
+    return NULL;
+}
+
+static enum GilWait wait_of(struct Waiter *waiter, enum GilWait expected)
+{
+    const struct Gil gil = {.from = (uintptr_t)&locks,
+                            .to = (uintptr_t)&locks.other};
+    enum GilWait found = GIL_UNREADABLE;
+    uint64_t ready_ns;
+
+    for (int i = 0; i < 60000 && found != expected; i++) {
+        if (waiter->tid)
+            found = Gil_wait(&gil, waiter->tid, &ready_ns);
+        rest_ms(1);
+    }
+    return found;
+}
+
+TEST(test_the_kernel_says_who_waits)
+{
+    struct Waiter waiters[] = {{.condition = &locks.condition},
+                               {.condition = &locks.other}};
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]);
+    assert_int_equal(wait_of(&waiters[0], GIL_WAITS), GIL_WAITS);
+    assert_int_equal(wait_of(&waiters[1], GIL_ELSEWHERE), GIL_ELSEWHERE);
+    pthread_mutex_lock(&locks.mutex);
+    for (int i = 0; i < 2; i++) {
+        waiters[i].stop = true;
+        pthread_cond_broadcast(waiters[i].condition);
+    }
+    pthread_mutex_unlock(&locks.mutex);
+    for (int i = 0; i < 2; i++)
+        pthread_join(waiters[i].thread, NULL);
+    assert_int_equal(wait_of(&waiters[0], GIL_GONE), GIL_GONE);
+}

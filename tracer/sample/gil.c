@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// See gil.h.
+#include "tracer/sample/gil.h"
+#include "ipc/base/opened.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static long read_file(pid_t tid, const char *name, char *text, size_t size)
+{
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
+    return Opened_read(path, text, size);
+}
+
+// The second number of the file is the time in ns.
+static uint64_t read_ready_ns(pid_t tid)
+{
+    char text[80], *end;
+
+    if (read_file(tid, "schedstat", text, sizeof text) <= 0)
+        return 0;
+    strtoull(text, &end, 10);
+    return strtoull(end, NULL, 10);
+}
+
+enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns)
+{
+    char text[160], *end;
+    long number, got = read_file(tid, "syscall", text, sizeof text);
+    uintptr_t address;
+
+    *ready_ns = got > 0 ? read_ready_ns(tid) : 0;
+    if (got == -ENOENT || got == -ESRCH)
+        return GIL_GONE;
+    if (got <= 0)
+        return GIL_UNREADABLE;
+    if (strncmp(text, "running", 7) == 0)
+        return GIL_READY;
+    number = strtol(text, &end, 10);
+    if (end == text)
+        return GIL_UNREADABLE;
+    address = (uintptr_t)strtoull(end, NULL, 16);
+    // After a signal the kernel goes on by another call with the same
+    // arguments.
+    if (number == SYS_restart_syscall)
+        number = SYS_futex;
+    return number == SYS_futex && address >= gil->from && address < gil->to
+               ? GIL_WAITS
+               : GIL_ELSEWHERE;
+}

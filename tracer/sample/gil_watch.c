@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// See gil_watch.h.
+#define _GNU_SOURCE 1 // for gettid
+#include "tracer/sample/gil_watch.h"
+#include "ipc/record.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+// The kernel is asked at most this number of times a second, and in one step,
+// because asking takes 10 us (docs/overhead.md).
+#define ASKED_PER_S 48
+#define ASKED_MOST 24
+
+static void credit(struct ShareValue *one, struct ShareValue *all,
+                   const struct ShareTime *now, double ns)
+{
+    ShareValue_add(one, now, ns);
+    ShareValue_add(all, now, ns);
+}
+
+// Credits the time off the CPU. The faded part counts only in the totals.
+static void credit_off(struct GilThread *thread, struct ShareValue *one,
+                       struct ShareValue *all, const struct ShareTime *now)
+{
+    credit(one, all, now, thread->off_ns);
+    Counter_add(&one->total_ns, (uint64_t)thread->faded_ns);
+    Counter_add(&all->total_ns, (uint64_t)thread->faded_ns);
+    thread->off_ns = thread->faded_ns = 0;
+}
+
+void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
+                   const struct ShareTime *now, double cpu_ns)
+{
+    credit(&thread->held, &watch->held, now, cpu_ns);
+}
+
+// --- The longest hold --------------------------------------------------------
+
+// CPython passes the GIL on if it was requested and the holder releases it. So
+// the GIL was not released between two moments of the same thread with the same
+// number of switches, if it was already requested at the first moment. The
+// thread that requested the GIL had waited for the switch interval before.
+void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
+                   const struct GilMoment *moment, bool requested)
+{
+    struct GilThread *own = &thread->gil;
+    struct GilHold *longest = &watch->longest;
+    double s;
+
+    if (requested && (!own->holds || own->switches != moment->switches)) {
+        own->switches = moment->switches;
+        own->since = moment->ticks;
+    }
+    own->holds = requested;
+    if (!requested)
+        return;
+    s = (double)(int64_t)(moment->ticks - own->since) / Clock_hz(watch->clock) +
+        (double)*watch->gil->interval_us * 1e-6;
+    // Only this thread writes, so the lock is not needed for the comparison.
+    if (s <= longest->s)
+        return;
+    pthread_mutex_lock(&watch->threads->lock);
+    longest->s = s;
+    longest->depth = Attribution_places(watch->attribution, moment->stack,
+                                        longest->frames, GIL_FRAMES);
+    pthread_mutex_unlock(&watch->threads->lock);
+}
+
+// --- A step of the observer --------------------------------------------------
+
+// Sets `readable`, by asking about the calling thread.
+static void probe(struct GilWatch *watch)
+{
+    const struct Gil *gil = watch->gil;
+    uint64_t ready_ns;
+
+    Counter_set(&watch->readable,
+                gil && gil->wait(gil, gettid(), &ready_ns) > GIL_GONE);
+}
+
+void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
+                   const struct Clock *clock)
+{
+    watch->gil = gil;
+    watch->clock = clock;
+    probe(watch);
+}
+
+void GilWatch_begin(struct GilWatch *watch, uint64_t since_ns, size_t threads)
+{
+    double asked = ASKED_PER_S * 1e-9 * (double)since_ns;
+    size_t most = asked < 1            ? 1
+                  : asked < ASKED_MOST ? (size_t)asked
+                                       : ASKED_MOST;
+    const struct Gil *gil = watch->gil;
+
+    if (!gil)
+        return;
+    watch->holder = Gil_holder(gil);
+    watch->switches = Gil_switches(gil);
+    watch->holder_seen = false;
+    watch->stack = NULL;
+    watch->number = 0;
+    watch->count = threads;
+    watch->stride = threads / most + 1;
+    watch->turn = (watch->turn + 1) % watch->stride;
+    if (!Counter_get(&watch->readable))
+        probe(watch);
+}
+
+// Returns true if another thread has requested the GIL from `state`. The memory
+// of `state` may have been freed.
+static bool is_requested(const struct GilWatch *watch, uintptr_t state)
+{
+    const struct Gil *gil = watch->gil;
+    uintptr_t word;
+
+    if (gil->request)
+        return Gil_is_requested(gil, state);
+    return Memory_read(watch->attribution->memory, state + gil->thread_request,
+                       &word, sizeof word) &&
+           word & gil->request_bit;
+}
+
+static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
+                           const struct ShareTime *now)
+{
+    bool requested = is_requested(watch, thread->state);
+    const struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
+                                     &thread->stack};
+
+    watch->holder_seen = true;
+    if (!thread->walked || Gil_holder(watch->gil) != watch->holder ||
+        Gil_switches(watch->gil) != watch->switches)
+        return;
+    watch->stack = &thread->stack;
+    // A thread that has not run since its last observation had the GIL all the
+    // time. If it has run, its time off the CPU may have had another reason.
+    if (!thread->ran)
+        credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
+    GilWatch_note(watch, thread, &moment, requested);
+}
+
+// The time for which the thread was ready to run is no waiting for the GIL.
+static void take_ready(struct GilThread *own, uint64_t ready_ns)
+{
+    double ready = own->ready_ns && ready_ns > own->ready_ns
+                       ? (double)(ready_ns - own->ready_ns)
+                       : 0;
+
+    own->ready_ns = ready_ns;
+    own->off_ns -= ready;
+    if (own->off_ns < 0) {
+        own->faded_ns = fmax(own->faded_ns + own->off_ns, 0);
+        own->off_ns = 0;
+    }
+}
+
+// Returns true if the reason is found out why the thread is off the CPU.
+static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
+                        bool *waits)
+{
+    uint64_t ready_ns;
+    enum GilWait reason = watch->gil->wait(watch->gil, thread->tid, &ready_ns);
+
+    *waits = reason == GIL_WAITS;
+    if (reason == GIL_UNREADABLE)
+        Counter_set(&watch->readable, 0);
+    if (reason > GIL_GONE)
+        take_ready(&thread->gil, ready_ns);
+    return reason > GIL_READY;
+}
+
+void GilWatch_observe(struct GilWatch *watch, struct SampledThread *thread,
+                      bool on_cpu, const struct ShareTime *now)
+{
+    bool asked = watch->number++ % watch->stride == watch->turn;
+    struct GilThread *own = &thread->gil;
+    bool waits = false;
+
+    if (!watch->gil)
+        return;
+    if (thread->state && thread->state == watch->holder) {
+        observe_holder(watch, thread, now);
+        return;
+    }
+    if (thread->ran && (on_cpu || thread->start.active))
+        return; // a later observation finds the reason
+    // A thread that waits for the GIL runs from time to time, to request it.
+    if (watch->count > 1 && thread->state && (thread->ran || !own->sleeps)) {
+        if (!asked || !find_reason(watch, thread, &waits))
+            return;
+        own->sleeps = !waits;
+    }
+    if (waits) {
+        watch->waited_ns += own->off_ns;
+        credit_off(own, &own->waited, &watch->waited, now);
+    }
+    own->off_ns = own->faded_ns = 0;
+}
+
+void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
+{
+    if (watch->stack)
+        Attribution_block(watch->attribution, watch->stack, now,
+                          watch->waited_ns);
+    // If the holder is not listed, it has no function.
+    if (watch->stack || (watch->holder && !watch->holder_seen))
+        watch->waited_ns = 0;
+}
+
+// --- Any thread --------------------------------------------------------------
+
+bool GilWatch_knows_waits(const struct GilWatch *watch)
+{
+    return watch->gil && Counter_get(&watch->readable);
+}
+
+void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
+                   struct GilFigures *figures)
+{
+    const struct GilHold *longest = &watch->longest;
+
+    *figures = (struct GilFigures){NULL_F64, NULL_F64, NULL_F64, NULL_F64,
+                                   .longest_s = NULL_F64};
+    if (!watch->gil)
+        return;
+    figures->held = ShareValue_window(&watch->held, now);
+    figures->held_s = (double)Counter_get(&watch->held.total_ns) / 1e9;
+    if (GilWatch_knows_waits(watch)) {
+        figures->waited = ShareValue_window(&watch->waited, now);
+        figures->waited_s = (double)Counter_get(&watch->waited.total_ns) / 1e9;
+    }
+    pthread_mutex_lock(&watch->threads->lock);
+    if (longest->s > 0) {
+        figures->longest_s = longest->s;
+        figures->depth = longest->depth;
+        memcpy(figures->frames, longest->frames, sizeof longest->frames);
+    }
+    pthread_mutex_unlock(&watch->threads->lock);
+}

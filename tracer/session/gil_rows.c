@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// See gil_rows.h.
+#include "tracer/session/gil_rows.h"
+#include "tracer/base/rcu.h"
+
+// Names one function. A function whose code object is freed has only an id.
+static bool name(struct Snapshot *snapshot, struct StackPlace *place,
+                 struct Registry *registry)
+{
+    const struct Code *code;
+    bool whole = true;
+
+    Rcu_read_lock();
+    code = Registry_by_id(registry, (uint32_t)place->id);
+    if (code) {
+        place->name = Snapshot_text(snapshot, code->who.name);
+        place->file = Snapshot_text(snapshot, code->who.file);
+        whole = place->name && place->file;
+    }
+    Rcu_read_unlock();
+    return whole;
+}
+
+bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
+                  struct Registry *registry)
+{
+    struct GilFigures figures;
+    struct StackPlace *places;
+    bool whole = true;
+
+    Sampler_gil(sampler, &figures);
+    snapshot->gil_held = figures.held;
+    snapshot->gil_waited = figures.waited;
+    snapshot->gil_held_s = figures.held_s;
+    snapshot->gil_waited_s = figures.waited_s;
+    snapshot->gil_longest_s = figures.longest_s;
+    if (!figures.depth)
+        return true;
+    places = Snapshot_alloc(snapshot, figures.depth * sizeof *places);
+    for (size_t i = 0; places && whole && i < figures.depth; i++) {
+        const struct PlaceInCode *from = &figures.frames[i];
+
+        places[i] = (struct StackPlace){
+            .id = from->id, .line = from->line ? from->line : NULL_U64};
+        whole = name(snapshot, &places[i], registry);
+    }
+    snapshot->gil_longest = places;
+    snapshot->gil_longest_count = places ? figures.depth : 0;
+    return places && whole;
+}
