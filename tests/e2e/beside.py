@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Has other tools that watch a program, all with the same interface. start() and stop() may
-be called any number of times. seen() returns what the tool reports about the program's
-file, without anything that differs between runs."""
+"""Contains other tools that watch a program. All of them have the same interface. start()
+and stop() can be called any number of times. seen() returns what the tool reports about the
+program's file, without the parts that differ from run to run."""
 
 import cProfile
 import shutil
@@ -18,7 +18,7 @@ monitoring = sys.monitoring
 
 
 class Load:
-    """A separate copy of load.py, whose code no tool has seen."""
+    """A separate copy of load.py, whose code objects no tool has seen."""
 
     def __init__(self, directory):
         self.path = str(Path(directory, "load.py"))
@@ -38,7 +38,7 @@ class Load:
         return code.co_filename == self.path
 
     def codes(self):
-        """Returns all code objects of the load."""
+        """Returns all code objects of load.py."""
         todo = list(self.names.values())
         todo += [m for v in todo if isinstance(v, type) for m in vars(v).values()]
         return [v.__code__ for v in todo if hasattr(v, "__code__")]
@@ -65,8 +65,8 @@ class CProfile(Tool):
         self.profile.disable()
 
     def seen(self):
-        """Returns the primitive and all calls of each function, and the calls by each
-        caller."""
+        """Returns three numbers: the primitive calls and all calls of each function, and
+        the calls by each caller."""
         self.profile.create_stats()
         found = {}
         for key, (primitive, calls, _, _, callers) in self.profile.stats.items():
@@ -112,8 +112,8 @@ class SetTrace(Tool):
 
 
 class SetTraceOpcodes(SetTrace):
-    """The first frame that asks for the tracing of opcodes makes the interpreter trace
-    opcodes for good. So this class makes a frame ask for opcodes at the beginning."""
+    """As soon as one frame asks for the tracing of opcodes, the interpreter traces opcodes
+    until it ends. So this class makes a frame ask for opcodes before the test begins."""
 
     opcodes = True
 
@@ -137,8 +137,8 @@ class SetProfile(SetTrace):
 
 
 class TraceAllThreads(SetTrace):
-    """Notes events per thread, because the order of events of different threads is not
-    fixed."""
+    """Notes events separately for each thread, because the order of events on different
+    threads is not fixed."""
 
     def note(self, frame, event, argument):
         if not self.load.holds(frame.f_code):
@@ -274,7 +274,7 @@ class MonitorLast(Monitor):
 
 
 class MonitorLocal(Monitor):
-    """Events on the load's code only, including INSTRUCTION."""
+    """Has events only on the code of load.py, including INSTRUCTION."""
 
     local = True
     tool = 1
@@ -282,7 +282,7 @@ class MonitorLocal(Monitor):
 
 
 class MonitorOnce(Monitor):
-    """Sees each place of the code once, like a coverage tool."""
+    """Sees each location of the code once, like a coverage tool."""
 
     disables = True
     names = PLACES
@@ -294,8 +294,8 @@ class MonitorOnceLines(MonitorOnce):
 
 
 class MonitorRestarts(MonitorOnce):
-    """Sees each place again after each start, by restart_events(), which affects all
-    tools."""
+    """Sees each location again after each start, because it calls restart_events(), which
+    affects all tools."""
 
     def start(self):
         super().start()
@@ -307,8 +307,8 @@ class MonitorRestarts(MonitorOnce):
 
 
 class StandIn:
-    """This tool in Python takes Ocular's place and has Ocular's events. If another tool
-    fails together with this tool, too, CPython is the cause."""
+    """This tool in Python has the same events as Ocular, and takes Ocular's place. If
+    another tool fails with this tool as well as with Ocular, CPython is the cause."""
 
     def __init__(self, load, deinstrument_threshold, mode="adaptive"):
         self.load = load
@@ -411,7 +411,7 @@ def tools():
 
 
 def calls(snapshot, path):
-    """Returns {qualified name: calls} of the functions of a file."""
+    """Returns {qualified name: number of calls} of the functions of a file."""
     counts = Counter()
     for row in snapshot["functions"]:
         if row["file"] == path:

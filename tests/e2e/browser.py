@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs Chromium without a window, controlled by its debugging protocol. The Debian
+"""Runs Chromium without a window, and controls it by its debugging protocol. The Debian
 packages are chromium-headless-shell and chromium."""
 
 import base64
@@ -20,11 +20,11 @@ def program():
 
 
 class Failure(Exception):
-    """Raised if the browser has ended or refuses a request."""
+    """This error is raised if the browser has ended or refuses a request."""
 
 
 class Browser:
-    """Is a context manager for a browser with one page of width and height `size`."""
+    """A context manager for a browser with one page, of width and height `size`."""
 
     def __init__(self, size, *options):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -59,7 +59,7 @@ class Browser:
 
     def __exit__(self, *_):
         with contextlib.suppress(Failure):
-            self.ask("Browser.close")  # the browser ends its own processes
+            self.ask("Browser.close")  # the browser also ends its child processes
         self.process.kill()
         self.process.wait()
         os.close(self.out)
@@ -67,8 +67,8 @@ class Browser:
         self.folder.cleanup()
 
     def ask(self, method, **parameters):
-        """Returns the answer. Events of the page that come before the answer are added to
-        `events`."""
+        """Returns the answer to a request. Events of the page that come before this answer
+        are added to `events`."""
         self.number += 1
         request = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -102,7 +102,7 @@ class Browser:
         return said["result"].get("value")
 
     def wait(self, expression, seconds=60):
-        """Waits until the expression is true."""
+        """Waits until the JavaScript expression is true."""
         end = time.monotonic() + seconds
         while not self.evaluate(expression):
             if time.monotonic() > end:
@@ -110,5 +110,5 @@ class Browser:
             time.sleep(0.02)
 
     def picture(self):
-        """Returns the page as a PNG."""
+        """Returns a picture of the page, as PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot")["data"])

@@ -19,7 +19,7 @@ HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS, CHANGES, RECORDING 
 )
 RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT = range(16, 24)
 NOW, FOLLOW, HANDOUT = range(24, 27)
-TIMELINE, SAMPLED = range(2)  # what a HANDOUT asks for
+TIMELINE, SAMPLED = range(2)  # the number that a HANDOUT sends
 PROFILES = ".folded", ".speedscope.json", ".pstats", ".pb"
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
@@ -51,7 +51,7 @@ def schema():
 
 
 class Reader:
-    """Takes values from a payload."""
+    """Reads values from a payload."""
 
     def __init__(self, data, records):
         self.data = data
@@ -113,15 +113,16 @@ def pack_text(text):
 
 
 class Ended(Exception):
-    """Raised if the process has closed the connection."""
+    """This error is raised if the process has closed the connection."""
 
 
 class Refused(Exception):
-    """Raised for an ERROR message, with errno and text."""
+    """This error is raised for an ERROR message. It has the errno and the text."""
 
 
 class Client:
-    """Is a viewer's connection. The viewer sends HELLO at once, unless `hello` is false."""
+    """The connection of a viewer. The viewer sends HELLO at once, unless `hello` is
+    false."""
 
     def __init__(self, path, timeout=SLOW, hello=True):
         self.records = schema()
@@ -174,7 +175,7 @@ class Client:
         return data
 
     def receive(self):
-        """Returns (type, request number, content) of the next message."""
+        """Waits for the next message, and returns (type, request number, content)."""
         head = self.read(12)
         assert head[:2] == MAGIC
         kind, size, request = struct.unpack("<HII", head[2:])
@@ -198,7 +199,8 @@ class Client:
             value = reader.record("stacks")
         elif kind == RECORDING:
             value = (reader.take("Q"), reader.take("d"), self.files.pop(0))
-            reader.text()  # seconds that a shared cut lacks
+            # seconds that are missing at the end of a timeline that several viewers get
+            reader.text()
         else:
             value = None
         if kind in range(HELLO, RECORDING + 1):
@@ -215,8 +217,8 @@ class Client:
                 raise Refused(*value)
 
     def ask(self, kind, payload=b"", files=()):
-        """Sends a request and returns the content of the answer, which is (number, value,
-        text) for a REPLY, or raises Refused."""
+        """Sends a request and waits for the answer. Returns the content of the answer,
+        which is (number, value, text) for a REPLY, or raises Refused."""
         self.last_request += 1
         self.send(kind, payload, self.last_request, files)
         while True:
@@ -248,8 +250,8 @@ class Client:
         return self.ask(HANDOUT, struct.pack("<Q", kind))
 
     def export(self, path):
-        """Makes a file of the process's recording, as a viewer does at the key e. Replaces
-        an existing file."""
+        """Makes a file from the process's recording, as a viewer does if its user presses
+        e. Replaces an existing file."""
         from ocular import _ocular
 
         stacks = str(path).removesuffix(".gz").endswith(PROFILES)
@@ -264,7 +266,7 @@ class Client:
         assert not wrong, wrong
 
     def wait_for(self, condition, seconds=SLOW):
-        """Returns the first snapshot for which condition(snapshot) is true."""
+        """Takes snapshots until condition(snapshot) is true, and returns the last one."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
             snapshot = self.snapshot()

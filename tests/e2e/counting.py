@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts calls by Ocular and by cProfile, with the same keys."""
+"""Counts calls by Ocular and by cProfile. The keys of both results are the same."""
 
 import cProfile
 import os
@@ -9,7 +9,8 @@ from collections import Counter
 import ocular
 
 MAIN = threading.main_thread().native_id
-# The test runner's other threads, such as the thread of pytest-xdist.
+# Threads of the test runner in addition to the main thread, such as the thread of
+# pytest-xdist.
 RUNNERS = {int(tid) for tid in os.listdir("/proc/self/task")} - {MAIN}
 
 # With these settings nothing is written to disk or stderr, and every hit is counted.
@@ -19,7 +20,7 @@ COLLECTOR = "<garbage collection>"  # the row of the garbage collector
 
 
 def functions(snapshot):
-    """Returns the rows of Python functions, without the collector's row."""
+    """Returns the rows of Python functions, without the row of the garbage collector."""
     return [row for row in snapshot["functions"] if row["name"] != COLLECTOR]
 
 
@@ -43,8 +44,8 @@ def traced(function, *arguments, **settings):
 
 
 def memory_bytes():
-    """Returns the memory while a viewer is connected. The memory includes the last two
-    snapshots, so two snapshots are taken."""
+    """Returns the memory that Ocular reports while a viewer is connected. This memory
+    includes the last two snapshots, so the function takes two snapshots."""
     ocular.snapshot()
     return ocular.snapshot()["memory_bytes"]
 
@@ -69,7 +70,8 @@ def by_cprofile(function, *arguments):
 
 
 def entries(row):
-    """Returns a function's calls and resumptions. cProfile also counts both."""
+    """Returns the sum of a function's calls and resumptions. cProfile also counts a
+    resumption as a call."""
     return row["calls"] + row["resumptions"]
 
 
@@ -85,11 +87,12 @@ def row(snapshot, name):
 
 
 def own_cycles(mine):
-    """Returns the ticks of the function's own time, including time in which it waited.
-    If a thread of the test runner runs in a span, the whole span counts as waiting."""
+    """Returns the ticks of the function's own time, including the time in which it waited.
+    If a thread of the test runner runs between two events, the whole time between them
+    counts as waiting."""
     return mine["self_cycles"] + mine["waited_cycles"]
 
 
 def threads_of(snapshot):
-    """Returns the snapshot's threads without the test runner's threads."""
+    """Returns the snapshot's threads, without threads of the test runner."""
     return [one for one in snapshot["threads"] if one["tid"] not in RUNNERS]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Makes the disk fail, like the disk of a lost server. The programs of test_killed.py
-import this module."""
+"""Makes writes to the disk fail, as if the disk's server were lost. The programs in
+test_killed.py import this module."""
 
 import ctypes
 import os
@@ -14,8 +14,8 @@ ALLOW, FAIL = 0x7FFF0000, 0x00050000
 
 
 def fail(error):
-    """Installs a filter of system calls. After this call, pwrite() fails with this errno on
-    all threads."""
+    """Installs a seccomp filter for system calls. From then on, pwrite() fails with this
+    errno on all threads."""
     pwrite, seccomp = NUMBERS[os.uname().machine]
     rules = (
         (LOAD, 0, 0, 0),

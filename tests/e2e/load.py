@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Is the program that runs under two tools at once (test_coexist.py). The program is short,
-does the same at every call, and has events of every kind."""
+"""The program that runs under two tools at once (test_coexist.py). The program is short,
+does the same in every run, and causes events of every kind."""
 
 # One call of work() calls each function this number of times. Each start and each
 # resumption of a generator counts.

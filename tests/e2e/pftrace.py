@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Reads the parts of Perfetto's protobuf that Ocular writes, and converts these parts to
-the JSON format. Both files of a timeline are then equal documents. An unknown field is an
-error."""
+"""Reads those messages and fields of Perfetto's protobuf that Ocular writes, and converts
+them to the JSON format. After the conversion, the two files of one timeline are equal
+documents. A field that is not in the tables is an error."""
 
 import json
 import re
 import struct
 from collections import defaultdict
 
-# Lists the number, the name and the type of each field of each message. A "*" marks a
-# repeated field.
+# Lists the number, the name and the type of each field of each message of the protobuf. A
+# "*" marks a repeated field.
 TABLE = """
 Trace: 1 packet* Packet
 Packet: 6 clocks Clocks, 8 time uint, 10 sequence uint, 11 event Event,
@@ -90,11 +90,12 @@ def message(kind, data):
 
 
 class Sequence:
-    """Has the state of a sequence. The sequence's packets refer to this state."""
+    """The state of a sequence of packets. The sequence's packets refer to this state."""
 
     def __init__(self):
         self.known = {kind[:-1]: {} for kind, _ in MESSAGES["Interned"].values()}
-        self.codes = {}  # maps a name's iid to the code_ptr, which comes once
+        # maps a name's iid to its code_ptr, which the file contains only once
+        self.codes = {}
         self.clocks, self.defaults, self.boot = {}, None, None
 
     def take(self, packet):
@@ -131,11 +132,12 @@ class Sequence:
 
 
 def words(sequence, event, stack):
-    """Returns an event as in JSON, without thread and time."""
+    """Returns an event in the form of the JSON format, without thread and time."""
     args = sequence.args(event)
     if event["type"] == END:
         name = stack.pop()
-        named = {} if name is None else {"name": name}  # None if a task's step ends
+        # the name is None if a task's step ends
+        named = {} if name is None else {"name": name}
         return {"ph": "E", **named, **({"args": args} if args else {})}
     name = event.get("name") or sequence.known["name"][event["name_iid"]]["name"]
     if event["type"] == BEGIN:
@@ -158,8 +160,8 @@ def about(sequence, event):
 
 
 def dark(sequence, event, names):
-    """Converts the beginning or the end of a dark stretch. `names` has the names of the
-    open stretches."""
+    """Converts the event at which a function goes dark or is armed again. `names` has the
+    names of the functions that are dark."""
     number = event["track"] & 0xFFFFFFFF
     ids, args = {"id2": {"local": hex(number)}}, sequence.args(event)
     if event["type"] == BEGIN:
@@ -170,8 +172,8 @@ def dark(sequence, event, names):
 
 
 def task(sequence, event, stack, flows):
-    """Converts the beginning of a task's step. `flows` has the numbers of earlier
-    steps."""
+    """Converts the beginning of a task's step. `flows` has the numbers of the steps
+    before."""
     stack.append(None)
     pid, number = divmod(event["flow"], 1 << 32)
     known = {"flow_in": True} if event["flow"] in flows else {}
@@ -188,8 +190,8 @@ def counted(event, track, tracks, threads):
 
 
 def said(sequence, event, names):
-    """Converts a mark or a span of the program. `names` has the names of the open spans
-    by track."""
+    """Converts a mark or a span of the program. `names` maps each track to the names of its
+    open spans."""
     args = sequence.args(event)
     rest = {"args": args} if args else {}
     if "track" not in event:
@@ -202,8 +204,8 @@ def said(sequence, event, names):
 
 
 def packets(data):
-    """Yields each packet with its sequence. The sequence's state already includes the
-    packet."""
+    """Yields each packet together with its sequence. At that time, the state of the
+    sequence already includes the packet."""
     sequences = {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:
@@ -214,7 +216,8 @@ def packets(data):
 
 
 def samples(data):
-    """Returns [(ns since the start, tid, names from the outermost on)] of the samples."""
+    """Returns [(ns since the start, tid, names of the frames from the outermost on)] of the
+    samples."""
     found = []
     for packet, sequence in packets(data):
         if "sample" in packet:
@@ -227,7 +230,7 @@ def samples(data):
 
 
 def document(data):
-    """Returns the document for trace.check()."""
+    """Returns the document that trace.check() checks."""
     tracks, stacks, events = {}, defaultdict(list), []
     spans, darkened, parents, threads, flows = {}, {}, {}, {}, set()
     for packet, sequence in packets(data):

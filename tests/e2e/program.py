@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs small programs in separate processes, and finds what a trace leaves behind in a
+"""Runs small programs in separate processes, and finds out what a trace leaves behind in a
 process."""
 
 import contextlib
@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
 PYTHON = os.environ.get("PYTHON", sys.executable)
-SLOW = 60  # seconds, more than any test takes
+SLOW = 60  # seconds; more than any test takes
 
 
 def command_in(folder):
-    """Writes the installed command `ocular`, as pip writes it."""
+    """Writes the command `ocular` in the form in which pip installs it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     name, function = project["scripts"]["ocular"].split(":")
     text = f"#!{PYTHON}\nimport sys\nfrom {name} import {function}\n"
@@ -39,7 +39,7 @@ class Done:
 
     @property
     def answer(self):
-        """Returns the value of the last line on stdout, which is JSON."""
+        """Returns the value in the last line on stdout, which is JSON."""
         assert self.status == 0, self.err
         return json.loads(self.out.splitlines()[-1])
 
@@ -51,7 +51,8 @@ def write(directory, source, name="program.py"):
 
 
 def start(command, **more):
-    """Returns a Popen with pipes and text. `env` has additional environment variables."""
+    """Returns a Popen object with pipes in text mode. `env` has additional environment
+    variables."""
     settings = dict(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -87,7 +88,8 @@ class Running:
         self.process.communicate()
 
     def end(self):
-        """Lets the program end by itself. Returns the last line of stdout, and stderr."""
+        """Closes the program's stdin, so that the program ends by itself. Returns the last
+        line of stdout, and stderr."""
         out, err = self.process.communicate("", timeout=SLOW)
         assert self.process.returncode == 0, err
         return out.splitlines()[-1], err
@@ -126,10 +128,10 @@ def wait_until(condition, seconds=SLOW, what="it"):
 
 
 def switches():
-    """Returns {name of a thread of ours: number of times that the thread has slept}."""
+    """Returns {name of a thread of Ocular: number of times that the thread has slept}."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread may have ended
+        with contextlib.suppress(OSError):  # the thread might have ended
             status = (task / "status").read_text()
             name = status.split("\n")[0].split("\t")[1]
             if name.startswith("ocular-"):
@@ -140,21 +142,21 @@ def switches():
 
 
 def cpu_s():
-    """Returns {name of a thread of ours: s of CPU time, by the kernel's clock}."""
+    """Returns {name of a thread of Ocular: seconds of CPU time, by the kernel's clock}."""
     used = {}
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread may have ended
+        with contextlib.suppress(OSError):  # the thread might have ended
             name = (task / "comm").read_text().strip()
             if name.startswith("ocular-"):
                 used[name] = time.clock_gettime(~int(task.name) << 3 | 6)
     return used
 
 
-# --- What is left -------------------------------------------------------------
+# --- Things that a trace leaves behind ----------------------------------------
 
 
 def threads(pid="self"):
-    """Returns the names of our threads in the process."""
+    """Returns the names of Ocular's threads in the process."""
     names = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
@@ -176,8 +178,8 @@ def files(pid="self"):
 
 
 def is_writing(pid, directory):
-    """Returns True if the process has an open file in the directory, and this file gets its
-    name only at the end."""
+    """Returns True if the process has a file open in the directory that gets its name only
+    when it is complete."""
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
             link = os.readlink(entry)
@@ -185,7 +187,7 @@ def is_writing(pid, directory):
         except OSError:
             continue
         flags = int(info.split("flags:")[1].split()[0], 8)
-        # The spill file has no name either, but it is also open for reading.
+        # The file for spilled events has no name either, but it is also open for reading.
         if flags & os.O_ACCMODE == os.O_WRONLY and link.startswith(
             (f"{directory}/#", f"{directory}/.ocular-")
         ):
@@ -194,8 +196,8 @@ def is_writing(pid, directory):
 
 
 def leftovers():
-    """Returns a text for each part of a trace that is left in this process. The right
-    result is []."""
+    """Returns a text for each thread, hook, file or socket of a trace that is left in this
+    process. The right result is an empty list."""
     monitoring = sys.monitoring
     left = []
     for tool in (3, 4, 5):

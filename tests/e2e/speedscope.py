@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""speedscope's own importer, from the package that `make` fetches (build/speedscope),
-run with Node.js."""
+"""Runs speedscope's own importer with Node.js. The importer is in the package that `make`
+downloads (build/speedscope)."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ def missing():
 
 
 def read(path):
-    """Returns unit, total and frames of the only profile in the file."""
+    """Returns unit, total and frames of the file's only profile."""
     done = run(["node", DRIVER, PACKAGE, path])
     assert done.status == 0, done.err
     (profile,) = json.loads(done.out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contains a program whose stacks are known, and a function that makes a tree of the
+"""Contains a program whose stacks are known, and a function that makes a tree from the
 stacks that the program sends."""
 
 import contextlib
@@ -51,7 +51,7 @@ DEEP and threading.Thread(target=deep, args=(300,), daemon=True).start()
 main()
 """
 WORK = ("<module>", "main", "work")
-# Each call path that begins in work() takes this part of the time of work().
+# {call path that begins in work(): its portion of the time of work()}
 PATHS = {
     ("short", "spin"): 0.2,
     ("long", "spin"): 0.6,
@@ -84,7 +84,7 @@ def watch(viewer, enough):
 
 
 def tree(stacks):
-    """Returns {path of names: CPU share of the path and of all paths below it}."""
+    """Returns {path of names: CPU share of the path and of all paths that continue it}."""
     names = {row["id"]: row["name"] for row in stacks["functions"]}
     assert sorted(names) == list(names)
     assert set(names) == {row["id"] for row in stacks["rows"]} - {None}

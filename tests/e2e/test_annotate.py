@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests the annotate and callers views of ocular-top on a real program. The program's
-functions come from files that stay, change or vanish, from archives, from exec, and
-from names that are no file."""
+functions come from several sources: files that stay, change or vanish, archives, exec, and
+names that are no file."""
 
 import os
 import subprocess
@@ -64,7 +64,8 @@ def place(tmp_path_factory):
     )
     assert process.stdout.readline() == "ready\n"
     (directory / "vanishes.py").unlink()
-    changed = time.time() + 5  # the time must be in a later second than the old time
+    # the new time of the file must be in a later second than its old time
+    changed = time.time() + 5
     os.utime(directory / "changes.py", (changed, changed))
     wait_until(lambda: list(sockets.glob("*.sock")), what="a socket")
     yield process.pid, environment
@@ -97,7 +98,7 @@ def annotate(place, function, size="150x40", until=("RESUME",)):
 
 @pytest.mark.parametrize("function", ["stays", "stored", "packed"])
 def test_source_beside_bytecode(place, function):
-    # Operand text and specialised forms may come a little later than the listing.
+    # Operand text and specialised forms can come a little later than the listing.
     text = annotate(place, function, until=("LOAD_GLOBAL_BUILTIN", " sum "))
     lines = text.splitlines()
     at = next(i for i, line in enumerate(lines) if f"# in {function}" in line)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs a traced script under other tools that are programs. The tools print the same output
-for the traced and the untraced script, and our counts are right."""
+"""Runs a traced script under other tools that are started as programs. Each tool prints the
+same output for the traced script and for the untraced script, and Ocular's counts are
+right."""
 
 import json
 import re
@@ -35,7 +36,8 @@ main()
 
 CALLS = {"fibonacci": 67, "numbers": 6, "total": 1, "fails": 1, "main": 1}
 
-# A module starts and ends the trace, so the program is the same when it runs untraced.
+# A separate module starts and ends the trace, so the script is the same when it runs
+# untraced.
 BEGIN = "import begin\n"
 END = "begin.end()\n"
 MODULE = """
@@ -53,7 +55,7 @@ def end():
         with open("ours.json", "w") as file:
             json.dump(rows, file)
 """
-THRESHOLDS = [0, 2]  # test_coexist.py has all thresholds
+THRESHOLDS = [0, 2]  # test_coexist.py tests more thresholds
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +132,7 @@ def test_pdb(words, tmp_path):
 
 
 def test_pdb_to_the_end(tmp_path):
-    """Breakpoints that are set, hit and cleared do not change our counts."""
+    """Breakpoints that are set, hit and cleared do not change Ocular's counts."""
     commands = "b fails\nc\nw\nn\nn\ncl\ny\nc\nq\n"
     command = [PYTHON, "-m", "pdb", "program.py"]
     for plain, threshold in outputs(tmp_path, command, input=commands):
@@ -139,7 +141,8 @@ def test_pdb_to_the_end(tmp_path):
 
 
 def test_pdb_under_our_command(tmp_path):
-    """pdb's transcript is the same, except for the frames that have called the script."""
+    """The transcript of pdb is the same with and without a trace, except for the frames
+    that have called the script."""
     path = write(tmp_path, PROGRAM)
     commands = "b fails\nc\np n\ns\ns\nn\nc\nq\n"
     plain = run([PYTHON, "-m", "pdb", path], cwd=tmp_path, input=commands)
@@ -157,8 +160,8 @@ def test_pdb_under_our_command(tmp_path):
 
 def test_faulthandler(tmp_path):
     """faulthandler shows the stacks of the program, without frames of Ocular. faulthandler
-    also lists the governor's thread, because Python knows this thread. The thread has no
-    frame."""
+    also lists the governor's thread, because Python knows this thread. The governor's
+    thread has no frame."""
     program = (
         BEGIN
         + PROGRAM.replace(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the viewer's hint that Python children of a process are not traced."""
+"""Tests a hint of the viewer, which says that Python children of a process are not
+traced."""
 
 import re
 import subprocess
@@ -7,11 +8,11 @@ import time
 
 from e2e.program import TOP, Running
 
-# seconds; the viewer ignores children that are younger (tui/model/children.c)
+# seconds; the viewer ignores children that are younger than this (tui/model/children.c)
 YOUNG_S = 3
 
-# One child serves, and two children do not. Each line on stdin ends one of the two children
-# that do not serve.
+# Of three children, one serves and two do not. Each line on stdin ends one of the two
+# children that do not serve.
 PROGRAM = """
 import subprocess, sys, ocular
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests python -m ocular. The program runs as it does without Ocular, and is traced if
-tracing is possible."""
+"""Tests python -m ocular. The program runs in the same way as without Ocular, and is traced
+if tracing is possible."""
 
 import os
 import signal
@@ -116,7 +116,7 @@ def test_wrong_options(tmp_path, arguments, words):
     write(tmp_path, "print('ran')")
     done = ocular(tmp_path, *arguments)
     assert words in done.err and "Traceback" not in done.err
-    if "/no/such" in words:  # if a folder is missing, the program runs nevertheless
+    if "/no/such" in words:  # if the folder is missing, the program runs nevertheless
         assert done.status == 0 and done.out == "ran\n" and "warning" in done.err
         return
     assert done.status == 2 and done.out == ""
@@ -158,7 +158,7 @@ def test_serve_and_watch(tmp_path, sockets):
         wait_until(lambda: (sockets / f"{process.pid}.sock").exists())
 
         def spins():
-            """Returns a snapshot in which `spin` is dark and has been sampled,
+            """Returns a snapshot in which `spin` is dark and samples have found it,
             otherwise None."""
             seen = top("--pid", process.pid, "--once", "--json").answer
             for row in seen["functions"]:
@@ -168,11 +168,11 @@ def test_serve_and_watch(tmp_path, sockets):
 
         seen = wait_until(spins)
         assert seen["pid"] == process.pid
-        # without --pid, ocular-top takes the only process that serves
+        # without --pid, ocular-top takes the process that serves, if there is only one
         listed = top("--once", "--json")
         if listed.status == 0:
             assert listed.answer["pid"] == process.pid
-        else:  # other processes serve on this machine
+        else:  # another process serves on this machine
             assert str(process.pid) in listed.err
         frames = top("--pid", process.pid, "--batch", "-n", "2", "-d", "0.2")
         assert frames.status == 0 and frames.out.count("spin") >= 2
@@ -197,7 +197,7 @@ def test_a_directory_and_a_zip(tmp_path):
     for name in ("app", "app.pyz"):
         done = ocular(tmp_path, "--quiet", "--no-perfetto", name, "a")
         assert (done.status, done.out) == (0, f"['a'] {name} a\n"), done.err
-    # The program may also start the trace itself.
+    # The program itself may also start the trace.
     (tmp_path / "app" / "__main__.py").write_text(
         "import ocular\nocular.start_tracing(perfetto=False, quiet=True)\n"
         "print(ocular.snapshot()['command'])\n"
@@ -221,7 +221,7 @@ def test_the_script_may_stop_and_start_by_itself(tmp_path):
 
 
 def test_a_script_from_a_pipe(tmp_path):
-    """A script from a pipe can be read only once."""
+    """A script that comes from a pipe can be read only once."""
     source = "import sys\nprint(len(sys.argv), __name__)\n" + "#" * 9000 + "\nprint(2)\n"
     results = []
     for command in ([PYTHON], [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto"]):

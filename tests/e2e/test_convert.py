@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests `ocular convert`, which makes flame graphs from folded stacks of Ocular and of
-other tools."""
+"""Tests `ocular convert`, which makes flame graphs from folded stacks. The stacks come from
+Ocular and from other tools."""
 
 import gzip
 import os
@@ -9,7 +9,7 @@ import pytest
 from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once
-# These are outputs of py-spy record --format raw, and of stackcollapse-perf.pl.
+# An output of py-spy record --format raw, and one of stackcollapse-perf.pl.
 PY_SPY = "<module> (app.py:9);work (app.py:2) 31\n<module> (app.py:9);wait (lib/w.py:4) 9\n"
 PERF = "python3;_start;[unknown];do_syscall_64_[k] 7\npython3;_start;main 3\n"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs `ocular diff` and `ocular-top a.ocular b.ocular` with recordings of real runs.
-tests/tui/test_comparison.c tests the statistics with invented runs."""
+tests/tui/test_comparison.c tests the statistics with made-up runs."""
 
 import json
 import os
@@ -30,15 +30,15 @@ time.sleep(max(0, begin + float(sys.argv[3]) - time.monotonic()))
 """
 ROUNDS = 1500
 
-# The three runs take 10 s of CPU time, which is minutes on a busy machine.
+# The three runs take 10 s of CPU time, which can be minutes on a busy machine.
 pytestmark = [pytest.mark.once, pytest.mark.timeout(400)]
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Returns a folder with recordings of three runs. The runs a and b are equal. In the
-    run slow, one function takes ten times as long, and the run is longer even if the
-    machine was busier during the runs a and b."""
+    run `slow`, one function takes ten times as long. This run is longer than the runs a and
+    b, even if the machine was busier during those."""
     folder = tmp_path_factory.mktemp("runs")
     program, least = write(folder, WORK), 0
     for name, size in ("a", "6000"), ("b", "6000"), ("slow", "60000"):
@@ -78,7 +78,7 @@ def test_what_has_changed_is_found(runs):
 def test_the_same_is_not(runs):
     done = diff(runs, "a.ocular", "a.ocular", "--fail-above", "0")
     assert done.status == 0 and "0 of " in done.out
-    # the table says how small a change could have been found
+    # the table says how small a change it could have found
     assert re.search(r"  = ±\d+(\.\d)?  ", done.out)
     done = diff(runs, "a.ocular", "b.ocular", "--fail-above", "50%", "--json")
     assert done.status == 0, done.out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""If a process ends in any way while the process writes a timeline, no file is left. If
-only the writing ends, the process continues."""
+"""If a process ends while it writes a timeline, no incomplete file is left, no matter how
+it ends. If only the writing ends, the process continues."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from e2e.program import PYTHON, SLOW, TOP, Running, is_writing, start, wait_until, write
 
-# only the engine is tested, which does not depend on CPython
+# this file tests only the engine, which does not depend on CPython
 pytestmark = pytest.mark.once
 
 LARGE = """
@@ -39,7 +39,7 @@ print("ready", flush=True)
 
 
 def stop_writing(writer, opener, directory):
-    """Stops the writer at a moment when the opener has an incomplete file open."""
+    """Stops the writing process at a moment when it has an incomplete file open."""
 
     def is_stopped():
         wait_until(lambda: is_writing(opener.pid, directory))
@@ -56,7 +56,7 @@ def stop_writing(writer, opener, directory):
 
 def whole_files(directory):
     """Checks that each timeline in the directory can be read to its end. Returns the names
-    of the files, without recordings."""
+    of these files. Recordings are left out."""
     names = os.listdir(directory)
     for name in names:
         if name.endswith(".gz"):
@@ -89,7 +89,7 @@ print("done")
 
 
 def test_the_viewer_is_killed(tmp_path, sockets):
-    """The viewer is killed while the program is stopped in the middle of writing."""
+    """The viewer is killed while the traced program is stopped in the middle of writing."""
     watched = [f"{n}.json.gz" for n in range(30)]
     keys = "".join(f"e<Ctrl-U>{name}<Enter><Frame>" for name in watched)
     with Running(tmp_path, LARGE + SERVES) as program:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the examples in README.md and in the documents for users. Each block that is marked
 `python` or `sh` is run unchanged, in a folder with a script.py, while a process serves. If
-a person must run a block (make, pip, sudo), the block is not marked."""
+a person must run a block (make, pip, sudo), the block has no such mark."""
 
 import os
 import re
@@ -15,8 +15,8 @@ DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
 
-# A reader's program takes some tenths of a second of CPU time even on a busy machine,
-# because samples come by CPU time.
+# A program that stands for the reader's program. It takes some tenths of a second of CPU
+# time even on a busy machine, because samples are taken by CPU time.
 SCRIPT = """
 import time
 def work(n=100):
@@ -60,8 +60,8 @@ def test_python(tmp_path, source, serve):
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """Returns a folder with the commands, in an environment that --install-follow may
-    change."""
+    """Returns a folder with the commands. The folder is an environment that
+    --install-follow may change."""
     folder = tmp_path_factory.mktemp("environment")
     done = run([PYTHON, "-m", "venv", "--without-pip", folder])
     assert done.status == 0, done.err
@@ -78,8 +78,8 @@ def commands(tmp_path_factory):
 
 
 def commands_of(block, pid):
-    """Yields the commands of a block. Without a terminal the viewer would print until
-    the program ends, so --once is added."""
+    """Yields the commands of a block. Without a terminal the viewer would print until the
+    program ends, so --once is added to its command."""
     for line in block.splitlines():
         line = line.split(" #")[0].strip().replace("1234", str(pid))
         if "ocular-top" in line and "--once" not in line:
@@ -89,8 +89,8 @@ def commands_of(block, pid):
 
 
 def leave_recordings(folder, block):
-    """Makes recordings with the names that the block uses. Killed programs leave recordings
-    of this kind."""
+    """Makes recordings with the names that the block of commands uses. Killed programs
+    leave such recordings."""
     for name in set(re.findall(r"(?:convert|diff) (\S+\.ocular)", block)):
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", name, "script.py"]
         assert run(command, cwd=folder).status == 0
@@ -105,7 +105,7 @@ def test_sh(tmp_path, commands, block):
     with Running(tmp_path / "serving", SERVES) as serving:
         for line in commands_of(block, serving.pid):
             done = run(["sh", "-c", line], cwd=tmp_path, env={"PATH": path})
-            # a short run may seem slower than another run by chance
+            # a short run can seem slower than another run by chance
             fine = (0, 1) if "--fail-above" in line else (0,)
             assert done.status in fine, f"{line}: {done.err}"
             assert "warning" not in done.err, f"{line}: {done.err}"

@@ -40,8 +40,8 @@ sys.stdin.read()
 
 
 def test_the_first_answer_holds_what_ran_unwatched(tmp_path):
-    """Stacks are kept from the start of the trace. The program only waits at the time
-    of the first request, so all samples are older than the request."""
+    """The process keeps stacks from the start of the trace. When the viewer sends its first
+    request, the program only waits, so all samples are older than the request."""
     with Running(tmp_path, UNWATCHED) as program:
         samples, path = int(program.said[0]), program.said[1]
         with Client(path) as viewer:
@@ -68,8 +68,9 @@ def test_the_paths(place):
 
 
 def test_asked_too_often_at_once(place):
-    """Each answer is large and is made before the viewer reads any, so most requests are
-    refused. The connection stays open, although requests are refused."""
+    """Each answer is large, and the process makes it before the viewer reads an answer. So
+    the process refuses most requests. The connection stays open, although the process
+    refuses requests."""
     with Client(place) as viewer:
         watch(viewer, lambda stacks: len(stacks["rows"]) > 1)
         first = viewer.last_request + 1
@@ -84,7 +85,7 @@ def test_asked_too_often_at_once(place):
                 answers[request] = kind, value
         kinds = [answers[first + n][0] for n in range(300)]
         assert kinds[:2] == [client.STACKS] * 2
-        # the requests may arrive in several pieces
+        # the requests can arrive in several pieces
         assert 2 <= kinds.count(client.STACKS) <= 64
         assert {value[0] for kind, value in answers.values() if kind == client.ERROR} == {
             errno.EBUSY
@@ -94,8 +95,8 @@ def test_asked_too_often_at_once(place):
 
 
 def test_a_stack_that_is_cut_off(tmp_path):
-    """If a stack has more frames than the sampler reads, the known part is below a
-    separate row."""
+    """If a stack has more frames than the sampler reads, the frames that were read are
+    below a separate row."""
 
     def is_deep(stacks):
         cut = [

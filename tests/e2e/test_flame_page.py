@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the page of a flame graph in a browser, with mouse and keys, as a user does."""
+"""Tests the page of a flame graph in a browser. The test uses mouse and keys, as a user
+does."""
 
 import random
 import time
@@ -10,7 +11,7 @@ from e2e import browser
 from ocular import _flame_page, _stacks
 
 SIZE = 1000, 700
-LEFT, ROW = 20, 20  # left edge and row height of the graph, in pixels
+LEFT, ROW = 20, 20  # left edge of the graph and height of its rows, in pixels
 EVIL = "</script><b id=evil>x (<img src=x>.py:7)"
 STACKS = f"""\
 main (app.py:1);work (app.py:9);parse (json.py:4) 500000
@@ -28,7 +29,7 @@ pytestmark = [
 
 
 class Page:
-    """Has methods for the actions of a user, and for the things that the user sees."""
+    """Has methods for the actions of a user, and for the things that a user sees."""
 
     def __init__(self, opened):
         self.browser = opened
@@ -64,7 +65,7 @@ class Page:
         self.mouse(x, y, "mousePressed", "mouseReleased", button="left")
 
     def point(self, share, row):
-        """Returns the coordinates of a place in the graph."""
+        """Returns the coordinates of a point in the graph."""
         top = self.browser.evaluate(
             "document.querySelector('canvas').getBoundingClientRect().y"
         )
@@ -81,7 +82,7 @@ class Page:
         return self.browser.evaluate(expression)
 
     def colour(self, share, row):
-        """Returns the colour of the pixel at this place."""
+        """Returns the colour of the pixel at this point."""
         x, y = self.point(share, row)
         return self.value(
             f"""(() => {{
@@ -155,7 +156,7 @@ def test_a_frame_says_its_share(page):
     said = "work (app.py:9)total60.00 % · 0.600 s · ~150 samplesself10.00 % · 0.100 s"
     assert page.text("status") == said
     assert page.text("tip") == said and page.value("!tip.hidden")
-    page.mouse(*page.point(0.55, 3))  # the mouse is next to the function's callees
+    page.mouse(*page.point(0.55, 3))  # the mouse is at the right of the function's callees
     assert page.value("tip.hidden")
 
 
@@ -171,7 +172,7 @@ def test_zoom_and_back(page):
     assert page.value("location.hash") == "#zoom=3"
     page.value("history.back()")
     page.browser.wait("location.hash == '#zoom=2'")
-    page.text("status")  # after this call the page has handled the event
+    page.text("status")  # when this call returns, the page has handled the event
     page.press("Backspace")
     assert page.value("location.hash") == "#zoom=1"
     page.value("document.getElementById('back').click()")
@@ -330,8 +331,8 @@ def test_without_javascript(page, path):
 
 
 def test_100_000_stacks(page, tmp_path):
-    """The page appears at once, and so does the result of a search. Frames narrower
-    than a pixel are not drawn."""
+    """The page appears at once, and the result of a search appears at once, too. Frames
+    narrower than a pixel are not drawn."""
     source = random.Random(5)
     stacks = [["main (app.py:1)"]]
     while len(stacks) < 100_000:

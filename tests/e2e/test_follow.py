@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests children of a traced program. Some of the children write timelines. With --follow,
-programs that a traced program starts are traced, too."""
+"""Tests the children of a traced program. Some of these children write timelines. With
+--follow, programs that a traced program starts are traced, too."""
 
 import json
 import os
@@ -127,7 +127,7 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
         for trace in (json.loads(each.read_text()) for each in traces)
     ]
     assert sorted(calls) == [0, 200], calls  # each call has a beginning and an end
-    # Without the environment variable the line does nothing.
+    # Without the environment variable the line in site-packages does nothing.
     done = subprocess.run(
         [environment, "-c", "import sys; print('ocular' in sys.modules)"],
         capture_output=True,
@@ -140,8 +140,8 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
 
 
 def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environment):
-    """The children are like the worker processes of `uvicorn --workers`. Without --children
-    no child writes a timeline."""
+    """The children behave like the worker processes of `uvicorn --workers`. Without
+    --children no child writes a timeline."""
     program = str(write(tmp_path, MULTIPROCESSING))
     assert run(tmp_path, "--install-follow", python=environment)[0] == 0
     options = ["--serve", "--quiet", "--follow", "--threshold", "0"]
@@ -152,7 +152,8 @@ def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environmen
 
 
 def test_what_cannot_be_traced_runs_untraced(environment):
-    """A child runs untraced if its settings make no sense or if tracing cannot start."""
+    """If a child's settings make no sense, or if tracing cannot start, the child runs
+    untraced."""
     folder = Path(ocular.__file__).parent.parent
     source = "import sys; print(sys.argv)"
     for wish in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):

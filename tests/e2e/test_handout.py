@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The process hands its recording to a viewer, and the viewer makes the file: the process
-has no thread for exports, and its costs do not depend on the file."""
+"""The process hands its recording to a viewer, and the viewer makes the file. So the
+process has no thread for exports, and its costs do not depend on the file."""
 
 import os
 import struct
@@ -29,7 +29,7 @@ print("{}")
 
 
 def check_copy(file):
-    """Nobody can change a recording that was handed out, or only the process."""
+    """A recording that was handed out can be changed only by the process, or by nobody."""
     assert os.pread(file, 8, 0) == b"ocular\r\n"
     with pytest.raises(OSError):
         os.pwrite(file, b"x", 0)
@@ -72,7 +72,7 @@ print("{}")
 
 
 def cpu_s(pid):
-    """Returns the CPU time of all threads of a process."""
+    """Returns the CPU time that all threads of a process have used."""
     used = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         used += int((task / "schedstat").read_text().split()[0])
@@ -85,13 +85,14 @@ def names(pid):
 
 def test_the_viewer_pays(tmp_path, sockets):
     """The program sleeps while the viewer makes a large file. No thread begins in the
-    program, which uses only a small part of the viewer's CPU time."""
+    program. The program uses only a small part of the CPU time that the viewer uses."""
     with Running(tmp_path, RECORDS) as program:
         program.process.stdin.write("60000\n")
         program.process.stdin.flush()
         assert program.process.stdout.readline() == "worked\n"
         pid = program.pid
-        top("-p", pid, "--once")  # what the process does for any viewer is done
+        # the process has finished all work that it does for any viewer
+        top("-p", pid, "--once")
         threads, before = names(pid), cpu_s(pid)
         keys = "e<Ctrl-U>x.json<Enter>"
         viewer = start([TOP, "-p", pid, "--once", "--size", "150x20", "--keys", keys])
@@ -102,7 +103,7 @@ def test_the_viewer_pays(tmp_path, sockets):
         paid = cpu_s(pid) - before
         assert "Timeline written" in said
         assert (tmp_path / "x.json").stat().st_size > 5e6
-        # The file alone costs this time.
+        # Making the file alone costs this time.
         began = time.process_time()
         with Client(sockets / f"{pid}.sock") as own:
             own.export(tmp_path / "y.json")
@@ -112,12 +113,12 @@ def test_the_viewer_pays(tmp_path, sockets):
         program.end()
 
 
-HEADER = struct.Struct("<8s6QIIII")  # of a block; see recording_format.h
+HEADER = struct.Struct("<8s6QIIII")  # the header of a block; see recording_format.h
 HEADER_SIZE = 160
 
 
 def blocks(recording):
-    """Yields (place, kind, thread, sequence, data) of the blocks."""
+    """Yields (offset in the file, kind, thread, sequence, data) of the blocks."""
     for at in range(4096, len(recording) - HEADER_SIZE, 256):
         head = HEADER.unpack_from(recording, at)
         magic, _, place, _, used, _, sequence, kind, _, thread, _ = head
@@ -127,12 +128,13 @@ def blocks(recording):
 
 
 def chunks(recording):
-    """Returns {place: (thread, sequence, data)} of the blocks of events."""
+    """Returns {offset in the file: (thread, sequence, data)} of the blocks of events."""
     return {at: rest for at, kind, *rest in blocks(recording) if kind == 0}
 
 
 def chunks_of_the_cut(recording):
-    """Returns the blocks of events that were begun before the newest list of threads."""
+    """Returns the blocks of events that were begun before the newest list of threads was
+    written."""
     (list_,) = [data for _, kind, _, _, data in blocks(recording) if kind == 5]
     first_later = dict(
         struct.unpack_from("<I4xQ", list_, at) for at in range(0, len(list_), 96)
@@ -145,7 +147,7 @@ def chunks_of_the_cut(recording):
 
 
 def test_a_recording_in_a_file(tmp_path, sockets):
-    """The viewer gets the file itself, which can only be read by this descriptor, and which
+    """The viewer gets a descriptor of the file itself, which can only be read. The file
     keeps its contents for some seconds although the timeline is full."""
     limit = '"t.json", timeline_limit=1 << 20, timeline_spill=False'
     source = RECORDS.replace('"t.json"', limit)
@@ -166,7 +168,7 @@ def test_a_recording_in_a_file(tmp_path, sockets):
                 assert os.fstat(file).st_ino == named.stat().st_ino
                 os.close(file)
                 if time.monotonic() - asked < seconds:
-                    break  # on a busy machine, the time may not be enough
+                    break  # on a busy machine, the time can be too short
             cut, after = chunks_of_the_cut(first), chunks(later)
             assert seconds >= 10 and len(cut) > 5
             assert all(after.get(at) == [*chunk] for at, chunk in cut.items())

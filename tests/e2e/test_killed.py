@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program may be killed, or may end in another way without time to write anything. Its
-recording is left, and `ocular convert` makes the file that the program would have
+"""A program can be killed, or can end in another way that leaves no time for writing. Then
+its recording is left, and `ocular convert` makes the file that the program would have
 written."""
 
 import errno
@@ -72,7 +72,7 @@ def converted(recording, output):
     return trace.read(output)
 
 
-# --- Killed at any moment -----------------------------------------------------
+# --- Programs that are killed at any moment -----------------------------------
 
 
 def covered_to_ns(path):
@@ -83,7 +83,7 @@ def covered_to_ns(path):
 
 
 def kill_at_random(folder):
-    """Returns the ns between the program's last output and the newest event of its
+    """Returns the ns between the program's last output and the newest event in its
     recording."""
     process = traced(
         folder,
@@ -124,7 +124,7 @@ def test_at_any_moment(tmp_path):
             assert processor.query(file, COMPLAINTS) == []
 
 
-# --- Other ends ---------------------------------------------------------------
+# --- Other ends of a program --------------------------------------------------
 
 ENDS = {
     "SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
@@ -167,8 +167,8 @@ def test_a_clean_end_leaves_what_was_asked_for(tmp_path):
 
 @pytest.mark.parametrize("kind", ["calls", "a mark", "a new thread"])
 def test_after_it_did_nothing(tmp_path, kind):
-    """Nothing of ours wakes up while the program does nothing. The next event wakes our
-    thread."""
+    """While the program does nothing, no thread of Ocular wakes up. The next event wakes a
+    thread of Ocular."""
     does = {
         "calls": "work()",
         "a mark": "ocular.mark('here')",
@@ -192,7 +192,7 @@ def test_the_next_run_says_so(tmp_path):
     process = traced(tmp_path, "ready()\ntime.sleep(600)")
     assert process.stdout.readline() == "ready\n"
     command = [PYTHON, "-m", "ocular", "--output", tmp_path / "t.json", "-c", "pass"]
-    # the recording's program is still running
+    # the program to which the recording belongs is still running
     assert "ocular: found" not in run(command, cwd=tmp_path).err
     process.kill()
     process.communicate(timeout=SLOW)
@@ -205,8 +205,8 @@ def test_the_next_run_says_so(tmp_path):
 
 
 def test_a_traced_program_runs_another_traced_program(tmp_path):
-    """Both programs have the same process id. The first recording stays, and the second
-    program writes its output beside it."""
+    """Both programs have the same process id. The recording of the first program stays, and
+    the second program writes its output beside it."""
     other = write(tmp_path, WORK + "work(30)\nprint(os.getpid())", "other.py")
     command = f"[sys.executable, '-m', 'ocular', '--output', 't.json', {str(other)!r}]"
     body = f"work(2000)\ntime.sleep(0.3)\nos.execv(sys.executable, {command})"
@@ -255,7 +255,7 @@ os._exit(child == 0)
         assert {pid for pid, _ in read.threads} == {int(recording.name.split(".")[1])}
 
 
-# --- What can be made of it ---------------------------------------------------
+# --- Files that are made from a recording -------------------------------------
 
 ENDINGS = "json pftrace json.gz pftrace.gz folded speedscope.json pstats pb.gz".split()
 
@@ -270,14 +270,14 @@ def test_whatever_was_to_be_written(tmp_path, name):
         assert make(recording, tmp_path / f"x.{ending}")[0] > 0
     stacks = (tmp_path / "x.folded").read_text().splitlines()
     us = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in stacks}
-    # the numbers are microseconds, not numbers of samples
+    # the numbers in the file are microseconds, not numbers of samples
     assert 0.4e6 < sum(us.values()) < 2e6
     assert any("work (program.py" in stack for stack in us)
 
 
 def test_bytes_of_an_event(tmp_path):
     """The whole file has at most 12 bytes for each event, even if the program is killed
-    while blocks are partly full."""
+    when many blocks are only partly full."""
     body = "for _ in range(20): work(10000)\ntime.sleep(0.3)\nos.kill(os.getpid(), 9)"
     process = traced(tmp_path, body, "--threshold", "0")
     process.communicate(timeout=SLOW)
@@ -309,7 +309,7 @@ def test_flame_graphs_of_a_killed_run(tmp_path, busy, ending):
 
 
 def test_other_tools_read_a_killed_run(tmp_path, busy):
-    """The tools that tests/python/test_profiles.py uses read the converted files."""
+    """The same tools as in tests/python/test_profiles.py read the converted files."""
     make(busy, tmp_path / "x.pstats")
     found = pstats.Stats(str(tmp_path / "x.pstats")).stats
     own = {name: row[2] for (_, _, name), row in found.items()}
@@ -341,7 +341,7 @@ def test_refusals(tmp_path):
 
 
 def test_a_part_of_it(tmp_path):
-    """The file is cut off, like a copy that was being made when the disk became full."""
+    """The file is truncated, like a copy for which the disk had too little room."""
     traced(tmp_path, "work(2000)", output="t.ocular").communicate(timeout=SLOW)
     data = (tmp_path / "t.ocular").read_bytes()
     (tmp_path / "part.ocular").write_bytes(data[: len(data) * 2 // 3])
@@ -350,7 +350,7 @@ def test_a_part_of_it(tmp_path):
     trace.read(tmp_path / "part.json")
 
 
-# --- Where it cannot be written -----------------------------------------------
+# --- Recordings that cannot be written ----------------------------------------
 
 
 def test_a_full_disk(tmp_path):
@@ -375,7 +375,7 @@ def test_a_full_disk(tmp_path):
 
 
 def test_a_read_only_folder(tmp_path):
-    """The program runs, and a warning says why it is not traced."""
+    """The program runs untraced, and a warning gives the reason."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
@@ -401,7 +401,7 @@ def test_the_folder_vanishes(tmp_path):
 
 
 def test_somebody_truncates_it(tmp_path):
-    """The recording is written and not mapped, so there is no SIGBUS."""
+    """Ocular writes to the recording and does not map it, so there is no SIGBUS."""
     body = """
 import glob
 for _ in range(5): work(2000)
@@ -416,14 +416,15 @@ os._exit(0)
     done = convert(*recordings(tmp_path), "-o", tmp_path / "x.json")
     assert done.status == 0
     assert re.search("blocks? (is|are) damaged or cut off", done.err)
-    # The events that were written before are missing. The names may be missing, too.
+    # The events that were written before the file was truncated are missing. Names of
+    # functions can be missing, too.
     names = trace.read(tmp_path / "x.json").names()
     assert 5 * 2000 <= names.get("leaf", 0) + names.get("<retired>", 0) < 10 * 2000
 
 
 def test_a_limit_of_file_sizes(tmp_path):
-    """Here SIGXFSZ has its default action, which would end the process. The memory has room
-    for all events."""
+    """In this program SIGXFSZ has its default action, which would end the process. The
+    memory has room for all events."""
     body = """
 import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -454,7 +455,7 @@ time.sleep(0.3)
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.ESTALE, errno.EDQUOT])
 def test_the_disk_fails(tmp_path, error):
-    """If the program ends, nothing is lost, and one line says why there is no
+    """If the program ends normally, nothing is lost, and one line says why there is no
     recording."""
     body = FAILING + "print('on')"
     process = traced(tmp_path, body, "--threshold", "0", arguments=[str(error)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests python -m ocular. The program finds the same __main__, sys.path and sys.argv as
+"""Tests python -m ocular. The program has the same __main__, sys.path and sys.argv as
 without Ocular."""
 
 import py_compile
@@ -56,7 +56,8 @@ def test_as_without_us(program, tmp_path):
     place(tmp_path)
     for flags in [], ["-P"]:
         if flags and program in ("-m pack", "-m script", "-m pack.__main__"):
-            continue  # with -P such a module is not found, as test_a_safe_path shows
+            # with -P Python does not find such a module, as test_a_safe_path shows
+            continue
         words = [*program.split(), "-m", "x"]
         plain = run([PYTHON, *flags, *words], cwd=tmp_path)
         ours = run(
@@ -88,8 +89,8 @@ def test_a_safe_path(tmp_path):
 
 
 def test_isolated(tmp_path):
-    """With -I, Python ignores PYTHONPATH. So start.py adds Ocular's folder to sys.path, as
-    an installation does."""
+    """With -I, Python ignores PYTHONPATH. So start.py adds Ocular's folder to sys.path,
+    where an installation would have it."""
     place(tmp_path)
     import ocular
 

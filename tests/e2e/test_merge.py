@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests `ocular convert` and `ocular merge` with the recordings of several processes, which
-become one timeline."""
+"""Tests `ocular convert` and `ocular merge`, which make one timeline from the recordings of
+several processes."""
 
 import json
 from collections import Counter
@@ -29,12 +29,13 @@ NAMES = "one", "two", "three"
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Three processes' recordings, one after the other."""
+    """The recordings of three processes that ran one after the other."""
     folder = tmp_path_factory.mktemp("recorded")
     for name in NAMES:
         program = write(folder, PROGRAM.format(name=name), f"{name}.py")
         options = ["--quiet", "--threshold", "0", "--output", f"{name}.ocular"]
-        for part in (f"{name}.py", "asyncio/events.py"):  # without what imports call
+        # this leaves out functions that imports call
+        for part in (f"{name}.py", "asyncio/events.py"):
             options += ["--include-only", part]
         done = run([PYTHON, "-m", "ocular", *options, program], cwd=folder)
         assert done.status == 0, done.err
@@ -57,7 +58,7 @@ COVERED = {"covered_from_us": min, "covered_to_us": max, "all_threads_from_us": 
 
 
 def check_merged(merged, singles):
-    """The merged file shows each process at the time at which the process ran."""
+    """In the merged file, each process is at the time at which it ran."""
     assert len({pid for pid, _ in merged.calls}) == len(singles)
     starts = [single.other["start_unix_ns"] for single in singles]
     assert merged.other["start_unix_ns"] == min(starts)
@@ -103,7 +104,7 @@ def test_json(tmp_path, recorded, names):
     together = Counter(
         (tid, tuple(stack), ns // 1_000_000) for ns, tid, stack in trace.samples(whole)
     )
-    # A sample at the end of a millisecond may be counted in the next millisecond.
+    # A sample at the end of a millisecond can be counted in the next millisecond.
     assert sum((together - samples).values()) <= sum(samples.values()) / 20
     assert sum(together.values()) == sum(samples.values())
     assert len(merged.spans) == 6 and all(end for _, end in merged.spans.values())
@@ -143,7 +144,7 @@ def test_perfetto_reads_it(tmp_path, recorded, ending):
 
 
 def test_one_process_twice(tmp_path, recorded):
-    """Process ids come again after a while, and in containers."""
+    """The kernel uses process ids again after some time, and in containers."""
     whole = tmp_path / "all.json"
     assert merge(recorded, whole, "one", "one").status == 0
     merged = trace.read(whole)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs `ocular-top run.ocular`. The viewer shows a run from its recording after the run has
-ended. The shown numbers must agree with the numbers that the program itself reported at its
-end. A user may choose a stretch of the run. For a file that is no recording, ocular-top
-prints one sentence."""
+"""Runs `ocular-top run.ocular`, which shows a run from its recording after the run has
+ended. The numbers on the screen must agree with the numbers that the program itself
+reported at its end. A user can choose a part of the run (a stretch). For a file that is no
+recording, ocular-top prints one sentence."""
 
 import json
 import os
@@ -74,13 +74,14 @@ def screen(recording, keys="", size="150x30"):
 
 
 def test_calls_are_those_of_the_program(tmp_path):
-    """At threshold 0 the recording holds each call, and resuming a generator does not
-    count as a call. Both statements are true of the whole run and of a stretch. The numbers
-    of the whole run come from the final snapshot, and the numbers of a stretch come from
-    the events."""
+    """At threshold 0 the recording contains each call. The resumption of a generator does
+    not count as a call. Both statements are true for the whole run and for a stretch of it.
+    The numbers of the whole run come from the final snapshot, and the numbers of a stretch
+    come from the events."""
     said, recording = traced(tmp_path, "work(500)", deinstrument_threshold=0)
     expected = rows(said)
-    for stretch in "", "[0.000001<Enter>":  # the second stretch needs the events
+    # the numbers of the second stretch come from events
+    for stretch in "", "[0.000001<Enter>":
         found = rows(shown(recording, "--keys", stretch) if stretch else shown(recording))
         for name in "leaf", "mid", "items", "late", "work":
             assert found[name]["calls"] == expected[name]["calls"], (name, stretch)
@@ -143,8 +144,8 @@ def test_the_whole_run_has_the_times_of_the_gil(tmp_path):
 
 
 def test_a_killed_program_can_be_looked_at(tmp_path):
-    """Shares, callers and stacks come from the samples. The number of calls is shown as
-    a lower bound."""
+    """Shares, callers and stacks are computed from the samples. The number of calls appears
+    as a lower bound."""
     program = write(tmp_path, WORK + "busy(0.7)\nos.kill(os.getpid(), 9)\n")
     done = run(
         [PYTHON, "-m", "ocular", "--quiet", "--output", "t.json", program], cwd=tmp_path
@@ -220,7 +221,7 @@ def test_views_have_rows(tmp_path):
 
 def test_what_is_no_recording(tmp_path):
     """For a file that is no recording, ocular-top prints one sentence and returns 2. If a
-    recording is truncated, ocular-top shows the parts that are intact."""
+    recording is truncated, ocular-top shows the blocks that are intact."""
     _, recording = traced(tmp_path, "work(300)", deinstrument_threshold=0)
     whole = recording.read_bytes()
     for name, content, words in (
@@ -258,8 +259,7 @@ def test_damage_never_ends_the_viewer(tmp_path):
 
 
 def test_the_kind_of_a_file_is_by_its_head(tmp_path, sockets):
-    """ocular-top recognises a recording of the option `--record` by the first bytes of the
-    file."""
+    """ocular-top recognises a file of the option `--record` by its first bytes."""
     program = WORK + "ocular.start_tracing(quiet=True, serve=True, perfetto=False)\n"
     program += "work(1)\nprint(os.getpid(), flush=True)\nbusy(60)\n"
     process = start(

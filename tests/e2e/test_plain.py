@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compares python -m ocular, and the installed command, with plain python. stdout, stderr
-and exit status are identical, no matter how the program is started and how it ends."""
+"""Compares `python -m ocular`, and the installed command `ocular`, with plain python.
+stdout, stderr and exit status are identical, no matter how the program is started and how
+it ends."""
 
 import os
 import pty
@@ -25,14 +26,15 @@ def buffered(monkeypatch):
 
 
 def printed(command, directory, **more):
-    """Returns the command's output without addresses, and its exit status."""
+    """Returns the command's output, in which addresses are replaced, and its exit
+    status."""
     done = run(command, cwd=directory, **more)
     hide = re.compile("0x[0-9a-f]+")
     return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))
 
 
 def same(directory, *arguments, traced=None, **more):
-    """Checks that all commands give the same result."""
+    """Checks that all commands have the same output and exit status."""
     plain = printed([PYTHON, *arguments], directory, **more)
     for command in [traced] if traced else [SILENT, [*command_in(directory), *SILENT[3:]]]:
         ours = printed([*command, *arguments], directory, **more)
@@ -198,8 +200,9 @@ FAULTS = {
 }
 
 
-# The output of these programs could show the frames that have called the program. The
-# installed command has other frames, so these programs run with both commands.
+# The output of these programs can show the frames that have called the program. The
+# installed command has other such frames than `python -m ocular`, so these programs run
+# with both commands.
 BY_BOTH = {"uncaught", "exit", "print_stack", "stack", "warning"}
 
 
@@ -239,7 +242,7 @@ def test_other_ways_to_give_it(tmp_path, name, way):
 
 
 def test_a_signal_interrupts_it(tmp_path):
-    """Functions of atexit still run, and buffers of the C library are written."""
+    """Functions of atexit still run, and the buffers of the C library are written."""
     source = """
     import atexit, ctypes, os, signal
     atexit.register(print, "at exit")
@@ -261,8 +264,9 @@ def test_a_signal_interrupts_it(tmp_path):
 )
 @pytest.mark.parametrize("end", ["1 / 0", "sys.exit(4)", "raise KeyboardInterrupt"])
 def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
-    """With -i, Python asks for statements after the program. With PYTHONINSPECT, Python
-    asks only on a terminal. Without these questions the exit status stays."""
+    """With -i, Python asks for further statements after the program has ended. With
+    PYTHONINSPECT, Python does so only on a terminal. If Python does not ask, the exit
+    status is the same as without Ocular."""
     source = f"import sys\ndef f():\n    {end}\nf()\n"
     path = write(tmp_path, source)
     arguments = {"script": [path], "module": ["-m", "program"], "code": ["-c", source]}
@@ -280,7 +284,7 @@ def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
 
 
 def test_statements_from_stdin(tmp_path):
-    """The output is the same, except for the greeting."""
+    """The output is the same except for the greeting of the interactive mode."""
     more = {"input": "print(1)\nimport sys\nsys.exit(9)\nprint(2)\n"}
     ended = [
         printed([PYTHON, "-i", *ours, "-"], tmp_path, **more) for ours in ([], SILENT[1:])
@@ -288,7 +292,7 @@ def test_statements_from_stdin(tmp_path):
     assert [(done.status, done.out) for done in ended] == [(9, "1\n")] * 2
 
 
-# --- What a program sees of itself --------------------------------------------
+# --- What a program can see of itself -----------------------------------------
 
 SEES = """
 import sys
@@ -304,8 +308,7 @@ ARGUMENTS = ["a", "-m", "--serve", "-c", "-"]
 SCRIPT, CODE = ("other", ["../program.py"]), (".", ["-c", SEES])
 FOLDER = ("other", ["../app"])
 VARIABLES = {"PYTHONSAFEPATH": "1"}, {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-# Each entry has the folder, the words before the arguments, and other options of the
-# run.
+# Each entry has the folder, the words before the arguments, and further options of the run.
 GIVEN = [
     (".", ["HERE/program.py"], {}),
     (*SCRIPT, {}),
@@ -340,7 +343,8 @@ def test_its_names_without_arguments(tmp_path):
 
 
 def modules_of_its_own(folder, without):
-    """Writes a module into the program's folder for each name of the standard library."""
+    """In the program's folder, writes a module with the name of each module of the standard
+    library."""
     names = sorted(
         name
         for name in sys.stdlib_module_names
@@ -362,9 +366,9 @@ for name in {names}:
 
 @pytest.mark.parametrize("way", ["script", "code", "stdin", "folder"])
 def test_modules_with_names_of_the_standard_library(tmp_path, way):
-    """The program finds its own modules, and Ocular finds the modules of the standard
+    """The program imports its own modules, and Ocular imports the modules of the standard
     library."""
-    # CPython itself needs some modules, for -c, at its end, and for -m before it runs
+    # CPython itself imports some modules: for -c, at its end, and for -m before it runs
     # Ocular's code.
     without = "linecache", "threading", "importlib", "types", "warnings", "pkgutil"
     folder = tmp_path / "app"
@@ -432,7 +436,7 @@ def test_on_a_terminal_it_asks_for_a_program(tmp_path):
     assert done.status == 2 and "name a script" in done.err and done.out == ""
 
 
-# --- What does not compile ----------------------------------------------------
+# --- Programs that do not compile ---------------------------------------------
 
 BROKEN = {
     "syntax": b"def broken(:\n",
@@ -449,7 +453,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_program_that_does_not_compile(tmp_path, name):
-    """The error message is the interpreter's, and Ocular traces, prints and writes
+    """The interpreter prints its usual error message, and Ocular traces, prints and writes
     nothing."""
     (tmp_path / "program.py").write_bytes(BROKEN[name])
     plain = same(tmp_path, "program.py", traced=[*OCULAR, "--serve"])
@@ -485,7 +489,7 @@ def test_a_module_that_is_not_there(tmp_path):
 
 
 def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
-    """The only difference is the governor's thread, because CPython lists every thread
+    """The output differs only by the governor's thread, because CPython lists every thread
     state (docs/usage.md, More limits)."""
     path = write(
         tmp_path,
@@ -508,7 +512,7 @@ def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
     assert "in f" in plain.err and "in <module>" in plain.err
 
 
-# --- The package imported again -----------------------------------------------
+# --- A second import of the package -------------------------------------------
 
 AGAIN = """
 import os, sys
@@ -522,7 +526,7 @@ ocular = import_again()
 
 
 def test_settings_outlive_the_package(tmp_path, sockets):
-    """--quiet and --no-perfetto stay valid, also in a forked child."""
+    """--quiet and --no-perfetto stay in effect, also in a forked child."""
     source = AGAIN + textwrap.dedent(
         """
         child = os.fork()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the server against docs/protocol.md, with a viewer that was written from this
-document."""
+"""Tests the server by a viewer that was written from docs/protocol.md."""
 
 import contextlib
 import os
@@ -51,8 +50,8 @@ def test_rate():
 
 
 def test_now():
-    """If the viewer requests a snapshot, the snapshot comes at once, although it is due
-    only in a minute."""
+    """If the viewer requests a snapshot, the snapshot comes at once, although the next
+    regular one would come in a minute."""
     with (
         ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
         Client(ocular._ocular.socket_path()) as viewer,
@@ -81,7 +80,8 @@ def times(value, factor):
 
 
 def faded(function, changes):
-    """Fades a function's values as the section Changes of docs/protocol.md says."""
+    """Changes the values of a function that has no new hits, as the section Changes of
+    docs/protocol.md says."""
     kept = changes["window_kept"]
     new = dict(function, **{name: times(function[name], kept) for name in WINDOW})
     new["callers"] = [
@@ -102,7 +102,7 @@ def faded(function, changes):
 
 
 def applied(base, changes, snapshot):
-    """Returns {id: function} of the next snapshot."""
+    """Waits for the next snapshot, and returns {id: function}."""
     assert changes["base_s"] == base["uptime_s"]
     functions = {function["id"]: function for function in base["functions"]}
     for gone in changes["gone"]:
@@ -133,8 +133,8 @@ def make_some():
 
 
 def test_changes(path):
-    """A viewer that receives changes has the same functions as a viewer that receives
-    whole snapshots."""
+    """A viewer that receives CHANGES has the same functions as a viewer that receives only
+    SNAPSHOTs."""
     with Client(path) as follower, Client(path) as other:
         for viewer in (follower, other):
             viewer.rate(0.1)
@@ -162,7 +162,7 @@ def test_changes(path):
                     expect_alike(function, functions[function["id"]])
         # this request says that the viewer has lost its snapshot
         follower.send(client.FOLLOW, request=100)
-        while kind != client.SNAPSHOT:  # changes may already have been sent
+        while kind != client.SNAPSHOT:  # CHANGES can already have been sent
             kind, _, _ = follower.receive()
 
 
@@ -225,7 +225,7 @@ def test_garbage(path, bytes_):
         with pytest.raises((Ended, Refused)):
             while True:
                 viewer.snapshot()
-    with Client(path) as viewer:  # other viewers are not affected
+    with Client(path) as viewer:  # the errors do not affect other viewers
         assert viewer.snapshot()
 
 
@@ -258,7 +258,7 @@ def files_of_all_kinds(folder):
 
 
 def descriptors():
-    """Returns the targets of the descriptors of this process. This process is also the
+    """Returns the targets of all descriptors of this process. This process is also the
     traced process."""
     return sorted(
         os.readlink(f"/proc/self/fd/{fd}")
@@ -278,7 +278,8 @@ def test_no_descriptor_of_a_viewer_is_kept(path, tmp_path):
 
 
 def test_no_descriptor_of_a_recording_is_kept(path):
-    """The process closes its descriptor, even if the viewer goes at any moment."""
+    """The process closes its descriptor of the recording, even if the viewer disconnects at
+    any moment."""
     before = descriptors()
     for _ in range(20):
         with Client(path) as viewer:
@@ -348,7 +349,7 @@ def test_many_viewers_of_which_some_never_read(path):
             viewer.rate(0.1)
             for _ in range(5):
                 viewer.snapshot()
-        ocular.stop_tracing()  # stopping does not wait for these viewers
+        ocular.stop_tracing()  # stop_tracing() does not wait for these viewers
         with pytest.raises(OSError):
             Client(path)
     finally:
@@ -381,7 +382,7 @@ def test_another_user_may_not(path):
     if pid == 0:
         try:
             os.setuid(12345)
-            client.schema = dict  # this user may not be allowed to read the document
+            client.schema = dict  # this user is perhaps not allowed to read the document
             with Client(path, timeout=5, hello=False) as viewer:
                 viewer.snapshot()
             os._exit(1)

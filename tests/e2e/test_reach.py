@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ocular works wherever a process runs, for example after the login that started it has
-ended, as a service, as another user, in a container, or on a read-only root. In these
-tests, namespaces take the place of a container."""
+"""Ocular works wherever a process runs: after the login that started it has ended, as a
+service, as another user, in a container, or on a read-only root. In these tests, processes
+run in namespaces instead of containers."""
 
 import json
 import os
@@ -37,7 +37,7 @@ while True:
 """
 PLACES = ("OCULAR_DIR", "XDG_RUNTIME_DIR")
 IS_ROOT = os.geteuid() == 0
-# A user other than root must be root of a user namespace to make these namespaces.
+# To make these namespaces, a user other than root must be root of a user namespace.
 NAMESPACES = [
     "unshare",
     "--mount",
@@ -62,8 +62,8 @@ def short():
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch):
-    """Neither the program nor the viewer has a variable that names a folder, unless the
-    test sets the variable."""
+    """Unless the test sets it, neither the program nor the viewer has an environment
+    variable that names a folder."""
     for name in PLACES:
         monkeypatch.delenv(name, raising=False)
 
@@ -104,7 +104,7 @@ def serving(command=(), argument=(), **more):
 
 
 def child_of(pid):
-    """unshare has forked. Returns the pid of unshare's child. This child is the first
+    """unshare has forked. Returns the pid of the child of unshare. This child is the first
     process in the pid namespace."""
     done = run(["ps", "-o", "pid=", "--ppid", pid])
     return int(done.out) if done.out.strip() else pid
@@ -117,7 +117,7 @@ def is_watched(served, **more):
         assert snapshot["pid"] == served.inner_pid
         return any(row["name"] == "work" for row in snapshot["functions"])
 
-    return wait_until(works)  # the program listens before it works
+    return wait_until(works)  # the program listens before its main function runs
 
 
 def usual(uid=None):
@@ -125,7 +125,7 @@ def usual(uid=None):
 
 
 def needs(command):
-    """Skips the test if the kernel or the machine's owner forbids the command."""
+    """Skips the test if the kernel or the machine's owner forbids this command."""
     if not shutil.which(command[0]):
         pytest.skip(f"no {command[0]}")
     done = run([*command, "true"])
@@ -146,7 +146,8 @@ def test_it_outlives_the_login(short):
         with Client(served.path) as client:
             client.rate(0.1)
             before = client.snapshot()
-            runtime.rename(short / "unmounted")  # removes the folder with its content
+            # removes the folder together with its content
+            runtime.rename(short / "unmounted")
             wait_until(lambda: served.look()[0] == 0)
             assert os.path.exists(f"{usual()}/{served.pid}.sock")
             assert is_watched(served)
@@ -182,7 +183,7 @@ def test_a_service():
         process.communicate()
 
 
-# Makes a private /tmp, and keeps the files of the old /tmp that the test needs.
+# Makes a private /tmp that keeps those files of the old /tmp that the test needs.
 PRIVATE_TMP = """
 set -e
 mount -t tmpfs none /mnt
@@ -210,14 +211,14 @@ def test_a_service_with_a_private_tmp():
     ) as served:
         inside = "/tmp/ocular-0"
         assert served.path == f"{inside}/{served.inner_pid}.sock"
-        assert not os.path.exists(served.path)  # the path as seen from this process
+        assert not os.path.exists(served.path)  # the path as this process sees it
         assert is_watched(served)
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can be somebody else")
 @pytest.mark.parametrize("has_runtime", [False, True])
 def test_root_looks_at_a_user(short, has_runtime):
-    """Runs sudo ocular-top with the pid of another user's process."""
+    """Runs ocular-top by sudo, with the pid of another user's process."""
     user = 54321
     environment = {}
     if has_runtime:
@@ -235,7 +236,7 @@ def test_root_looks_at_a_user(short, has_runtime):
             listed = top("--once", "--json")
             if listed.status == 0:
                 assert listed.answer["pid"] == served.pid
-            else:  # other processes serve on this machine
+            else:  # another process serves on this machine
                 assert str(served.pid) in listed.err
     shutil.rmtree(usual(user), ignore_errors=True)
 
@@ -252,7 +253,7 @@ exec "$@"
 
 
 def test_a_container_from_the_host():
-    """The process has another root, another pid and another network."""
+    """The process has a root directory, a pid and a network of its own."""
     needs(NAMESPACES)
     with serving(
         in_a_container(CONTAINER, *NAMESPACES), env={"XDG_RUNTIME_DIR": "/run/user/0"}
@@ -264,8 +265,8 @@ def test_a_container_from_the_host():
 
 
 def test_a_container_from_inside():
-    """Enters all namespaces of the process, like docker exec, and uses the process's
-    pid inside."""
+    """Enters all namespaces of the process, like docker exec, and uses the process's pid
+    inside the namespace."""
     needs(NAMESPACES)
     needs(["nsenter", "--mount", "--target", os.getpid()] if IS_ROOT else ["nsenter"])
     with serving(
@@ -285,8 +286,8 @@ def test_a_container_from_inside():
         done = run([*inside, TOP, "--pid", served.inner_pid, "--once", "--json"])
         assert done.status == 0, done.err
         assert json.loads(done.out)["pid"] == served.inner_pid
-        # The process is the only one in this folder. Not all folders are searched, because
-        # in this test /tmp is the /tmp of the host.
+        # No other process serves in this folder. The viewer does not search all folders,
+        # because in this test /tmp is the /tmp of the host.
         done = run(
             [*inside, TOP, "--once", "--json"], env={"OCULAR_DIR": "/run/user/0/ocular"}
         )
@@ -295,7 +296,8 @@ def test_a_container_from_inside():
 
 
 def test_two_in_containers_of_the_same_number():
-    """The kernel tells which process listens, so the two processes are not confused."""
+    """The kernel tells the viewer which process listens, so the viewer does not confuse the
+    two processes."""
     needs(NAMESPACES)
     command = in_a_container(CONTAINER, *NAMESPACES)
     environment = {"XDG_RUNTIME_DIR": "/run/user/0"}
@@ -309,9 +311,9 @@ def test_two_in_containers_of_the_same_number():
 
 
 def test_a_user_whom_the_container_does_not_know():
-    """If a user has no number in a container, the container shows the user as "nobody". So
-    the user's identity is unknown there. The process refuses a viewer of such a user, and
-    the message says what to do."""
+    """If a user of the host has no number in a container, the container shows the user as
+    "nobody". So inside the container, the user's identity is unknown. The process refuses a
+    viewer of such a user, and the message says what to do."""
     unknown = ["unshare", "--user"]
     needs(unknown)
     directory = Path(tempfile.mkdtemp(prefix="oc-"))
@@ -356,5 +358,5 @@ def test_a_read_only_root(short, was_there):
     assert done.status == 1
     assert "Read-only file system" in done.err and "OCULAR_DIR" in done.err
     with serving(command, env={**environment, "OCULAR_DIR": str(writable)}) as served:
-        assert not list(writable.iterdir())  # the path as seen from this process
+        assert not list(writable.iterdir())  # the path as this process sees it
         assert is_watched(served)

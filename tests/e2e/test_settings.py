@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that a recording has the settings of its trace. The viewer and all outputs show the
-settings, and a comparison of two runs says that their settings differ."""
+"""Tests that a recording contains the settings of its trace. The viewer and all outputs
+show these settings. A comparison of two runs says if their settings differ."""
 
 import json
 import os
@@ -58,7 +58,8 @@ def check_facts(facts):
 
 
 def test_of_timelines(tmp_path):
-    """A converted timeline has the same facts as the timeline of a trace."""
+    """A timeline that is converted from a recording contains the same settings as the
+    timeline that the trace itself writes."""
     direct = json.loads(traced(tmp_path, "direct.json", *SETTINGS).read_text())
     check_facts(direct["otherData"])
     recording = traced(tmp_path, "run.ocular", *SETTINGS)
@@ -100,7 +101,8 @@ def test_in_the_viewer(tmp_path):
 
 
 def test_of_a_killed_run(tmp_path, sockets):
-    """The recording has the budget that a viewer has set, and not the first budget."""
+    """If a viewer changes the budget, the recording contains the new budget, and not the
+    first one."""
     body = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.01)"
     options = ["--serve", "--quiet", "--output", "t.json", "--exclude", "json"]
     command = [PYTHON, "-m", "ocular", *options]
@@ -127,14 +129,14 @@ def diff(folder, *arguments):
     return run(command, cwd=folder, env={"PATH": path})
 
 
-# --- A recording that somebody has forged -------------------------------------
+# --- Forged recordings --------------------------------------------------------
 
 # Offsets in the head of a recording (tracer/timeline/recording_format.h).
 CHECK, CHECKED, MODE, PYTHON_VERSION, COMMAND, END = 16, 24, 104, 120, 184, 440
 
 
 def checksum(data):
-    """Returns the checksum of a head, as docs/recording.md describes it."""
+    """Computes the checksum of a head as docs/recording.md describes it."""
     check = 0xCBF29CE484222325
     for (word,) in struct.iter_unpack("<Q", data):
         check = (check ^ word) * 0x9E3779B97F4A7C15 % 2**64
@@ -143,7 +145,7 @@ def checksum(data):
 
 
 def forge(recording, path):
-    """Copies the recording, with texts in its head that would control a terminal."""
+    """Copies the recording, and puts texts into its head that would control a terminal."""
     head = bytearray(recording.read_bytes())
     for at, size in (MODE, 16), (PYTHON_VERSION, 64), (COMMAND, 256):
         head[at : at + size] = (b"\x1b[2J<b>\xff\n" * 64)[:size]
@@ -165,7 +167,7 @@ def test_a_forged_head_controls_no_terminal(tmp_path):
     said.append(convert(bad, "x.html").read_text())
     assert "<b>" not in said[-1].partition("</head>")[2].partition("<script")[0]
     said.append(convert(bad, "x.svg").read_text())
-    ElementTree.fromstring(said[-1])  # it is XML
+    ElementTree.fromstring(said[-1])  # the output is XML
     said.append(convert(bad, "x.json").read_text())
     assert not any("\x1b" in text for text in said)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ocular-top --pid $! directly after the start waits for a process that does not serve
-yet."""
+"""If `ocular-top --pid $!` runs directly after the start of a process, it waits until the
+process serves."""
 
 import signal
 import subprocess
@@ -21,7 +21,7 @@ def waiting(pid):
 
 
 def test_a_process_that_is_coming_up_is_waited_for(sockets):
-    """The process begins to serve, with the same pid, after the test writes a line."""
+    """After the test has written a line, the process begins to serve, with the same pid."""
     process = start(["sh", "-c", f"read go; exec {FAKE}"], stdin=subprocess.PIPE)
     try:
         viewer = waiting(process.pid)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests ocular-top with a real program. Checks what works, and the message for each thing
-that cannot work."""
+"""Tests ocular-top with a real program. Checks the functions of ocular-top, and its message
+for each case that cannot work."""
 
 import json
 import os
@@ -71,7 +71,8 @@ def test_a_process_that_died_hard_leaves_a_stale_socket(tmp_path, sockets):
         process.communicate()
     done = top("--pid", process.pid, "--once")
     assert done.status == 1 and "no process" in done.err
-    done = top("--once")  # listing the processes also removes stale sockets
+    # when the viewer lists the processes, it also removes stale sockets
+    done = top("--once")
     assert done.status == 1 and not socket.exists()
 
 
@@ -95,7 +96,8 @@ def test_outlandish_names_do_no_harm(sockets):
 
 
 def test_an_error_that_names_no_request(sockets):
-    """Such an error ends the connection, so its text is the last message."""
+    """This error ends the connection, so its text is the last message that the viewer
+    gets."""
 
     def frame(kind, payload):
         return b"Oc" + struct.pack("<HII", kind, len(payload), 0) + payload
@@ -110,7 +112,7 @@ def test_an_error_that_names_no_request(sockets):
         listener.listen()
         viewer = start([os.environ["OCULAR_TOP"], "--pid", os.getpid(), "--once"])
         said = False
-        # the first connections may only check whether the process serves
+        # the first connections can be those that only check whether the process serves
         while not said:
             peer, _ = listener.accept()
             hello = struct.pack("<IQ", 1, os.getpid()) + text(b"0.1.0")

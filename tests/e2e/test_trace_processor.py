@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's own trace processor about our files by SQL. The trace processor must find
-the calls, times and names that our reader finds, and the numbers of calls in the snapshot.
-The trace processor must report no error."""
+"""Reads Ocular's files by Perfetto's own trace processor, with SQL. The trace processor
+must find the same calls, times and names as the reader in trace.py, and the same numbers of
+calls as the snapshot. The trace processor must report no error."""
 
 import json
 import subprocess
@@ -15,13 +15,13 @@ from e2e.program import BUILD, script
 if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
 
-# the engine writes the files, which do not depend on CPython
+# the engine writes the files, so they do not depend on CPython
 pytestmark = pytest.mark.once
 DEEPEST = 500  # the same number as in formats/perfetto.c
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
-# Runs main() once for each file. The program calls begin() and end() itself. So begin()
-# is on the stack when the trace starts, and end() is on the stack when the trace ends.
+# Runs main() once for each file. The program itself calls begin() and end(). So begin() is
+# on the stack when the trace starts, and end() is on the stack when the trace ends.
 PROGRAM = """
 import json, ocular, sys
 
@@ -160,7 +160,7 @@ def main():
 """
 SOURCES = {"whole": WHOLE, "dark": DARK, "forgotten": FORGOTTEN}
 
-# An event that cannot be read is often of severity "info".
+# If Perfetto cannot read an event, it often reports this with the severity "info".
 COMPLAINTS = """
 select name, idx, severity, value from stats where value > 0 and (
     severity in ('error', 'data_loss') or name like '%error%' or name like '%fail%'
@@ -205,10 +205,10 @@ def unescape(cell):
 
 @dataclass
 class Answers:
-    """Has Perfetto's answers about a file, and the answers of our own reader."""
+    """Has Perfetto's answers about a file, and the answers of the reader in trace.py."""
 
     ours: trace.Trace
-    final: dict  # the final snapshot
+    final: dict  # the snapshot at the end of the trace
     complaints: list
     calls: list
     instants: list
@@ -250,12 +250,13 @@ def answers(tmp_path_factory, ask):
 
 
 def since(first, rows, place):
-    """Returns the rows. The time in column `place` is counted from the first call."""
+    """Returns the rows of the answer. The time in column `place` is counted from the first
+    call."""
     return Counter((*row[:place], row[place] - first, *row[place + 1 :]) for row in rows)
 
 
 def our_calls(timeline):
-    """Returns the rows that CALLS selects, as read by our reader."""
+    """Returns the rows that CALLS selects, but read by the reader in trace.py."""
     rows = []
     for (_, tid), calls in timeline.calls.items():
         for call in calls:
@@ -272,7 +273,7 @@ def check_calls(theirs, ours):
     assert since(first_call(theirs), theirs, 2) == since(first_call(ours), ours, 2)
 
 
-# --- A program's files -------------------------------------------------------
+# --- Files of real programs ---------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -286,7 +287,7 @@ def test_calls(answers, name):
     for row in of.final["functions"] + of.final["retired"]:
         counted[row["name"]] += row["calls"] + row["resumptions"]
     assert of.final["lost"] == counted["main"] == 0
-    counted["main"] = 1  # the call began before the trace and continued
+    counted["main"] = 1  # this call began before the trace and continued in it
     assert counted["down"] == 10_001
     counted["down"] = DEEPEST - 1
     assert Counter(row[1] for row in of.calls) == +counted
@@ -339,7 +340,7 @@ def test_places_and_odd_names(answers, name):
         row for row in rows if row["calls"] + row["resumptions"] or row["name"] == "main"
     ]
     ours = {(row["name"], row["file"], row["line"]) for row in rows}
-    if "pftrace" in name:  # this file has "/" in place of Windows' separators
+    if "pftrace" in name:  # this file has "/" instead of Windows' separators
         ours = {(called, file.replace("\\", "/"), line) for called, file, line in ours}
     assert set(of.places) == ours
 
@@ -360,11 +361,11 @@ def test_threads(answers, name):
         ("whole", "x.pftrace"),
         ("dark", "x.json"),
         ("dark", "x.pftrace"),
-        ("forgotten", "x.json"),  # the longest file
+        ("forgotten", "x.json"),  # this file is the longest one
     ],
 )
 def test_instants(answers, source, name):
-    """Checks the loops, dark stretches and gaps in the file."""
+    """Checks the loops, the dark times of functions and the gaps in the file."""
     of = answers(source, name)
     assert of.complaints == []
     ours = []
@@ -378,7 +379,7 @@ def test_instants(answers, source, name):
     assert since(first, of.instants, 3) == since(our_first, ours, 3)
 
 
-# --- No program's ------------------------------------------------------------
+# --- Files of random events ---------------------------------------------------
 
 
 def test_random_timelines(ask, tmp_path):
@@ -394,7 +395,7 @@ def test_random_timelines(ask, tmp_path):
         events = [each for each in document["traceEvents"] if each.get("cat") != "loop"]
         ours = our_calls(trace.check({**document, "traceEvents": events}))
         if max(row[2] for row in ours) > 1 << 53:
-            continue  # our reader has times as floats, which are not exact
+            continue  # the reader in trace.py has times as floats, which are not exact
         # One of the calls has the name of a loop, so CALLS leaves it out.
         check_calls(theirs, [row for row in ours if row[1] != "loop @3: x"])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's own trace processor by SQL about the events other than calls, which
-are marks, spans, counters, specialised instructions, dark stretches and samples."""
+"""Reads all events except calls by Perfetto's own trace processor, with SQL: marks, spans,
+counters, specialised instructions, dark times of functions, and samples."""
 
 import subprocess
 from collections import Counter
@@ -15,12 +15,12 @@ from e2e.test_trace_processor import ARGUMENT, CALLS, COMPLAINTS, first_call, un
 if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
 
-# the engine writes the files, which do not depend on CPython
+# the engine writes the files, so they do not depend on CPython
 pytestmark = pytest.mark.once
 NAMES = ["x.json", "x.pftrace"]
 
-# The program continues until all events are there, because our threads add events once
-# a second.
+# The program runs until all these events are there, because Ocular's threads add events
+# only once a second.
 PROGRAM = r"""
 import ocular, sys, threading, time
 
@@ -131,7 +131,7 @@ SAMPLES = {
 
 
 def samples_of(rows):
-    """Returns [(ns, tid, names from the outermost on)] of the samples."""
+    """Returns [(ns, tid, names of the frames from the outermost on)] of the samples."""
     found = {}
     for number, ns, tid, _, name in rows:
         found.setdefault(number, (ns, tid, []))[2].append(name)
@@ -145,7 +145,8 @@ class File:
     zero: int  # time of Perfetto's clock at the start of the trace, in ns
 
     def since(self, rows, place):
-        """Returns the rows. The time in column `place` is counted from the start."""
+        """Returns the rows of the answer. The time in column `place` is counted from the
+        start of the trace."""
         return Counter(
             (*row[:place], row[place] - self.zero, *row[place + 1 :]) for row in rows
         )
@@ -227,8 +228,8 @@ def test_what_was_specialised(file, ask):
 
 
 def test_dark_stretches(file, ask):
-    """Each dark stretch is a slice at the outermost level of a track, and slices may
-    overlap."""
+    """Each time in which a function is dark is a slice at the outermost level of a track,
+    and slices can overlap."""
     ours = Counter()
     for begin, end in file.ours.dark:
         args = begin["args"]
@@ -237,7 +238,7 @@ def test_dark_stretches(file, ask):
         ours[begin["pid"], begin["name"], *key] += 1
     mine = [row for row in ours if row[1] == "add"]
     assert len(mine) > 1 and any(row[-2] is None for row in mine)
-    # the rows have a flag only if it is 1
+    # the rows contain a flag only if it is 1
     assert file.since(ask(file.path, DARK), 2) == ours
     if "pftrace" in file.path.name:
         names = "select distinct process_track.name from slice join process_track on"
@@ -264,7 +265,7 @@ def test_random_timelines(ask, tmp_path):
         ours = trace.samples(path)
         found = samples_of(ask(path, SAMPLES[f"x{path.suffix}"]))
         if not ours or max(at for at, *_ in ours) > 1 << 53:
-            continue  # our reader has times as floats, which are not exact
+            continue  # the reader in trace.py has times as floats, which are not exact
         checked += 1
         ours = [(at, tid, tuple(names)) for at, tid, names in ours]
         shift = min(found)[0] - min(ours)[0]

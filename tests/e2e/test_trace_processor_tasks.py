@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Asks Perfetto's trace processor about asyncio's tasks in a timeline. Each step is a slice
-with the task's name, and a flow links the slice only to the task's next step."""
+"""Reads the steps of asyncio's tasks by Perfetto's trace processor. Each step is a slice
+with the task's name, and a flow links a step only to the next step of the same task."""
 
 import json
 from collections import Counter, defaultdict
@@ -162,7 +162,7 @@ if __name__ == "__main__":
     say()
 """
 )
-# A child continues the numbers of its parent, in a process with another pid.
+# A forked child, which has another pid, continues the parent's numbers of tasks.
 FORK = (
     PRELUDE
     + """
@@ -208,7 +208,7 @@ FLOWS = "select slice_out, slice_in from flow"
 
 
 class Answer:
-    """Has Perfetto's answers about a file."""
+    """Has Perfetto's answers about one file."""
 
     def __init__(self, ask, path):
         self.complaints = ask(path, COMPLAINTS)
@@ -233,14 +233,14 @@ class Answer:
         return {n: [self.name(at) for _, at in steps] for n, steps in self.tasks.items()}
 
     def task_of(self, number):
-        """Returns the name of the step that contains a slice."""
+        """Returns the name of the step that contains a given slice."""
         while number is not None and self.slices[number][2] != "task":
             number = self.slices[number][0]
         return number and self.name(number)
 
     def check(self):
-        """Checks that the steps of a task are linked in the order of time, and that
-        there are no other links."""
+        """Checks that flows link the steps of a task in the order of time, and that there
+        are no other flows."""
         assert self.complaints == []
         expected = []
         for steps in self.tasks.values():
@@ -251,7 +251,7 @@ class Answer:
         for step, following in expected:
             assert self.slices[step][4] <= self.slices[following][3]
         for parent, _, category, begin, end, tid, _ in self.slices.values():
-            if category == "task":  # the step has the same times as its call
+            if category == "task":  # a step has the same times as its call of Handle._run
                 outer = self.slices[parent]
                 assert outer[1] == "Handle._run" and outer[3:6] == (begin, end, tid)
 
@@ -288,15 +288,15 @@ def test_steps_are_linked_in_order(recorded):
 
 
 def test_steps_have_their_task_s_name(recorded):
-    """The steps have the tasks' names, although no code of the program runs to read these
-    names."""
+    """The steps have the names of the tasks, although Ocular runs no code of the program to
+    read these names."""
     answer, said = recorded
     assert said["hostile"] == []
     # only Handle._run itself reads the callback
     assert said["steps"]["asked for a callback"] == 1
     cut = "ä" * 33, "ä" * 32
-    # The first step of an eager task belongs to the task that has made the eager task. The
-    # mark "none" is in no task.
+    # The first step of an eager task belongs to the task that has made it. The mark "none"
+    # is in no task.
     answer.check_marks(
         {
             cut: 2,
@@ -308,7 +308,7 @@ def test_steps_have_their_task_s_name(recorded):
 
 
 def test_each_task_has_its_steps(recorded):
-    """All steps that a task has taken are in one flow."""
+    """All steps of a task are in one flow."""
     answer, said = recorded
     expected = Counter(said["steps"])
     del expected["none"], expected["asked for a callback"], expected["eager at once"]
@@ -358,7 +358,7 @@ def test_a_forked_child_has_its_own(tmp_path, ask, sockets, name):
 
 
 def test_where_the_loop_is_dark_there_are_none(tmp_path, ask):
-    """There are steps until the loop goes dark, and no steps later."""
+    """There are steps until Handle._run goes dark, and none after that."""
     script(tmp_path, DARK, "x.pftrace")
     answer = Answer(ask, tmp_path / "x.pftrace")
     answer.check()

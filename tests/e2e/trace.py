@@ -27,9 +27,9 @@ class Trace:
     other: dict
     threads: dict  # (pid, tid): name
     calls: dict = field(default_factory=lambda: defaultdict(list))
-    # executed instructions
+    # number of executed instructions
     steps: dict = field(default_factory=lambda: defaultdict(list))
-    # steps of asyncio's tasks
+    # steps of the tasks of asyncio
     tasks: dict = field(default_factory=lambda: defaultdict(list))
     loops: list = field(default_factory=list)
     marks: list = field(default_factory=list)
@@ -42,7 +42,7 @@ class Trace:
     events: int = 0
 
     def names(self, thread=None):
-        """Returns the number of calls of each function."""
+        """Returns {function: number of its calls}."""
         count = defaultdict(int)
         for key, calls in self.calls.items():
             for call in calls if thread in (None, key) else ():
@@ -57,7 +57,8 @@ def contents(path):
 
 
 def samples(path):
-    """Returns [(ns since the start, tid, names from the outermost on)] of the samples."""
+    """Returns [(ns since the start, tid, names of the frames from the outermost on)] of the
+    samples."""
     if ".pftrace" in Path(path).name:
         return pftrace.samples(contents(path))
     found, profiles = [], {}
@@ -77,14 +78,15 @@ def samples(path):
             nodes[node["id"]] = [*before, node["callFrame"]["functionName"]]
         (node,), (delta,) = data["cpuProfile"]["samples"], data["timeDeltas"]
         profiles[event["pid"]][0] = us = us + delta
-        # in a merged file two roundings add up
+        # in a merged file, times were rounded twice
         assert abs(us - event["ts"]) <= 2 + us / 2**52
         found.append((1000 * us, event["tid"], nodes[node]))
     return found
 
 
 def load(path):
-    """Returns the document of a file of either format in the form of JSON."""
+    """Reads a file of either format, and returns its document in the form of the JSON
+    format."""
     path, data = Path(path), contents(path)
     is_pftrace = path.name.removesuffix(".gz").endswith(".pftrace")
     return pftrace.document(data) if is_pftrace else json.loads(data)
@@ -92,7 +94,7 @@ def load(path):
 
 def read(path):
     was_enabled = gc.isenabled()
-    gc.disable()  # it would walk all events again and again
+    gc.disable()  # a garbage collection would visit all events again and again
     try:
         return check(load(path))
     finally:

