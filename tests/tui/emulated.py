@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs ocular-top on a pseudo-terminal of its own and interprets its output with a terminal
+"""Runs ocular-top on a separate pseudo-terminal, and interprets its output by a terminal
 emulator (pyte)."""
 
 import fcntl
@@ -18,8 +18,8 @@ import pyte
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
-SLOW = 60.0  # seconds, far more than any step here needs
-ESCAPE = 0.03  # seconds, slightly more than ESCAPE_MS of tui/screen/terminal.c
+SLOW = 60.0  # seconds; far more than any wait in these tests needs
+ESCAPE = 0.03  # seconds; slightly more than ESCAPE_MS of tui/screen/terminal.c
 
 KEYS = {
     "Up": "\x1bOA",
@@ -58,15 +58,15 @@ def environment(directory, **more):
 
 
 class Screen(pyte.Screen):
-    """A screen that also has the sequences of xterm that pyte lacks: REP repeats the last
-    character; SU and SD scroll the lines between the margins up or down."""
+    """A screen that also knows three sequences of xterm that pyte lacks: REP repeats the
+    last character; SU and SD scroll the lines between the margins up or down."""
 
     last = " "
     rendered = ()
 
     def text(self):
-        """Returns the lines as one text. Only changed lines are rendered again, because
-        rendering a large screen takes long."""
+        """Returns all lines of the screen as one text. Only changed lines are rendered
+        again, because rendering a large screen takes long."""
         if len(self.rendered) != self.lines:
             self.rendered = [""] * self.lines
             self.dirty.update(range(self.lines))
@@ -92,8 +92,8 @@ class Screen(pyte.Screen):
         self.cursor.y = here
 
     def delete_characters(self, count=None):
-        """Deletes characters. As in xterm, the blanks that move in get the current
-        background."""
+        """Deletes characters. As in xterm, the blanks that come in at the right get the
+        current background."""
         super().delete_characters(count)
         line = self.buffer[self.cursor.y]
         for x in range(max(self.columns - (count or 1), self.cursor.x), self.columns):
@@ -170,8 +170,8 @@ class Top:
         return "\n".join(line for line in lines if line)
 
     def wait(self, wanted, seconds=SLOW):
-        """Waits until the screen matches a pattern or satisfies a function of its text.
-        Returns the text."""
+        """Waits until the screen matches a pattern, or until a function of the screen's
+        text returns true. Returns the text of the screen."""
         matches = wanted if callable(wanted) else re.compile(wanted).search
         end, before = time.monotonic() + seconds, None
         while time.monotonic() < end:
@@ -183,8 +183,8 @@ class Top:
         raise AssertionError(f"never came: {wanted}\n{self.shown()}")
 
     def rest_of_the_frame(self, text, matches):
-        """Reads the rest of the current frame, because a frame arrives in pieces. Returns
-        the new text if the new text still matches, else `text`."""
+        """Reads the rest of the current frame, because a frame can arrive in several
+        pieces. Returns the new text of the screen if it still matches, else `text`."""
         for _ in range(5):
             if self.waits() and not self.read(0):
                 break
@@ -192,9 +192,9 @@ class Top:
         return self.text() if matches(self.text()) else text
 
     def waits(self):
-        """Returns true if the viewer has read all keys and sleeps. A viewer that has lost
-        its CPU does not sleep. (FIONREAD would not count keys that a kernel thread has not
-        delivered yet; select() waits for that.)"""
+        """Returns true if the viewer has read all keys, and sleeps. A viewer that has lost
+        its CPU does not count as sleeping. (FIONREAD does not count keys that a kernel
+        thread has not delivered yet; select() waits for these keys.)"""
         unread, _, _ = select.select([self.slave], [], [], 0)
         try:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
@@ -203,9 +203,9 @@ class Top:
         return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """Returns the screen as soon as no output has come for a moment. The silence is
-        checked twice. Before the first check the viewer may just have written
-        something, or it may still wait for the rest of an escape sequence."""
+        """Waits until no output has come for a moment, and returns the screen. The function
+        checks twice that no output comes. At the first check, the viewer might just have
+        written something, or it might still wait for the rest of an escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)
@@ -213,8 +213,8 @@ class Top:
         return self.text()
 
     def press(self, *keys):
-        """Presses keys: names of KEYS, single characters, or sequences that a terminal
-        sends."""
+        """Presses keys. A key is a name in KEYS, a single character, or a sequence that a
+        terminal sends."""
         for key in keys:
             assert key in KEYS or len(key) == 1 or key[0] == "\x1b", f"no such key: {key}"
             os.write(self.master, KEYS.get(key, key).encode())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Simulates a traced process, for tests of the screen."""
+"""Simulates a traced process, for tests of the viewer's screen."""
 
 import os
 import signal
@@ -14,11 +14,11 @@ FAKE = str(BUILD / "obj" / "tests" / "tui" / "fake_server")
 
 
 class Server:
-    """Runs fake_server as a simulated traced process."""
+    """Runs the program fake_server as a simulated traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
-        # The log is opened for appending, because the process shares our file position, and
-        # our reading moves this position.
+        # The log is opened for appending, because the process and this reader share one
+        # file position, and reading moves it.
         self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "a+")
         self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
         self.folder.mkdir()
@@ -42,8 +42,8 @@ class Server:
         wait_until(lambda: request in self.requests(), SLOW, request)
 
     def send_snapshots(self, count=2):
-        """Waits until the process has made `count` more snapshots. All new snapshots except
-        the last have certainly been sent."""
+        """Waits until the simulated process has made `count` more snapshots. Then all new
+        snapshots except the last have certainly been sent."""
         enough = self.requests().count("snapshot ") + count
         wait_until(lambda: self.requests().count("snapshot ") >= enough, SLOW, "snapshots")
 

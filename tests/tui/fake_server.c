@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Serves invented snapshots over the real server, for tests of the screen:
-// fake_server [--functions N] [--no-sampler] [--mute] [--notice]. The program
-// prints its socket's path and runs until SIGTERM (a proper end) or until stdin
-// is closed. After SIGUSR1 the program hands out the recording that a viewer
-// has asked for. The program writes a line to stderr for every request and
-// every snapshot.
+// Serves made-up snapshots by the real server, for tests of the viewer's
+// screen: fake_server [--functions N] [--no-sampler] [--mute] [--notice]. The
+// program prints its socket's path, and runs until SIGTERM (then it sends END)
+// or until stdin is closed. After SIGUSR1 the program hands out the recording
+// for which a viewer has asked. The program writes a line to stderr for every
+// request and every snapshot.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
@@ -24,11 +24,13 @@
 struct Fake {
     struct Server *server;
     struct SampleWish wish;
-    int mute;                // if set, no snapshot is ever made
+    int mute;                // if set, the program never makes a snapshot
     struct Snapshot *newest; // only the server's thread uses this snapshot
-    uint64_t exporting;      // id of the viewer that waits for its export, or 0
+    uint64_t exporting;      // id of the viewer that waits for its recording,
+                             // or 0
     uint32_t export_request;
-    atomic_bool finish; // set by the main thread to hand out the recording
+    atomic_bool finish; // the main thread sets this so that the recording is
+                        // handed out
 };
 
 // Returns a descriptor of a recording without events.
@@ -129,7 +131,7 @@ static void viewers(void *context, unsigned count)
     fprintf(stderr, "viewers %u\n", count);
 }
 
-// Returns the next signal's number, or 0 when stdin is closed.
+// Waits for a signal, and returns its number, or 0 when stdin is closed.
 static int next_signal(int signals)
 {
     struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},
@@ -167,7 +169,7 @@ int main(int argc, char **argv)
     sigaddset(&mask, SIGTERM);
     sigaddset(&mask, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &mask, NULL);
-    // A forgotten server ends by itself after this time.
+    // A server that a test has forgotten ends by itself after this time.
     alarm(600);
     int signals = signalfd(-1, &mask, 0);
     if (Server_open(&fake.server, &source, OCULAR_VERSION, why, sizeof why)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sends without a pause, for tests of the screen. The server sends HELLO, then
-// a snapshot (unless --notices is given), and then an endless series of
-// notices, whatever a viewer requests. The program prints its socket's path and
-// runs until it is killed.
+// Sends messages without a pause, for tests of the viewer's screen. The server
+// sends HELLO, then a snapshot (unless --notices is given), and then an endless
+// series of notices, no matter what a viewer requests. The program prints its
+// socket's path and runs until it is killed.
 #include "ipc/address.h"
 #include "ipc/socket.h"
 #include "ipc/wire.h"
@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NOTICES 20000 // number of notices in one piece
+#define NOTICES 20000 // number of notices that one call sends
 
 static struct Bytes beginning, flood;
 
@@ -35,7 +35,8 @@ static int send_all(int fd, const struct Bytes *bytes)
         long got = Socket_send(fd, bytes->data + sent, bytes->size - sent);
         if (got > 0)
             sent += (size_t)got;
-        // Tries again at once, so that the reader is kept busy.
+        // Tries to send again at once, so that the viewer is always busy with
+        // reading.
         else if (got != -EAGAIN)
             return -1;
     }
@@ -45,7 +46,7 @@ static int send_all(int fd, const struct Bytes *bytes)
 static void *drown(void *argument)
 {
     int fd = (int)(intptr_t)argument, much = 64 << 20;
-    // The send buffer is as large as the system allows, so that the reader
+    // The send buffer is as large as the system allows, so that the viewer
     // always finds more data.
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     int error = send_all(fd, &beginning);
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
     Snapshot_free(snapshot);
     for (int i = 0; i < NOTICES; i++)
         add(&flood, (struct Message){.type = MESSAGE_NOTICE, .text = words});
-    alarm(600); // a forgotten server ends by itself
+    alarm(600); // a server that a test has forgotten ends by itself
     if (Address_prepare(path, getpid(), why, sizeof why))
         return 1;
     struct pollfd polled = {.fd = Socket_listen(path), .events = POLLIN};

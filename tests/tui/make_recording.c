@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Writes a recording of invented snapshots, for tests of views:
+// Writes a recording of made-up snapshots, for tests of views:
 //   make_recording FILE [SNAPSHOTS [EXTRA FUNCTIONS]]
-// One second passes between two snapshots. The recording has a proper end.
+// One second passes between two snapshots. The recording ends with END.
 #include "tests/tui/sample.h"
 #include "tui/model/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LISTED 6 // number of functions whose code is recorded as well
+#define LISTED 6 // number of functions whose code is also recorded
 
 static void add(struct Capture *recording, struct Message message, double at)
 {
@@ -16,7 +16,8 @@ static void add(struct Capture *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// All functions have the same code. Every second function has no source file.
+// All these functions have the same code. Every second function has no source
+// file.
 static void add_listing(struct Capture *recording,
                         const struct Function *function, double at)
 {

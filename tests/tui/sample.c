@@ -7,18 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Brief { // a function's numbers are computed from these values
+struct Brief { // the numbers of a function in the snapshots are computed from
+               // these values
     const char *name;
     const char *file;
     unsigned line;
-    double share; // mean share
-    double c;     // part of the share that is in C
+    double share; // mean share of a core
+    double c;     // portion of the share in C functions, 0 to 1
     double wait;
     double avg;
     double rate;
     enum FunctionState state;
     double age;
-    double spec; // percentage of the 18 sites, or -1 if not known
+    double spec; // percentage of the 18 sites that are specialised, or -1 if
+                 // not known
 };
 
 static const struct Brief briefs[] = {
@@ -51,8 +53,8 @@ static const struct Brief briefs[] = {
      -1},
 };
 
-// Latencies of functions that are armed all the time. Other functions have
-// none.
+// Latencies in seconds of functions that are armed all the time. Other
+// functions have no latencies.
 static const struct Wall {
     unsigned brief;
     double p50, p99, max;
@@ -60,7 +62,7 @@ static const struct Wall {
     double oldest, await; // NaN: null
 } walls[] = {
     {1, .0021, .0083, .0412, 0, NAN, NAN},
-    {5, .0414, .187, .422, 3, 18.2, .0391}, // hangs
+    {5, .0414, .187, .422, 3, 18.2, .0391}, // a call of this function hangs
     {7, .312, .954, 1.41, 2, .731, .251},
     {8, 6.1e-6, 4.3e-5, .00021, 0, NAN, NAN},
     {10, 5.01, 5.02, 5.04, 1, 2.17, NAN},
@@ -99,8 +101,8 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_per_s = brief->rate * swing;
     function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;
-    // The hooks' cost has been subtracted from the measured cycles, so the
-    // cycles of short calls are 0.
+    // The cost of the hooks has been subtracted from the measured cycles, so
+    // the cycles of short calls are 0.
     function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
     function->p50_cycles = brief->avg < 80 ? 0 : brief->avg * .93;
     function->p99_cycles = brief->avg * 3.1;
@@ -156,8 +158,8 @@ static void add_extra(struct Snapshot *snapshot, struct Function *function,
     fill(function, &brief, wish);
 }
 
-// Gives the function two callers: one with half of its total share, and all
-// others with a tenth.
+// Gives the function two callers: one caller with half of its total share, and
+// a caller for all others with a tenth.
 static void add_callers(struct Snapshot *snapshot, struct Function *function,
                         uint64_t caller)
 {
@@ -240,7 +242,7 @@ static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
         {"BINARY_SUBSCR_LIST_INT", "BINARY_SUBSCR", 30, 1},
         {"BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", 12, 1},
         {"LOAD_ATTR", "LOAD_ATTR_SLOT", 400, 0}};
-    static const struct { // the newest comes first
+    static const struct { // the newest change comes first
         double ago;
         const char *function, *file;
         uint64_t line, offset, storm;
@@ -308,8 +310,8 @@ static void add_threads(struct Snapshot *snapshot,
 }
 
 enum { HOSTILE = 12 };
-// Returns a hostile name: wide, combining, right-to-left, control, escape,
-// invisible, invalid, empty or extremely long text.
+// Returns a hostile name. It is a text that is wide, combining, right-to-left,
+// control, escape, invisible, invalid, empty or extremely long.
 static const char *hostile(struct Arena *arena, unsigned which)
 {
     static const char *const names[] = {
@@ -417,7 +419,7 @@ struct Snapshot *Sample_new(struct SampleWish wish)
     return snapshot;
 }
 
-// --- A listing: a method of a few lines, in all states
+// --- A listing of a method with a few lines, in all states
 
 struct Listing *Sample_listing(uint64_t id, const char *file)
 {
@@ -457,8 +459,9 @@ struct Listing *Sample_listing(uint64_t id, const char *file)
 // --- Stacks
 
 static const struct {
-    unsigned parent; // index of the row
-    unsigned brief;  // index in `briefs`; BRIEFS: the stack is cut off
+    unsigned parent; // index of the caller's row
+    unsigned brief;  // index in `briefs`; BRIEFS means that the stack is cut
+                     // off
     double share;
     double c;
 } stacks[] = {
@@ -510,11 +513,12 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
     return table;
 }
 
-// --- Hostile ones
+// --- Hostile samples
 
 const char *Sample_hostile(unsigned which)
 {
-    static struct Arena arena; // never freed, because the names outlive a test
+    static struct Arena arena; // never freed, because the names must outlive a
+                               // test
     static const char *names[HOSTILE];
     const char **name = &names[which % HOSTILE];
     if (!*name)

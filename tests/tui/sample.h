@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes snapshots for the viewer's tests. The snapshots have a small program
-// with functions in every state, a function with a hostile name, and more
-// functions if a test asks for more.
+// Makes snapshots for the viewer's tests. The snapshots show a small program.
+// It has functions in every state, a function with a hostile name, and more
+// functions if a test asks for them.
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 
@@ -10,19 +10,22 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;  // Number of the snapshot. Counters grow with this number.
-    unsigned extra; // Number of functions in addition to the dozen.
+    unsigned tick;  // Number of the snapshot in its sequence. The counts in the
+                    // snapshots grow with this number.
+    unsigned extra; // Number of functions in addition to the usual dozen.
     int no_sampler; // If set, all shares are null.
-    int trouble;    // If set, the snapshot says what is wrong with the sampler.
-    int no_overhead; // If set, the tracer does not measure itself.
-    int hostile; // If set, all texts are names of any kind, up to 10 kB long.
+    int trouble;    // If set, the snapshot gives a reason why there are no
+                    // samples.
+    int no_overhead; // If set, the snapshot has no overhead.
+    int hostile; // If set, all texts are hostile names of any kind, up to 10 kB
+                 // long.
 };
 
-// Makes a snapshot. Aborts without memory, so the result is never NULL.
+// Makes a snapshot. Aborts if memory is out, so the result is never NULL.
 struct Snapshot *Sample_new(struct SampleWish wish);
-// Returns the snapshot's functions, which a test may change.
+// Returns the functions of the snapshot. A test may change them.
 struct Function *Sample_functions(struct Snapshot *sample);
-// Makes a listing of lines 4 to 8 of `file`, usually
+// Makes a listing of a function in lines 4 to 8 of `file`, usually
 // tests/tui/sample_source.txt.
 struct Listing *Sample_listing(uint64_t id, const char *file);
 
@@ -31,8 +34,8 @@ struct Listing *Sample_listing(uint64_t id, const char *file);
 struct FlameTable *Sample_stacks(struct SampleWish wish);
 
 // Sample_hostile returns hostile texts of all kinds, up to 10 kB long. The
-// texts are never freed. The other two functions put hostile texts everywhere
-// into a listing or a table of stacks.
+// texts are never freed. The two functions after it put hostile texts
+// everywhere into a listing or a table of stacks.
 const char *Sample_hostile(unsigned which);
 void Sample_make_hostile(struct Listing *listing);
 void Sample_make_hostile_stacks(struct FlameTable *table);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs a viewer without a terminal and without a process, for tests of views.
-// The viewer gets samples and keys and shows its screen as text.
+// A test gives snapshots and keys to this viewer, and gets its screen as text.
 #ifndef OCULAR_TESTS_TUI_STAGE_H
 #define OCULAR_TESTS_TUI_STAGE_H
 
@@ -18,18 +18,19 @@ void Stage_init(struct Stage *stage, int width, int height);
 void Stage_release(struct Stage *stage);
 // Delivers a snapshot.
 void Stage_push(struct Stage *stage, struct SampleWish wish);
-// Delivers the stacks or the code that the front view waits for. The code
+// Delivers the stacks or the code for which the front view waits. The code
 // belongs to the source file `file`.
 void Stage_deliver(struct Stage *stage, struct SampleWish wish,
                    const char *file);
-// These functions press one key, or each character of `keys`, and draw.
+// The next two functions press one key, or each character of `keys`, and then
+// draw.
 void Stage_press(struct Stage *stage, uint32_t key);
 void Stage_type(struct Stage *stage, const char *keys);
 // Returns the text of the frame that was drawn last. The text is valid until
-// the next call.
+// the next call of Stage_text.
 const char *Stage_text(struct Stage *stage);
-// Draws a frame. If `there` is true, fails unless the words are on the screen.
-// If `there` is false, fails if the words are on the screen.
+// Draws a frame, and checks its text. If `there` is true, fails unless `words`
+// are on the screen. If `there` is false, fails if `words` are on the screen.
 void Stage_expect(struct Stage *stage, const char *words, bool there);
 
 #endif

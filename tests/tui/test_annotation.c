@@ -40,8 +40,8 @@ static struct Source fine(void)
         .state = SOURCE_FINE, .lines = lines, .line_count = 200};
 }
 
-// Compares the entries with a text such as "S10 0 1 S11 2", in which S10 is
-// source line 10 and 0 is row 0.
+// Compares the entries with a text such as "S10 0 1 S11 2", in which S10 stands
+// for source line 10, and 0 for row 0.
 static void expect(const struct Annotation *annotation, const char *expected)
 {
     char text[1000] = "";
@@ -77,13 +77,13 @@ static void check(const uint64_t *numbers, size_t count, const char *expected)
 TEST(test_interleaved)
 {
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
-    // The line of a loop also has code at the loop's end.
+    // The first line of a loop also has code at the end of the loop.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
-    // Fewer than eight lines without code are shown.
+    // If fewer than eight lines in a row have no code, they are shown.
     check((uint64_t[]){10, 13}, 2, "S10 0! S11 S12 S13 1!");
     check((uint64_t[]){10, 40}, 2, "S10 0! S11 S12 G13+25 S38 S39 S40 1!");
-    // These listings have decorators above the code, code without a line, and
-    // no code.
+    // The next listings have decorators above the code, code without a line,
+    // and no code.
     check((uint64_t[]){12, NULL_U64, 13}, 3, "S10 S11 S12 0! 1 S13 2!");
     check((uint64_t[]){NULL_U64, 10}, 2, "S10 0! 1");
     check(NULL, 0, "");
@@ -105,7 +105,7 @@ TEST(test_sums)
         rows[i].cycles = NAN;
     }
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
-    // NaN means that the number is not known, which differs from zero
+    // NaN means that the number is not known, which is not the same as zero
     assert_true(isnan(annotation.samples));
     assert_true(isnan(annotation.most_cycles));
     assert_true(isnan(annotation.entries[0].samples));
@@ -120,8 +120,8 @@ TEST(test_labels)
     rows[0].target = 8;
     rows[1].target = 4;
     rows[2].target = 4;
-    rows[3].target = 3;    // points into the middle of an instruction
-    rows[4].target = 1000; // points outside of the code
+    rows[3].target = 3;    // this target is in the middle of an instruction
+    rows[4].target = 1000; // this target is outside of the code
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_int_equal(annotation.labels[0], 0);
     assert_int_equal(annotation.labels[2], 1);
@@ -133,7 +133,7 @@ TEST(test_labels)
     Annotation_release(&annotation);
 }
 
-// With random numbers, each instruction appears exactly once, and nothing
+// For random listings, each instruction appears exactly once, and nothing
 // overflows.
 TEST(test_a_strangers_numbers)
 {

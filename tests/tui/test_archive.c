@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that each member of a zip archive is read completely or not at all,
-// whatever the bytes are.
+// Tests the reader of zip archives: each member is read completely or not at
+// all, whatever bytes the archive has.
 #include "tests/random.h"
 #include "tui/model/archive.h"
 
@@ -10,7 +10,7 @@
 
 #include "tests/unit.h"
 
-// Made by:
+// Bytes of an archive that these commands have made:
 // python3 -c 'import zipfile as z
 // f = z.ZipFile("a.zip", "w"); f.writestr("a.py", "x = 1
 // ")
@@ -76,8 +76,8 @@ TEST(test_stored_and_deflated)
     assert_null(get(archive, 0, "a.py", &why));
 }
 
-// "zipapp" writes a script before the archive, and offsets count from the
-// beginning of the archive.
+// The archive made by "zipapp" begins with a script, and its offsets count from
+// the beginning of the script.
 TEST(test_a_script_before_it)
 {
     static const char script[] = "#!/usr/bin/env python3\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs random seccomp filters by Bpf_run() and by the kernel. A filter's answer
-// is the errno of a system call.
+// Compares Bpf_run() with the kernel, by random seccomp filters. The result of
+// a filter is the errno that a system call then has.
 #define _GNU_SOURCE 1 // for syscall()
 #include "tui/attach/bpf.h"
 
@@ -23,7 +23,7 @@
 #endif
 #define PROGRAMS 400
 #define LENGTH 24
-#define CALLED SYS_getpgid // no other code here makes this call
+#define CALLED SYS_getpgid // nothing else in this program makes this call
 
 static const uint64_t arguments[6] = {0x123456789abcdef0, 7, 0, ~0ull, 1, 2};
 
@@ -34,7 +34,7 @@ static struct seccomp_data call(void)
     return data;
 }
 
-// --- Made-up programs
+// --- Random filters
 
 static const uint16_t codes[] = {
     BPF_LD | BPF_IMM,
@@ -94,7 +94,8 @@ static void make_step(struct sock_filter *step, uint32_t left)
     uint16_t class = BPF_CLASS(step->code), operation = BPF_OP(step->code);
     if (class == BPF_ST || class == BPF_STX ||
         (class <= BPF_LDX && BPF_MODE(step->code) == BPF_MEM))
-        // Selects one of the words that earlier instructions often store.
+        // Selects one of the words of memory that earlier instructions often
+        // store.
         step->k = small % 3;
     else if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS)
         step->k = small % 12 * 4; // the instruction's address is excluded below
@@ -114,10 +115,10 @@ static void make_step(struct sock_filter *step, uint32_t left)
     }
 }
 
-// Makes a program that ends with an errno: the low bits of A xor its higher
-// bits. The filter lets all other system calls pass. The program first writes
-// all of its memory, because the kernel rejects a program that reads an
-// unwritten word.
+// Makes a filter that ends with an errno, which consists of the low bits of A
+// xor its higher bits. For all other system calls than CALLED, the filter lets
+// the call pass. The filter first writes all of its memory, because the kernel
+// rejects a filter that reads a word that was not written.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {
@@ -145,10 +146,10 @@ static size_t make_program(struct sock_filter *code)
     return count + sizeof end / sizeof *end;
 }
 
-// --- What the kernel says
+// --- The kernel's result
 
-// Returns the errno of the call, or the negative number of the signal that
-// killed the child.
+// Runs the filter in a child. Returns the errno of the call, or the negative
+// number of the signal that killed the child.
 static int ask_kernel(struct sock_filter *code, size_t count)
 {
     struct sock_fprog program = {(unsigned short)count, code};
@@ -158,7 +159,7 @@ static int ask_kernel(struct sock_filter *code, size_t count)
     if (child == 0) {
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-            _exit(77); // filters are not available here
+            _exit(77); // the kernel of this machine has no seccomp filters
         errno = 0;
         syscall(CALLED, arguments[0], arguments[1], arguments[2], arguments[3],
                 arguments[4], arguments[5]);
@@ -187,7 +188,7 @@ TEST(test_as_the_kernel)
         size_t count = make_program(code);
         uint32_t ours = Bpf_run(code, count, &data);
         int theirs = ask_kernel(code, count);
-        if (theirs == -SIGSYS) // the program has divided by 0
+        if (theirs == -SIGSYS) // the filter has divided by 0
             assert_true(Bpf_kills(ours));
         else
             assert_int_equal(ours, SECCOMP_RET_ERRNO | (uint32_t)theirs);
@@ -197,7 +198,7 @@ TEST(test_as_the_kernel)
     assert_true(different > PROGRAMS / 4);
 }
 
-// --- What the kernel takes no program with
+// --- Filters that the kernel rejects
 
 static uint32_t run(const struct sock_filter *code, size_t count)
 {

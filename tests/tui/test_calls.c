@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the counting of calls from stacks (sums, recursion, cut-off stacks) and
-// the tree that the callers view builds from these calls.
+// Tests two things: the counting of calls from stacks (sums, recursion, cut-off
+// stacks), and the tree that the callers view makes from these calls.
 #include "tui/model/calls.h"
 #include "tui/model/tree.h"
 
@@ -82,7 +82,7 @@ TEST_WITH(test_sums, NULL, tear_down)
     assert_int_equal(calls.function_count, 4);
 }
 
-// A stack of thousands of frames is counted quickly.
+// Counting a stack of thousands of frames takes little time.
 TEST_WITH(test_deep, NULL, tear_down)
 {
     struct Stack *stacks = calloc(FLAME_MOST, sizeof *stacks);
@@ -95,7 +95,7 @@ TEST_WITH(test_deep, NULL, tear_down)
     free(stacks);
 }
 
-// In the tree, the parts of F add up to F.
+// In the tree, the branches of F add up to F.
 TEST_WITH(test_the_tree, NULL, tear_down)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -104,7 +104,7 @@ TEST_WITH(test_the_tree, NULL, tear_down)
     struct Tree tree = {0};
     struct Model model;
     double parts = 0;
-    // The snapshot has other shares than the stacks.
+    // The shares in the snapshot differ from the shares in the stacks.
     for (uint64_t id = MAIN; id <= H; id++)
         functions[id - 1] = (struct Function){.id = id, .total_share = .9};
     snapshot->functions = functions;
@@ -115,7 +115,8 @@ TEST_WITH(test_the_tree, NULL, tear_down)
           {2, G, .1}, {0, F, .1});
     Tree_root(&tree, F);
     assert_int_equal(Tree_build(&tree, &model, &calls), 0);
-    // These are 3 headings, MAIN, the bottom, F itself, H and G.
+    // These rows are 3 headings, MAIN, the bottom of the stack, F itself, H and
+    // G.
     assert_int_equal(tree.count, 8);
     assert_int_equal(tree.branches[1].id, MAIN);
     assert_true(fabs(tree.branches[1].share - .6) < 1e-9);
@@ -127,7 +128,8 @@ TEST_WITH(test_the_tree, NULL, tear_down)
         parts += tree.branches[i].part;
     assert_true(fabs(parts - 1) < 1e-9);
     assert_int_equal(tree.branches[5].kind, BRANCH_SELF);
-    assert_int_equal(tree.branches[6].id, H); // the larger share comes first
+    // the branch with the larger share comes first
+    assert_int_equal(tree.branches[6].id, H);
     assert_int_equal(tree.branches[7].id, G);
     Tree_release(&tree);
     Model_release(&model);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that the canvas clips at its edges and that wide glyphs stay whole.
+// Tests two rules of the canvas: it clips at its edges, and it never draws half
+// of a wide glyph.
 #include "tui/screen/canvas.h"
 
 #include <string.h>
@@ -48,13 +49,15 @@ TEST_WITH(test_put_and_clip, prepare, finish)
 TEST_WITH(test_wide_glyphs_stay_whole, prepare, finish)
 {
     assert_int_equal(Canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, WIDE WIDE), 2);
-    // The right half would be outside.
+    // The right half of the glyph would be outside of the canvas.
     Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE);
     shows(WIDE "\n\n");
-    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x"); // replaces the right half
+    // this text replaces the right half of the glyph
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x");
     shows(" x\n\n");
     Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, WIDE);
-    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "y"); // replaces the left half
+    // this text replaces the left half of the glyph
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "y");
     shows(" y\n\n");
 }
 
@@ -69,7 +72,7 @@ TEST_WITH(test_fit, prepare, finish)
     Canvas_fit_right(&canvas, second, STYLE_PLAIN, "abcdef");
     shows("    ab\nabcd…\n");
     Canvas_clear(&canvas);
-    // A wide glyph that would lose one half is replaced by a blank.
+    // If a wide glyph would lose one half, a blank replaces the other half.
     Canvas_fit(&canvas, box, STYLE_PLAIN, CUT_END, "abc" WIDE WIDE);
     Canvas_fit(&canvas, second, STYLE_PLAIN, CUT_START, WIDE WIDE "abc");
     shows(" abc…\n…abc\n");

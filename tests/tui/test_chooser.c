@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the list of processes: its questions and refusals.
+// Tests the list of processes, its questions and refusals.
 #include "tui/app/chooser_draw.h"
 #include "tui/screen/keymap.h"
 
@@ -44,7 +44,7 @@ static bool shows(const struct Canvas *canvas, const char *text)
     return found;
 }
 
-// The selection has moved between the question and the answer.
+// The selection moves after the question was asked and before it is answered.
 TEST(test_the_process_of_the_question_is_chosen)
 {
     struct Chooser chooser;
@@ -92,7 +92,7 @@ TEST(test_a_refusal)
     Chooser_key(&chooser, PRESS_ENTER);
     Chooser_draw(&chooser, &canvas);
     assert_false(canvas.overdrawn);
-    memset(why, 'x', sizeof chooser.rows[5].why - 1); // a text without blanks
+    memset(why, 'x', sizeof chooser.rows[5].why - 1); // this text has no blanks
     Chooser_key(&chooser, PRESS_ENTER);
     assert_int_equal(Canvas_resize(&canvas, 60, 12), 0);
     Chooser_draw(&chooser, &canvas);

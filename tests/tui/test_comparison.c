@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compares invented runs. Between equal runs, a difference is reported no more
-// often than two standard errors allow. A function that changed is found.
+// Compares made-up runs. For two equal runs, differences are reported no more
+// often than two standard errors allow. If a function has changed, the
+// comparison finds it.
 #include "tui/model/comparison.h"
 
 #include "tests/random.h"
@@ -25,15 +26,15 @@ static double normal(void)
 }
 
 // Describes a run of the functions f0 to f19. The samples of the run and the
-// speed of its machine are drawn at random.
+// speed of its machine are random numbers.
 struct Wish {
     unsigned samples;
-    double slower; // factor by which f3 is slower
-    bool dark;     // the numbers of calls are unknown
+    double slower; // factor by which a call of f3 takes longer
+    bool dark;     // true if the numbers of calls are not known
     double hz;
     double seconds;
     const char *folder;
-    // Settings of the trace; only a run with a version has them.
+    // Settings of the trace; only a run with a version has settings.
     const char *version, *mode;
     uint64_t threshold;
     double budget;
@@ -154,7 +155,7 @@ TEST(settings_that_differ)
     one.exclude[0] = "numpy";
     one.exclude[1] = "torch";
     two = one;
-    two.exclude[0] = "torch"; // the order of rules has no meaning
+    two.exclude[0] = "torch"; // the order of rules does not matter
     two.exclude[1] = "numpy";
     check_settings(&one, &two, "");
     two.threshold = 0;
@@ -165,7 +166,7 @@ TEST(settings_that_differ)
     check_settings(&one, &two,
                    "threshold 500 and 0, budget none and 1.5%, exclude app "
                    "only in the second, include only srv only in the second.");
-    // The settings of an older recording are unknown, but for two.
+    // An older recording has only two of the settings.
     two.version = NULL;
     two.mode = "precise";
     check_settings(&one, &two,
@@ -173,7 +174,7 @@ TEST(settings_that_differ)
                    "0.");
 }
 
-// Between equal runs, one difference in twenty may exceed two standard errors
+// Between equal runs, one difference in twenty can exceed two standard errors
 // by chance. Far fewer functions seem to be slower by more than 10 %.
 TEST(the_same_program_twice)
 {
@@ -205,7 +206,7 @@ TEST(a_function_that_is_slower)
         struct Wish one = PLAIN, slow;
         struct Comparison comparison;
         const struct ComparedFunction *f;
-        one.samples = 4000; // about 300 of these samples are in f3
+        one.samples = 4000; // about 300 of these samples find f3
         slow = one;
         slow.slower = 1.5;
         compare(&comparison, &one, &slow);
@@ -222,7 +223,7 @@ TEST(a_function_that_is_slower)
     assert_true(fails >= .8 * runs);
 }
 
-// If the numbers of calls are unknown, the shares are compared.
+// If the numbers of calls are not known, the shares are compared.
 TEST(calls_that_are_not_known)
 {
     struct Wish one = PLAIN, slow;
@@ -242,7 +243,7 @@ TEST(calls_that_are_not_known)
 }
 
 // If one function takes less time, the shares of all other functions grow, but
-// the other functions are not slower.
+// they do not count as slower.
 TEST(a_function_that_is_faster)
 {
     unsigned fails = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests requests by PEP 768. The asked process is this process. The tests use
-// the tables of both versions, threads, the request of another debugger, and
-// random data.
+// Tests attaching requests by PEP 768. The process that gets the request is
+// this process itself. The tests use the tables of offsets of both versions,
+// threads, the request of another debugger, and random data.
 #include "tui/attach/door.h"
 
 #include "tests/random.h"
@@ -14,7 +14,7 @@
 
 #define SCRIPT "/tmp/ocular-attach-abcdef/attach.py"
 
-// These structs are invented, and are shorter than CPython's structs.
+// The next structs are made up, and are shorter than CPython's structs.
 struct Thread {
     struct Thread *prev, *next;
     void *interp;
@@ -139,8 +139,8 @@ TEST(test_a_closed_door)
     assert_int_equal(threads[2].flag, 0);
 }
 
-// One number of the table is random. The table is read, but nothing is written,
-// because `enabled` is 0.
+// One number in the table of offsets is random. The code reads the table, but
+// writes nothing, because `enabled` is 0.
 TEST(test_garbage_is_refused)
 {
     char why[512];

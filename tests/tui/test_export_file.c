@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/export_file: where the file is made, which errors there are,
-// and whose rights apply if root watches another user's process.
+// Tests tui/model/export_file. This module decides where the file is made,
+// which errors there are, and whose rights apply if root watches another user's
+// process.
 #include "tui/model/export_file.h"
 
 #include <dirent.h>
@@ -79,7 +80,7 @@ TEST_WITH(test_nothing_is_overwritten_unasked, set_up, tear_down)
     assert_int_equal(write(file.fd, "1", 1), 1);
     assert_int_equal(ExportFile_commit(&file, 1), 0);
     assert_int_equal(size_of("old"), 1);
-    // The file is created during the export.
+    // Another program creates the file during the export.
     assert_int_equal(open_file(&file, "late", false), 0);
     create("late");
     assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);
@@ -106,8 +107,8 @@ TEST_WITH(test_what_is_no_file, set_up, tear_down)
     rmdir(in_directory("folder"));
 }
 
-// The process may have made the link, so the export never writes to the link's
-// target.
+// The process could have made the link, so the export never writes to the
+// link's target.
 TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
 {
     struct ExportFile file;
@@ -125,8 +126,7 @@ TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// Root watches another user's process, and this process has chosen the
-// directory.
+// Root watches another user's process. This user has chosen the directory.
 TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
 {
     struct ExportFile file;
@@ -144,7 +144,7 @@ TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
     assert_int_equal(read(theirs[0], &failed, 1), 1);
     assert_false(failed);
     // At first only root may write to the directory, and later only the other
-    // user.
+    // user may do so.
     assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
                      -EACCES);
     assert_int_equal(chown(directory, OTHER, OTHER), 0);
@@ -157,7 +157,7 @@ TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
     assert_int_equal(ExportFile_open(&file, pid, in_directory("no"), false), 0);
     ExportFile_drop(&file);
     assert_int_equal(files(), 1);
-    // The process has its own rights again.
+    // This test process has its own rights again.
     create("ours");
     assert_int_equal(stat(in_directory("ours"), &status), 0);
     assert_int_equal(status.st_uid, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/feed with a simulated process in the same thread: one that
-// sends without a pause, and one that answers late.
+// Tests tui/model/feed by two simulated processes that run in the same thread:
+// one sends messages without a pause, and the other answers late.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
@@ -24,9 +24,9 @@
 #include "tests/unit.h"
 
 #include "tests/between.h"
-#define MANY 1000 // number of messages; they fit into a socket
+#define MANY 1000 // number of messages; all of them fit into a socket's buffer
 
-// --- The process
+// --- The simulated process
 
 struct Traced {
     struct Served served;
@@ -34,8 +34,8 @@ struct Traced {
     struct Bytes heard;
 };
 
-// Sends the message `times` times in one piece, because a socket can hold more
-// bytes in one piece.
+// Sends the message `times` times in one call, because a socket's buffer holds
+// more bytes if they come in one call.
 static void send_often(struct Traced *process, struct Message message,
                        int times)
 {
@@ -67,8 +67,8 @@ static void *welcome(void *argument)
     Bytes_init(&bytes);
     poll(&polled, 1, 5000);
     process->fd = Socket_accept(process->listener, &peer);
-    // No assertion is made here: it would jump into the stack of another
-    // thread.
+    // There is no assertion here, because a failure would jump into the stack
+    // of another thread.
     if (Message_encode(&bytes, &hello) == 0)
         Socket_send(process->fd, bytes.data, bytes.size);
     Bytes_release(&bytes);
@@ -101,7 +101,7 @@ static void finish(struct Traced *process, struct Feed *feed)
     Bytes_release(&process->heard);
 }
 
-// --- One who sends without pause
+// --- A process that sends without a pause
 
 static int make_directory(void **state), remove_directory(void **state);
 
@@ -115,11 +115,11 @@ TEST(test_a_flood_is_taken_in_parts)
     begin(&process, &feed);
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
     send_often(&process, notice, MANY);
-    // Makes free space in the socket.
+    // Makes free space in the socket's buffer.
     assert_int_equal(Feed_next(&feed, &answer), 0);
     assert_true(Feed_has_more(&feed));
     send_message(&process, (struct Message){.type = MESSAGE_END});
-    // Nothing more arrives, but the feed still processes the messages in the
+    // No more data arrives, but the feed still processes the messages in the
     // client's buffer.
     while (!feed.ended) {
         assert_int_equal(Feed_next(&feed, &answer), 0);
@@ -182,10 +182,11 @@ static int remove_directory(void **state)
     char *path = *state;
     unlink(path);
     *strrchr(path, '/') = 0;
-    return rmdir(path); // fails if another file is left in it
+    // rmdir() fails if another file is left in the directory
+    return rmdir(path);
 }
 
-// Makes a recording without events. Returns a descriptor of the recording.
+// Makes a recording without events. Returns a descriptor of this recording.
 static int make_recording(void)
 {
     int error;
@@ -214,8 +215,8 @@ static void hand_out_file(struct Traced *process, struct Message message,
     close(fd);
 }
 
-// Hands out a recording of so many bytes that stays as it is for some seconds
-// (0: for ever).
+// Hands out a recording of `size` bytes that does not change for `seconds`
+// seconds (0 means that it never changes).
 static void hand_out_bytes(struct Traced *process, uint32_t number,
                            uint64_t size, double seconds)
 {
@@ -243,7 +244,8 @@ static struct Answer end_of(struct Feed *feed)
     return answer;
 }
 
-// Receives the next request. If a descriptor comes along, sets *file.
+// Receives the next request. If a descriptor comes with the request, sets
+// *file.
 static struct Message receive_request(struct Traced *process, int *file)
 {
     struct pollfd polled = {.fd = process->fd, .events = POLLIN};
@@ -266,7 +268,7 @@ static struct Message receive_request(struct Traced *process, int *file)
     return message;
 }
 
-// Receives requests until one is of this type.
+// Receives requests until one has this type.
 static struct Message expect_request(struct Traced *process,
                                      enum MessageType type, int *file)
 {
@@ -285,8 +287,8 @@ static size_t size_of(const char *path)
     return stat(path, &status) ? 0 : (size_t)status.st_size;
 }
 
-// The viewer writes the file, from a recording that never changes, or from a
-// copy. The end of the process does not matter any more.
+// The viewer writes the file, either from a recording that never changes, or
+// from a copy. After that, the end of the process does not matter any more.
 TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
 {
     const char *path = *state;
@@ -300,11 +302,11 @@ TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
         struct Message asked = expect_request(&process, MESSAGE_HANDOUT, &file);
         assert_int_equal(asked.number, HANDOUT_TIMELINE);
         hand_out(&process, asked.request, i % 2 ? 1000 : 0);
-        // A process that answers twice does not disturb the viewer.
+        // If a process answers twice, this does not disturb the viewer.
         send_message(&process, (struct Message){.type = MESSAGE_REPLY,
                                                 .request = asked.request,
                                                 .value = 1});
-        if (i > 1) // the end may come before the viewer has begun
+        if (i > 1) // the process can end before the viewer has begun
             send_message(&process, (struct Message){.type = MESSAGE_END});
         struct Answer answer = end_of(&feed);
         if (answer.failed)
@@ -325,8 +327,8 @@ ssize_t copy_file_range(int from, off_t *at, int to, off_t *to_at, size_t size,
     return syscall(SYS_copy_file_range, from, at, to, to_at, size, flags);
 }
 
-// After the time that the process has promised, a copy may be wrong, and the
-// viewer does not continue it.
+// After the time that the process has promised, the file can change, so the
+// viewer does not continue its copy.
 TEST_WITH(test_a_copy_that_is_late, make_directory, remove_directory)
 {
     struct Traced process;
@@ -342,7 +344,7 @@ TEST_WITH(test_a_copy_that_is_late, make_directory, remove_directory)
     finish(&process, &feed);
 }
 
-// Exports a file of so many bytes as the process says.
+// Exports a file of as many bytes as the process says.
 static struct Answer export_of(const char *path, int file, uint64_t size)
 {
     struct Traced process;
@@ -361,7 +363,7 @@ static struct Answer export_of(const char *path, int file, uint64_t size)
     return answer;
 }
 
-// Makes a file that begins with a recording, and continues with a hole.
+// Makes a file that begins with a recording and continues with a hole.
 static int make_hole(uint64_t size)
 {
     struct RecordingHead head;
@@ -373,18 +375,19 @@ static int make_hole(uint64_t size)
     return file;
 }
 
-// The process says how much of the file a viewer copies. A viewer does not
-// begin a copy for which there is no room.
+// The process says how many bytes of the file a viewer copies. If there is no
+// room for the copy, the viewer does not begin it.
 TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
 {
     struct rlimit before, limit;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
-    limit.rlim_cur = 4 << 20; // less than one step of a copy
+    limit.rlim_cur = 4 << 20; // less than the bytes that one call copies
     int small = make_hole((uint64_t)1 << 50);
     int large = make_hole((uint64_t)1 << 50);
-    setrlimit(RLIMIT_FSIZE, &limit); // a viewer that copies all gets EFBIG
+    // a viewer that copied the whole file would get EFBIG
+    setrlimit(RLIMIT_FSIZE, &limit);
     struct Answer answer =
         export_of(*state, small, sizeof(struct RecordingHead));
     if (answer.failed)
@@ -399,7 +402,7 @@ TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
     assert_non_null(strstr(answer.text, "choose a directory on another"));
 }
 
-// A hostile process hands out something that is no file.
+// A hostile process hands out a descriptor that is no regular file.
 TEST_WITH(test_a_copy_of_no_file, make_directory, remove_directory)
 {
     int ends[2];
@@ -410,7 +413,7 @@ TEST_WITH(test_a_copy_of_no_file, make_directory, remove_directory)
     assert_non_null(strstr(answer.text, "no regular file"));
 }
 
-// If a trace ends, the program may truncate its recording.
+// When a trace ends, the program may truncate its recording.
 TEST_WITH(test_a_recording_that_is_truncated, make_directory, remove_directory)
 {
     struct Traced process;
@@ -439,7 +442,8 @@ TEST_WITH(test_a_recording_that_does_not_arrive, make_directory,
     finish(&process, &feed);
 }
 
-// A user may cancel before the process answers, and while the viewer writes.
+// A user can cancel the export before the process answers, and while the viewer
+// writes.
 TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
 {
     struct Traced process;
@@ -451,7 +455,7 @@ TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
     assert_int_equal(Feed_cancel(&feed), 0);
     answer = end_of(&feed);
     assert_int_equal(answer.error, ECANCELED);
-    hand_out(&process, number, 0); // too late
+    hand_out(&process, number, 0); // this answer comes too late
     assert_int_equal(Feed_export(&feed, *state, false), 0);
     hand_out(&process, export_number(&feed), 0);
     while (!feed.converter) {
@@ -461,7 +465,7 @@ TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
     assert_int_equal(Feed_cancel(&feed), 0);
     answer = end_of(&feed);
     assert_true(!answer.failed || answer.error == ECANCELED);
-    // The viewer quits during an export.
+    // The user quits the viewer during an export.
     assert_int_equal(Feed_export(&feed, *state, true), 0);
     hand_out(&process, export_number(&feed), 0);
     while (!feed.converter) {
@@ -471,7 +475,8 @@ TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
     finish(&process, &feed);
 }
 
-// An older process does not know the request, and writes the file itself.
+// An older process does not know the request HANDOUT, and writes the file
+// itself.
 TEST_WITH(test_an_older_process_writes_the_file, make_directory,
           remove_directory)
 {
@@ -493,7 +498,8 @@ TEST_WITH(test_an_older_process_writes_the_file, make_directory,
     assert_true(file > 2);
     assert_int_equal(write(file, "whole", 5), 5);
     close(file);
-    assert_int_equal(Feed_cancel(&feed), 0); // the process may be too far
+    // the process has perhaps written too much to cancel
+    assert_int_equal(Feed_cancel(&feed), 0);
     struct Message cancel = expect_request(&process, MESSAGE_CANCEL, &file);
     Message_release(&cancel);
     send_message(&process, (struct Message){.type = MESSAGE_REPLY,
@@ -507,10 +513,11 @@ TEST_WITH(test_an_older_process_writes_the_file, make_directory,
     finish(&process, &feed);
 }
 
-// --- One who answers late, and only what he was asked last
+// --- A process that answers late, and only the newest request
 
-// Returns the function whose code the feed has requested since the last call,
-// and sets *number to the request's number. Returns 0 if there was no request.
+// Returns the function whose code the feed has requested since the last call of
+// this helper, and sets *number to the request's number. Returns 0 if the feed
+// has requested no code.
 static uint64_t asked(struct Traced *process, uint32_t *number)
 {
     struct Message message;
@@ -554,7 +561,7 @@ static void send_snapshot(struct Traced *process, unsigned tick)
     Snapshot_free(message.snapshot);
 }
 
-// Requests code in the way the annotate view does while it shows a function.
+// Requests code in the same way as the annotate view while it shows a function.
 // Returns true if the function's code has arrived.
 static bool show(struct Feed *feed, uint64_t id)
 {
@@ -579,7 +586,7 @@ static bool is_recorded(const char *path, uint64_t id)
     bool found = false;
     if (Playback_open(&replay, path, false, why, sizeof why))
         fail_msg("%s", why);
-    for (int i = 0; i < 20; i++) { // plays the recording to its end
+    for (int i = 0; i < 20; i++) { // this loop plays the recording to its end
         Playback_step(replay);
         while (Playback_next(replay, &message) > 0)
             Message_release(&message);
@@ -593,8 +600,8 @@ static bool is_recorded(const char *path, uint64_t id)
     return found;
 }
 
-// No view wants code any more, so all requests for code are requests of the
-// recording. Returns the function of the first request.
+// No view wants code any more, so from now on all requests for code are made
+// for the recording. Returns the function of the first such request.
 static uint64_t go_back(struct Traced *process, struct Feed *feed,
                         unsigned tick)
 {
@@ -625,7 +632,8 @@ TEST(test_the_user_and_the_recording_take_turns)
     unlink(path);
     assert_int_equal(Capture_open(&recording, path, why, sizeof why), 0);
     Feed_record(&feed, &recording);
-    // No view shows code, so the code of the hottest function is requested.
+    // No view shows code, so the feed requests the code of the hottest function
+    // for the recording.
     send_snapshot(&process, tick++);
     Feed_next(&feed, &(struct Answer){0});
     Snapshot_free(Feed_take(&feed));
@@ -638,14 +646,14 @@ TEST(test_the_user_and_the_recording_take_turns)
         for (int late = 0; late < 3; late++) {
             send_snapshot(&process, tick++);
             assert_false(show(&feed, SHOWN));
-            // Nothing else is requested.
+            // The feed requests nothing else.
             assert_int_equal(asked(&process, &number), 0);
         }
         assert_true(feed.listing.number);
         send_code(&process, SHOWN, number);
         assert_true(show(&feed, SHOWN));
-        // Now it is the recording's turn, even if the answer to the view comes
-        // late.
+        // Now the feed requests code for the recording, even if the answer to
+        // the view comes late.
         uint64_t other = asked(&process, &number);
         assert_true(other && (other != first || i == 0));
         first = other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/flame_tree: totals, order, paths, and invalid data from a
+// Tests tui/model/flame_tree with totals, order, paths, and invalid data from a
 // process.
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
@@ -45,8 +45,8 @@ static void check(const struct FlameTree *tree)
         }
         assert_true(fabs(below - branch->total) < 1e-9);
     }
-    // The walk visits each branch once, and the backward walk visits the same
-    // branches.
+    // The walk forwards visits each branch once, and the walk backwards visits
+    // the same branches.
     do {
         uint32_t next = FlameTree_next(tree, at, 1);
 
@@ -77,8 +77,8 @@ TEST(test_sample)
     }
     assert_string_equal(tree.branches[FlameTree_hottest(&tree, 0)].name,
                         "<module>");
-    // If the whole path does not exist any more, FlameTree_find finds the
-    // longest existing part of the path.
+    // If the whole path does not exist any more, FlameTree_find returns the
+    // branch of the longest part of the path that exists.
     path = (struct FlamePath){{12, 2, 4711, 3}, 4};
     assert_string_equal(
         tree.branches[FlameTree_find(&tree, &path, &whole)].name,
@@ -97,7 +97,8 @@ TEST(test_odd_shares)
 {
     static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
                                            {0, 1, -5, 1, 0, 0},
-                                           // The same function appears twice.
+                                           // The same function appears twice in
+                                           // the table.
                                            {0, 1, INFINITY, 0, 0, 0},
                                            {1, 0, 0.5, NAN, 0, 0}};
     struct FlameTree tree = {0};
@@ -108,7 +109,7 @@ TEST(test_odd_shares)
     FlameTree_release(&tree);
 }
 
-// The table is deeper and larger than any process would send.
+// The table is deeper and larger than any table that a process sends.
 TEST(test_too_much)
 {
     size_t count = FLAME_MOST + 1000;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares screens with the stored screens in golden/. A recording is shown in every view
-at two sizes, and key scripts change the views at the smaller size. GOLDEN=write stores the
-screens that are drawn now. Look at the difference before you commit the stored screens.
-tests/tui/test_sizes.c draws all views at all sizes."""
+"""Compares screens with the saved screens in golden/. The screens show a recording in every
+view at two sizes. At the smaller size, scripts of keys change the views. GOLDEN=write saves
+the screens as they are drawn now. Check each difference by eye before you commit the saved
+screens. tests/tui/test_sizes.c draws all views at all sizes."""
 
 import os
 import subprocess
@@ -30,8 +30,7 @@ AT_BOTH = (
     "latency",
 )
 
-# Gives each screen's name and the keys that lead to it. A new view adds its own
-# screens.
+# {name of a screen: the keys that lead to it}. A new view needs entries for its own screens.
 SCREENS = {
     "functions": "<Frame><Frame><Frame>",
     "sorted": "<Frame>>>>Ijjj",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/views/header: the text and style of the lines at the top.
+// Tests tui/views/header, which draws the lines at the top: their text and
+// their style.
 #include "tui/views/header.h"
 #include "tui/views/header_cost.h"
 #include "tui/views/header_whole.h"
@@ -42,7 +43,7 @@ static bool says(const struct Fixture *f, const char *words)
     return strstr(f->text, words) != NULL;
 }
 
-// Returns the style of the first cell of an ASCII text on line y.
+// Returns the style of the first cell of an ASCII text in line y.
 static enum Style style_of(const struct Fixture *f, int y, const char *words)
 {
     for (int x = 0; x < f->canvas.width; x++) {
@@ -74,7 +75,7 @@ static int count_cells(const struct Fixture *f, uint32_t code, enum Style style)
 
 #define FULL 0x2588 // code point of a full block
 
-// Returns a snapshot with this overhead as a share of a core.
+// Returns a snapshot with this overhead, as a share of one core.
 static struct Snapshot *costing(double measured, double allowed)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -85,8 +86,8 @@ static struct Snapshot *costing(double measured, double allowed)
     return snapshot;
 }
 
-// An older process reports the overhead as a share of its CPU time, and perhaps
-// no allowance.
+// An older process reports the overhead as a share of its own CPU time, and
+// perhaps without the allowed overhead.
 static struct Snapshot *costing_an_older(double measured, double allowed)
 {
     struct Snapshot *snapshot = costing(NULL_F64, NULL_F64);
@@ -106,7 +107,7 @@ TEST_WITH(test_overhead_within_the_budget, set_up, tear_down)
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
-    draw(f, costing(.008, .01), 150); // the bar has 6 cells
+    draw(f, costing(.008, .01), 150); // the bar of the overhead has 6 cells
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
     draw(f, costing_an_older(.008, .02), 150);
     assert_true(says(f, "0.8% of its CPU time, 2.0 allowed  "));
@@ -124,7 +125,7 @@ TEST_WITH(test_overhead_beyond_the_budget, set_up, tear_down)
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
     draw(f, costing_an_older(.02, NULL_F64), 80);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
-    // "1.0%, 1.0 allowed" is not an alert.
+    // An overhead of 1.0 % with 1.0 % allowed is no reason for an alert.
     draw(f, costing(.0102, .01), 150);
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
@@ -139,8 +140,8 @@ TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
     snapshot->overhead_threads = .0108;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
-    // All other items of the line are present, at the usual widths of
-    // terminals.
+    // At the usual widths of terminals, all other items of the line are
+    // present.
     for (int width = 80; width < 200; width++) {
         draw(f, Sample_new((struct SampleWish){0}), width);
         assert_true(says(f, "0.6% of a core, 0.7 allowed"));
@@ -148,7 +149,8 @@ TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
                          width >= 87);
         assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
                                         : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
-        // If the parts are dropped, the age fits on the line.
+        // If the three costs behind the overhead are left out, the age fits on
+        // the line.
         if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
@@ -156,7 +158,7 @@ TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
     assert_false(says(f, "hooks"));
 }
 
-// --- The window
+// --- The sampler's window
 
 TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
 {
@@ -180,7 +182,8 @@ TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
     draw(f, snapshot, 100);
     assert_true(says(f, "by wall-clock samples"));
     assert_int_equal(style_of(f, 2, "by wall-clock"), STYLE_PARTIAL);
-    snapshot = Sample_new((struct SampleWish){0}); // this is an older process
+    // an older process does not report its window
+    snapshot = Sample_new((struct SampleWish){0});
     snapshot->sampler_window_s = snapshot->sampler_window_samples = NAN;
     draw(f, snapshot, 150);
     assert_false(says(f, "samples"));
@@ -229,7 +232,8 @@ TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)
         snapshot->filter_include_only_count = 1;
         draw(f, snapshot, width);
         assert_true(says(f, "ocular-top"));
-        // The threshold is dropped no earlier than the rules.
+        // On a narrow screen, the threshold is left out later than the rules of
+        // the filter.
         if (says(f, "excluded "))
             assert_true(says(f, "threshold "));
     }
@@ -238,7 +242,7 @@ TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)
     assert_false(says(f, "excluded ") || says(f, "only "));
 }
 
-// --- Without a sampler
+// --- A process without a sampler
 
 TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)
 {
@@ -254,7 +258,7 @@ TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)
     assert_true(says(f, "shares are not sampled"));
 }
 
-// --- One thread
+// --- One chosen thread
 
 static int set_up(void **state)
 {
@@ -276,10 +280,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-// --- What the rows lack
+// --- Time that no row has
 
-// The header shows these shares if they are large. If shares are not measured,
-// the header does not show them.
+// If these shares are large, the header shows them. If these shares are not
+// measured, the header does not show them.
 TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/history: the growth of counters between any two answers.
+// Tests tui/model/history, which computes the growth of counters between any
+// two answers of a process.
 #include "tui/model/history.h"
 
 #include <math.h>
@@ -15,8 +16,8 @@ static int end(void **state)
     return 0;
 }
 
-// Returns a moment with unsorted keys. The third key is left out if its value
-// is 0.
+// Returns a moment of the history with unsorted keys. If the value of the third
+// key is 0, this key is left out.
 static struct Moment moment_at(double at_s, double one, double two,
                                double other)
 {
@@ -57,7 +58,7 @@ TEST_WITH(test_periods, NULL, end)
     struct Moment now;
 
     for (int s = 1; s <= 100;
-         s++) // the first counter grows for 90 s, then the second
+         s++) // the first counter grows for 90 s, and then the second one
         note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
     now = moment_at(101, 90, 10, 1);
     expect(&now, PERIOD_5_S, 5, (double[]){0, 4, 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds exported symbols in the memory of this process. The search ends even if
-// the memory has random bytes instead of a library.
+// Finds exported symbols of libraries in the memory of this process. If the
+// memory has random bytes instead of a library, the search ends, too.
 #define _GNU_SOURCE 1 // for dladdr()
 #include "tui/attach/image.h"
 
@@ -17,7 +17,7 @@
 #define ROUNDS 20000
 #define BEGINNING 2048 // size of the header and the segments in bytes
 
-// Returns the address of the C library in memory.
+// Returns the address at which the C library is loaded.
 static uint64_t library(void)
 {
     Dl_info info;
@@ -50,8 +50,8 @@ TEST(test_what_is_no_image_is_refused)
     assert_int_equal(Image_load(&image, getpid(), (uintptr_t)text), -ENOEXEC);
 }
 
-// Changes random bytes of the library's beginning, and then the addresses of
-// the symbol table.
+// Changes random bytes at the library's beginning, and then the addresses in
+// its symbol table.
 TEST(test_garbage_ends)
 {
     struct Image good;

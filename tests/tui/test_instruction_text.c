@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the texts about an instruction.
+// Tests the texts that the viewer shows for an instruction.
 #include "tui/model/annotate_state.h"
 #include "tui/model/row.h"
 #include "tui/views/instruction_text.h"
@@ -25,7 +25,7 @@ static const char *in_short(struct ListingRow row)
     return said;
 }
 
-// "never ran" is shown only if every hit was counted.
+// The viewer shows "never ran" only if every hit was counted.
 TEST(test_never)
 {
     struct ListingRow row = {.hits_exact = 1};
@@ -49,7 +49,7 @@ TEST(test_in_short)
     struct ListingRow row = {.specializable = 1, .hits = 512};
     assert_string_equal(in_short(row), "-> never");
     assert_int_equal(style, STYLE_FAINT);
-    row.hits = 0; // the instruction did not run, or no hit was seen
+    row.hits = 0; // either the instruction did not run, or Ocular saw no hit
     assert_string_equal(in_short(row), "");
     row.hits = NULL_U64;
     assert_string_equal(in_short(row), "");
@@ -63,7 +63,8 @@ TEST(test_in_short)
     assert_string_equal(in_short(row), "-> BINARY_OPERATION");
 }
 
-// If a call has a large share in C code, the call's text shows this share.
+// If a call spends a large share of its time in C code, the text of the call
+// shows this share.
 TEST(test_what_is_called)
 {
     struct ListingRow row = {.target = NULL_U64,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that a snapshot's JSON can be parsed, that null stays null, and that
-// the text contains no harmful character.
+// Tests three rules for a snapshot's JSON: it can be parsed, null stays null,
+// and no text contains a harmful character.
 #include "tests/tui/sample.h"
 #include "tui/model/json.h"
 #include "tui/text/text.h"
@@ -80,7 +80,7 @@ TEST(test_reads_back)
     Snapshot_free(snapshot);
 }
 
-// Every member of every table is present, even if it is null.
+// Every member of every table is present in the JSON, even if it is null.
 TEST(test_null)
 {
     struct Snapshot *snapshot = Snapshot_new();

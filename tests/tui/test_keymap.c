@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the table of keys: it is complete and consistent, and its keys can be
-// written as text.
+// Tests the table of keys: the table is complete and consistent, and each key
+// can be written as text.
 #include "tui/screen/keymap.h"
 
 #include <stdio.h>

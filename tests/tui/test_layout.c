@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests the layout at every size: no line is outside of the screen or on top of
-// another, the table is always visible, and a wider screen never loses a
-// column.
+// Tests the layout at every size of the screen: no line is outside of the
+// screen or on top of another line, the table is always visible, and a wider
+// screen never has fewer columns.
 #include "tui/screen/layout.h"
 #include "tui/views/table.h"
 
@@ -26,7 +26,8 @@ static void check_lines(const struct Layout *layout, bool bare)
     assert_true(!bare || layout->detail_y < 0);
 }
 
-// Returns the list with the main table's columns on a screen of `width` cells.
+// Returns the list that has the main table's columns on a screen of `width`
+// cells.
 static struct List columns_at(int width, enum ColumnId sort, bool sampled)
 {
     struct Snapshot snapshot = {0};
@@ -47,7 +48,7 @@ static bool has(const struct List *list, enum ColumnId id)
 
 static void check_columns(const struct List *list, int width, bool sampled)
 {
-    int free_from = 1; // the marker is in the cell before
+    int free_from = 1; // the marker of the selection is in the cell before
     assert_true(list->column_count >= 3);
     assert_true(has(list, COLUMN_FUNCTION));
     for (int i = 0; i < list->column_count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the list's selection: it is always one of the rows, it follows its row,
-// and it is always visible.
+// Tests the selection of a list: the selection is always one of the rows, it
+// follows its row, and it is always visible.
 #include "tui/screen/key.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"
@@ -69,7 +69,7 @@ static void check(const struct List *list, long count, long height)
     assert_true(list->top >= 0);
     assert_true(list->top <= list->selected);
     assert_true(list->selected < list->top + rows);
-    // There are no empty lines as long as rows above are hidden.
+    // As long as rows above are hidden, there are no empty lines at the bottom.
     assert_true(list->top == 0 || list->top + rows <= count);
 }
 
@@ -100,7 +100,7 @@ TEST(test_the_selection_stays_with_its_row)
     struct List list = {0};
     struct ListRows rows = trees();
     turn();
-    // The selection is at the top.
+    // The selection is at the top of the list.
     assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
     assert_string_equal(selected(&list, &rows), "ash");
@@ -108,14 +108,15 @@ TEST(test_the_selection_stays_with_its_row)
     assert_string_equal(selected(&list, &rows), "birch");
     turn();
     assert_string_equal(selected(&list, &rows), "birch");
-    rows.count = 3; // the row is filtered out, so another row is selected
+    rows.count = 3; // the filter hides the row, so another row is selected
     assert_string_equal(selected(&list, &rows), "larch");
     rows.count = 8;
-    assert_string_equal(selected(&list, &rows), "birch"); // the row is back
+    // the row is shown again
+    assert_string_equal(selected(&list, &rows), "birch");
     List_press(&list, &rows, REQUEST_HOME, 0);
     assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
-    // The selection stays at the top.
+    // The selection stays at the top of the list.
     assert_string_equal(selected(&list, &rows), "ash");
     rows.count = 0;
     assert_int_equal(List_selected(&list, &rows), -1);
@@ -133,14 +134,14 @@ TEST(test_search)
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "cedar");
     assert_true(List_find(&list, &rows, "a", -1, false));
-    // The search wraps around at the top.
+    // At the top, the search continues from the bottom.
     assert_true(List_find(&list, &rows, "a", -1, false));
     assert_string_equal(selected(&list, &rows), "oak");
-    // The search wraps around at the bottom.
+    // At the bottom, the search continues from the top.
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "ash");
     assert_true(List_find(&list, &rows, "elm", 1, false));
-    // The search finds the only match again.
+    // The search finds the only match once more.
     assert_true(List_find(&list, &rows, "elm", 1, false));
     assert_string_equal(selected(&list, &rows), "elm");
     assert_false(List_find(&list, &rows, "rose", 1, true));
@@ -248,12 +249,12 @@ TEST(test_sorting)
     assert_true(list.invert);
     List_press(&list, &rows, REQUEST_INVERT, 0);
     assert_false(list.invert);
-    // Wraps around at the end of the columns.
+    // After the last column, the first one follows.
     List_press(&list, &rows, REQUEST_SORT_NEXT, 0);
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
     assert_int_equal(list.sort, 1);
-    // The gap belongs to the column NAME.
+    // A click into the gap counts as a click on the column NAME.
     List_press(&list, &rows, REQUEST_CLICK, gap);
     assert_int_equal(list.sort, 0);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Traces a real program, and presses every key of the help in the key's own view. The keys
-are read from the help itself. For each key, this file needs an entry with the key's effect,
-and the key must have this effect."""
+"""Traces a real program, and presses every key of the help in the view to which the key
+belongs. The test reads the keys from the help itself. For each key, this file needs an
+entry with the effect of the key, and the test checks this effect."""
 
 import os
 import re
@@ -31,7 +31,8 @@ def program(tmp_path_factory):
     process = subprocess.Popen(
         [
             PYTHON,
-            *("-m", "ocular.demo", "--pause", "0.2"),  # leaves CPU time for the viewer
+            # the pauses leave CPU time for the viewer
+            *("-m", "ocular.demo", "--pause", "0.2"),
             *("--serve", "--output", str(place / "own.json")),
         ],
         cwd=place,
@@ -61,7 +62,7 @@ def top(program, tmp_path):
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
-    viewer.wait("escape_time")  # the tests search for it
+    viewer.wait("escape_time")  # the tests search for this function
     viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20)
     yield viewer
     viewer.close()
@@ -88,7 +89,7 @@ def read_help(top):
 
 
 def still(top):
-    """Pauses the viewer, so that only keys change the screen."""
+    """Pauses the viewer, so that only keys can change the screen."""
     if "‖ paused" not in top.settle(0.04):
         top.press("Space")
         top.wait("‖ paused")
@@ -109,8 +110,8 @@ def main_screen(top):
     raise AssertionError("not the main screen:\n" + top.shown())
 
 
-# For each key: the keys to press before it, and its effect. The effect is a pattern that
-# was not on the screen before, or a function of the texts before and after.
+# {key: the keys to press before it, and its effect}. The effect is a pattern that was not
+# on the screen before, or a function of the screen's texts before and after.
 def moved(before, after):
     return selected(after) and selected(before)[2:] != selected(after)[2:]
 
@@ -132,8 +133,8 @@ def turns_round(before, after):
 
 
 def box(text):
-    """Returns the name of the selected box of the flame graph, from the line below the
-    graph."""
+    """Returns the name of the selected box of the flame graph, which stands in the line
+    below the graph."""
     return text.splitlines()[-2].split("  ")[0].strip()
 
 
@@ -148,7 +149,8 @@ def jumped(before, after):
 
 
 def counts_move(before, after):
-    """Returns true if the mark moved from the log to the counts at its right."""
+    """Returns true if the selection went from the log of changes to the counts at its
+    right."""
     was, now = (re.search("(?m)^.*▸.*$", text) for text in (before, after))
     return was and now and was[0].index("▸") < 3 < now[0].index("▸")
 
@@ -231,7 +233,7 @@ EFFECTS = {
         "I": ([], turns_round),
         "i": ([], r"\d+ idle hidden"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
-        "Space": ([], "● live"),  # the viewer was paused before
+        "Space": ([], "● live"),  # the viewer was paused before this key
         "Z": ([], "● live"),
         "+": (["-"], "A snapshot every 0.5s"),
         "=": (["-"], "A snapshot every 0.5s"),
@@ -264,12 +266,13 @@ VIEWS = {
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
-    "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),  # a box with two boxes below it
+    # this pattern is a box with two boxes below it
+    "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),
 }
 
 
 def check(top, heading, name):
-    """Presses one key on a paused screen and checks its effect."""
+    """Presses one key while the viewer is paused, and checks the key's effect."""
     prepare, wanted = EFFECTS[heading][name]
     main_screen(top)
     still(top)
@@ -297,7 +300,8 @@ def test_every_key_of_the_help(program, top):
     settings = {names[0]: about for names, about in table.pop("This trace")}
     assert settings["versions"].strip().startswith("CPython 3.")
     assert settings["mode"].strip() == "adaptive, threshold 500"
-    top.resize(150, 70)  # only the help needed the height; large frames take long to read
+    # only the help needed so many lines; it takes long to read large frames
+    top.resize(150, 70)
     top.wait(lambda text: "q Quit" in text.splitlines()[69])
     assert set(table) == set(EFFECTS)
     for heading, rows in table.items():
@@ -350,7 +354,7 @@ def test_specialisation_and_threads_of_the_real_program(top):
     top.wait(lambda text: all(name in text for name in names))
     top.press("/", *"analyst", "Enter", "Enter")
     top.wait("thread analyst of 6")
-    top.wait(r"\d%.*(numeric|streams)\.py")  # even if the thread gets little CPU time
+    top.wait(r"\d%.*(numeric|streams)\.py")  # the thread can get little CPU time
 
 
 HANGING = """
@@ -398,12 +402,13 @@ def test_a_handler_that_hangs(tmp_path):
             viewer = Top(directory, "-p", str(program.pid), size=(120, 30))
             viewer.wait(MAIN)
             viewer.press("\\", *"service.py", "Enter", "l")
-            # The handler's calls take 5 ms. main and serve never end.
+            # The calls of the request handler take 5 ms. The calls of main and serve never
+            # end.
             text = viewer.wait(r"\dms .* handle +serv(.|\n)* 1 +[\d.]+m?s .* serve ")
             assert not re.search(r"[sm]!", text)
             program.stdin.write("hang\n")
             program.stdin.flush()
-            # the handler that hangs is above all others
+            # the handler whose call hangs is above all others
             text = viewer.wait(r"FUNCTION.*\n▸.* [12] +[\d.]+s! .* handle ")
             assert len(re.findall(r"[sm]!", text)) == 1
             viewer.press("Enter")
@@ -504,7 +509,7 @@ for line in sys.stdin:
     ],
 )
 def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
-    """The code's rows and the log of transitions change without a key."""
+    """The rows of the code and the log of changes are updated without a key."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
     with subprocess.Popen(
@@ -538,7 +543,8 @@ def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
 @pytest.mark.once
 @pytest.mark.parametrize("end", ["exit", "crash", "kill"])
 def test_the_end_of_the_program(tmp_path, end):
-    """The last state stays on the screen with a mark, and keys still work."""
+    """After the end of the process, the last state stays on the screen with a mark, and
+    keys still work."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
     source = FORKING.replace(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests the model: rows keep their history between snapshots, the order is
-// total, the selection follows its function, and null is sorted last.
+// Tests the model of the main table: rows keep their history from one snapshot
+// to the next, the order is total, the selection follows its function, and null
+// is sorted last.
 #include "tests/tui/sample.h"
 #include "tui/model/deopt.h"
 #include "tui/model/model.h"
@@ -36,7 +37,7 @@ static const char *name_at(size_t index)
     return Model_row(&model, index)->now->name;
 }
 
-// A share of fewer than WINDOW_LEAST samples counts as 0.
+// A share that is based on fewer than WINDOW_LEAST samples counts as 0.
 static double share_of(const struct Row *row)
 {
     double share = Row_share(row);
@@ -73,11 +74,12 @@ static void check_order(void)
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
         if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
-            // Idle rows come last in both directions.
+            // Rows of idle functions come last in both directions.
             assert_true(Row_is_idle(y));
             continue;
         }
-        assert_true(!isnan(a) || isnan(b)); // null comes last
+        // a row whose key is null comes last
+        assert_true(!isnan(a) || isnan(b));
         if (!isnan(b))
             assert_true(model.invert ? a <= b : a >= b);
         if (a == b)
@@ -108,7 +110,7 @@ TEST_WITH(test_every_column_sorts, prepare, finish)
     assert_true(strcmp(name_at(0), name_at(1)) > 0);
 }
 
-// Makes a function without samples, with this name and these numbers.
+// Makes a function that has no samples, but this name and these numbers.
 static void make(struct Function *function, const char *name, double rate,
                  double avg, uint64_t self)
 {
@@ -139,8 +141,8 @@ static void push_idle_program(unsigned tick)
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
-// Most functions have no samples: they are sorted by their recent cost, and
-// then by their total.
+// Functions without samples, which are most functions, are sorted by their
+// recent cost, and then by their total.
 TEST_WITH(test_an_idle_program, prepare, finish)
 {
     static const char *const order[] = {"sampled", "costly",       "frequent",
@@ -171,12 +173,13 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     assert_int_equal(model.hidden, 0);
 }
 
-// A function that hangs is sorted by the age of its oldest call. Functions of
-// which no call has ended come last.
+// A function of which a call hangs is sorted by the age of its oldest call.
+// Functions of which no call has ended come last.
 TEST_WITH(test_the_order_of_latencies, prepare, finish)
 {
     static const char *const order[] = {
-        "make_handler.<locals>.wrapper", // hangs for 18 s
+        "make_handler.<locals>.wrapper", // a call of this function has run for
+                                         // 18 s
         "idle", "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8.\xe8\xaf\xbb\xe5\x8f\x96",
         "Plan.execute"};
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
@@ -197,7 +200,7 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
         assert_string_not_equal(name_at(i), "main");
     Model_sort_by(&model, COLUMN_OLDEST);
     assert_string_equal(name_at(0), "main");
-    // Each of the two views has its own order.
+    // The main view and the latency view each have an order of their own.
     Model_show_latency(&model, false);
     assert_int_equal(model.sort, COLUMN_AVG);
     assert_true(model.invert);
@@ -247,7 +250,7 @@ TEST_WITH(test_one_thread, prepare, finish)
     const struct Thread *thread = &model.snapshot->threads[1];
     double all = Model_share(&model);
     Model_watch(&model, thread);
-    // The thread's fourth entry stands for other functions.
+    // The fourth entry in the thread's list stands for all other functions.
     assert_int_equal(model.shown, 3);
     assert_true(Model_share(&model) == thread->cpu_share);
     double listed = 0;
@@ -255,7 +258,7 @@ TEST_WITH(test_one_thread, prepare, finish)
         listed += Row_share(Model_row(&model, i));
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
-    // The filter hides rows, but the process lists them.
+    // The filter hides rows that the process sends.
     Model_filter(&model, "no such thing");
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
@@ -264,19 +267,19 @@ TEST_WITH(test_one_thread, prepare, finish)
         const struct Row *row = Model_row(&model, i);
         assert_true(row->part && Row_share(row) > 0);
         assert_true(Row_share(row) < row->now->share);
-        // The trend was another thread's.
+        // The trend that was computed before belonged to another thread.
         assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     }
     check_order();
-    push(2); // the thread stays chosen
+    push(2); // the thread is still chosen
     assert_int_equal(model.shown, 3);
     Model_watch(&model, NULL);
     assert_true(isnan(Model_unlisted(&model)));
     assert_int_equal(model.shown, 12);
     assert_true(fabs(Model_share(&model) - all) < all / 2);
     assert_false(Model_row(&model, 0)->part);
-    // A thread that has ended has no functions, and a thread that is not listed
-    // any more has no share.
+    // A thread that has ended has no functions, and a thread that is no longer
+    // in the list has no share.
     Model_watch(&model, &model.snapshot->threads[4]);
     assert_int_equal(model.shown, 0);
     model.thread.tid = 1;
@@ -297,7 +300,8 @@ TEST_WITH(test_history, prepare, finish)
     assert_int_equal(known, 5);
     assert_true(row->trend[TREND_LENGTH - 1] == (float)row->now->share);
     assert_int_equal(row->unseen, 0);
-    // Functions that disappear keep their history for a time.
+    // Functions that disappear from the snapshots keep their history for a
+    // time.
     uint64_t id = row->id;
     for (unsigned tick = 5; tick < 9; tick++) {
         struct Snapshot *snapshot =
@@ -333,7 +337,7 @@ TEST_WITH(test_reset, prepare, finish)
     assert_int_equal(model.base_events, 12000000);
     for (size_t i = 0; i < model.shown; i++)
         assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
-    // A new trace begins: nothing of the old counts is left.
+    // A new trace begins: nothing is left of the counts of the old trace.
     struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
     young->uptime_s = 1;
     Model_push(&model, young);
@@ -354,11 +358,12 @@ TEST_WITH(test_baseline, prepare, finish)
     push(3);
     pair = &model.snapshot->transition_pairs[0];
     assert_true(Model_pair_count(&model, pair) == 9);
-    // The rows are sorted by the growth of the share, not by the share.
+    // The rows are sorted by the growth of their share, and not by the share
+    // itself.
     for (size_t i = 1; i < model.shown; i++) {
         double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
         double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
-        // A smaller change counts as none.
+        // A smaller change counts as no change.
         double sample = 1 / model.window.per_share;
         assert_true((fabs(a) < sample ? 0 : a) >= (fabs(b) < sample ? 0 : b) ||
                     Row_is_idle(Model_row(&model, i)));
@@ -390,17 +395,18 @@ TEST_WITH(test_a_baseline_of_others, prepare, finish)
         Model_watch(&model, choices[i]);
         Model_baseline(&model);
         assert_true(model.baseline);
-        Model_watch(&model, choices[i]); // the same choice as before
+        Model_watch(&model, choices[i]); // this is the same choice as before
         assert_true(model.baseline);
         Model_watch(&model, choices[i + 1]);
         assert_false(model.baseline);
         assert_null(Mark_thread(&model.baseline_mark, &threads[0]));
-        check_order(); // the key is what the screen shows
+        // the key by which rows are sorted is the number on the screen
+        check_order();
     }
 }
 
-// An instruction that changes repeatedly between specialised forms never
-// returns to its base, but is marked as well.
+// An instruction that changes again and again from one specialised form to
+// another never returns to its base opcode, but is marked as well.
 TEST_WITH(test_storms, prepare, finish)
 {
     struct Transition swing = {.seen_at_s = 95,
@@ -421,15 +427,15 @@ TEST_WITH(test_storms, prepare, finish)
         assert_false(Deopt_has(&deopt, &other));
         Deopt_release(&deopt);
     }
-    swing.storm = NULL_U64; // an older Ocular reports no storms
+    swing.storm = NULL_U64; // an older version of Ocular reports no storms
     assert_int_equal(Deopt_init(&deopt, snapshot), 0);
     assert_false(Deopt_has(&deopt, &function));
     Deopt_release(&deopt);
     Snapshot_free(snapshot);
 }
 
-// These ids are the worst case for a hash table, and a hostile process may send
-// them.
+// These ids are the worst case for a hash table, and a hostile process could
+// send them.
 TEST_WITH(test_odd_ids, prepare, finish)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});

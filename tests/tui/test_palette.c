@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests that every colour is readable on a white and on a black terminal, and
-// on the viewer's own bars. Without colours, a selected row still differs from
-// other rows.
+// Tests that every colour is readable on three backgrounds: a white terminal, a
+// black terminal, and the viewer's own bars. Without colours, a selected row
+// still looks different from other rows.
 #include "tui/screen/canvas.h"
 #include "tui/screen/palette.h"
 
@@ -9,8 +9,9 @@
 
 #include "tests/unit.h"
 
-// Returns the luminance of one of xterm's 256 colours. The first eight are
-// xterm's defaults; from 16 on there is a cube of colours, then greys.
+// Returns the luminance of one of xterm's 256 colours. The first eight of these
+// colours are xterm's defaults; from 16 on there is a cube of colours, and then
+// greys.
 static double luminance(int colour)
 {
     static const double first[8][3] = {
@@ -38,9 +39,9 @@ static double contrast(double a, double b)
     return (fmax(a, b) + .05) / (fmin(a, b) + .05);
 }
 
-// Checks the contrast on the paint's own background. If the paint has no
-// background, checks the contrast on a black and on a white terminal. Colours
-// below `own` are chosen by the terminal.
+// Checks the contrast of a paint on its own background. If the paint has no
+// background of its own, checks the contrast on a black and on a white
+// terminal. Colours with a number below `own` are chosen by the terminal.
 static void check_contrast(struct Paint paint, int own, double on_white)
 {
     if (paint.foreground < own)
@@ -60,7 +61,7 @@ TEST(test_contrast)
         uint8_t style = (uint8_t)i, selected = style | STYLE_SELECTED;
         check_contrast(Palette_paint(style, 256), 16, 2.3);
         check_contrast(Palette_paint(selected, 256), 16, 2.3);
-        // The limit is the contrast of green.
+        // The contrast of green is the limit.
         check_contrast(Palette_paint(style, 16), 0, 2.1);
         check_contrast(Palette_paint(selected, 16), 0, 2.1);
     }

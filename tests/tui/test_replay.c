@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests the replay of a recording: it plays all messages in order, one snapshot
-// for each step or at the recorded times, and answers requests from the file.
-// The replay refuses a damaged file, or ends early with a message.
+// Tests the replay of a recording: the replay plays all messages in order, and
+// answers requests from the file. It plays one snapshot at each call, or
+// snapshots at the recorded times. The replay refuses a damaged file, or ends
+// early with a message.
 #include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
@@ -46,8 +47,8 @@ static void add(struct Capture *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// Records three snapshots `apart` seconds apart, and the code of function 1
-// twice.
+// Makes a recording of three snapshots that are `apart` seconds apart, and of
+// the code of function 1, which it has twice.
 static void record(double apart)
 {
     struct Capture recording;
@@ -91,8 +92,8 @@ static void write_whole(const char *data, size_t size)
     fclose(file);
 }
 
-// A truncated file is refused, or plays up to the cut. A file with random bytes
-// never crashes the viewer.
+// The viewer refuses a truncated file, or plays the messages before the cut. A
+// file of random bytes never crashes the viewer.
 TEST_WITH(test_damaged, prepare, finish)
 {
     struct stat status;
@@ -134,7 +135,7 @@ static void garble(long at, const void *bytes, size_t size)
     fclose(file);
 }
 
-// Returns the offset of the frame in the n-th entry of this type.
+// Returns the offset of the frame in the n-th entry of this type of message.
 static long place_of(enum MessageType type, int number)
 {
     uint8_t start[CAPTURE_TIME_SIZE + 12];
@@ -154,12 +155,12 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// The replay plays the part before the damage. The replay then reports the
-// damage and not the end of the recording.
+// The replay plays the messages before the damage. Then the replay reports the
+// damage, and not the end of the recording.
 TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 {
     static const struct {
-        int offset; // offset in bytes in the frame
+        int offset; // offset in the frame, in bytes
         const char *bytes;
     } damages[] = {
         {12, "\xff\xff\xff\xff"}, {0, "Xc"}, {4, "\xff\xff\xff\xff"}};
@@ -203,7 +204,7 @@ TEST_WITH(test_another_protocol, prepare, finish)
     struct Feed feed;
     struct Answer answer;
     record_version(WIRE_VERSION);
-    open_replay(&feed, true); // the first snapshot is due at once
+    open_replay(&feed, true); // the first snapshot is shown at once
     Feed_next(&feed, &answer);
     struct Snapshot *first = Feed_take(&feed);
     assert_non_null(first);

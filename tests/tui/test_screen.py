@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests ocular-top on a real pseudo-terminal, read with a terminal emulator.
+"""Tests ocular-top on a real pseudo-terminal. A terminal emulator reads its screen.
 
-OCULAR_TOP names the program. The process that it watches is fake_server.
+OCULAR_TOP has the path of the program. The process that it watches is the program
+fake_server.
 """
 
 import json
@@ -36,7 +37,7 @@ def directory(tmp_path):
 
 @pytest.fixture
 def start(directory):
-    """Starts servers and viewers, and ends all of them."""
+    """Starts servers and viewers, and ends all of them after the test."""
     running = []
 
     def serve(*arguments, **options):
@@ -94,8 +95,8 @@ def run(directory, *arguments, **env):
 
 
 def stopped(top):
-    """Stops the viewer while the viewer has no new data. Returns the lines of its
-    screen."""
+    """Stops the viewer at a moment when it has no new data. Returns the lines of the
+    viewer's screen."""
     while True:
         seen = top.settle()
         os.kill(top.pid, signal.SIGSTOP)
@@ -108,7 +109,7 @@ def stopped(top):
 
 
 def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
-    """A key acts on the screen that was visible when it was pressed."""
+    """A key acts on the screen that was visible when the key was pressed."""
     top = quick
     seen = stopped(top)
     top.server.send_snapshots()
@@ -116,7 +117,8 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     top.press("?")
     os.kill(top.pid, signal.SIGCONT)
     top.wait("keys, columns and marks")
-    # The help begins at the top. The output before the help draws the old list.
+    # The help begins at the top. The output before the help draws the list as it was
+    # before.
     drawn = Screen(top.width, top.height)
     Stream(drawn).feed(top.raw.partition(b"keys, columns and marks")[0])
     assert drawn.display[2:] == seen[2:]
@@ -130,13 +132,13 @@ def test_a_snapshot_now(start):
     def sent():
         return server.requests().count("snapshot ")
 
-    # One snapshot was sent at once, and more snapshots until the process knew that the rate
-    # is one snapshot a minute.
+    # One snapshot was sent at once, and further snapshots until the process knew the rate
+    # of one snapshot a minute.
     wait_until(lambda: sent() >= 2, SLOW)
     for _ in range(3):
         before = sent()
         viewer.press("F5")
-        # Without F5 the next snapshot would come after a minute.
+        # Without F5 the next snapshot would come only after a minute.
         wait_until(lambda before=before: sent() > before, 30, "a snapshot")
 
 
@@ -162,14 +164,14 @@ def test_sorting(top):
     top.wait("TREND▼")
     top.press("F6", "G", "k", "Enter")
     top.wait("FUNCTION▲")
-    # the chosen column is not shown on a screen of 80 cells
+    # a screen of 80 cells does not show the chosen column
     top.press("F6", "g", *["j"] * 13, "Enter")
     top.wait("TOTAL▼")
     top.press("F6")
     top.wait("SORT BY")
     top.press("q")
     top.wait("TOTAL▼")
-    # other keys close the menu and then act as usual
+    # keys that the menu does not know close the menu, and then have their usual effect
     top.press("F6", "g", "Enter", ">", "F6", ">")
     top.wait("CALLS/s▼")
     top.press("<", "<", "<")
@@ -214,14 +216,14 @@ def test_pause_freezes_numbers_but_not_keys(quick):
 
 
 def test_rearm_is_of_the_function_that_is_selected(top):
-    """In each view, `a` re-arms the function that is selected in this view, and not the
-    function that is selected on the main screen."""
+    """In each view, `a` re-arms the function that is selected in this view, and not the one
+    that is selected on the main screen."""
     views = (
-        # the function is Plan.execute
+        # the selected function is Plan.execute
         (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
         # the selected function is a callee of the first one
         (("c",), "CALLEES", "jjj", 2),
-        (("f",), "all threads", "j", 12),  # the function is <module>
+        (("f",), "all threads", "j", 12),  # the selected function is <module>
     )
     for opened_by, ready, moves, wanted in views:
         top.press(*opened_by)
@@ -291,7 +293,7 @@ def test_waiting_in_words(start):
     server = start.server("--mute", "--notice")
     top = start("-p", str(server.pid))
     text = top.wait("Arming")
-    assert "[31m" in text  # the escape character itself was removed
+    assert "[31m" in text  # only the escape character itself was removed
     assert b"\x1b[31m\xe2" not in top.raw
     top.press("B")
     top.wait("There are no numbers yet")
@@ -334,8 +336,8 @@ def test_save(start, tmp_path):
 
 
 def test_save_says_what_it_saves(start, tmp_path):
-    """The message after saving says what was saved: the front view, with the counts on the
-    screen."""
+    """The message after saving says what the file contains: the front view, with the counts
+    on the screen."""
     server = start.server()
     top = start("-p", str(server.pid), cwd=str(tmp_path))
     top.wait("Plan.execute")
@@ -408,7 +410,7 @@ def test_mouse_can_be_left_to_the_terminal(start):
         )
 
 
-# --- Other views
+# --- Views other than the main view -------------------------------------------
 
 
 def test_threads(top, tmp_path):
@@ -452,7 +454,7 @@ def test_record_and_replay(start, directory, tmp_path):
     file = tmp_path / "recording"
     top = start("-p", str(server.pid), "-d", "0.2", "--record", str(file))
     top.wait("Plan.execute")
-    # the file begins with HELLO, which has the protocol's version
+    # the file begins with HELLO, which contains the protocol's version
     assert file.read_bytes()[24:28] == b"Oc\x01\0"
     snapshot = b"Oc\x02\0"
 
@@ -461,7 +463,8 @@ def test_record_and_replay(start, directory, tmp_path):
         return file.read_bytes().count(snapshot) >= 8
 
     wait_until(recorded, SLOW)
-    server.wait_for_request("request 17 1 ")  # the recorder requested this function's code
+    # the recording needs the code of this function
+    server.wait_for_request("request 17 1 ")
     top.press("q")
     assert top.wait_gone() == 0
     server.stop()
@@ -505,7 +508,8 @@ def test_a_recording_has_a_speed_and_a_pause(start, tmp_path):
     top.press("Space")
     top.wait("‖ paused")
     before = top.settle()
-    top.settle(1.2)  # the recording has one snapshot a second, so two are due
+    # the recording has one snapshot a second, so two snapshots are played in this time
+    top.settle(1.2)
     assert top.text() == before
 
 
@@ -538,7 +542,7 @@ def test_recordings_that_cannot_be(start, directory, tmp_path):
     assert done.returncode == 2
 
 
-# --- Sizes and looks
+# --- Sizes and colours --------------------------------------------------------
 
 
 def test_resize(top):
@@ -584,7 +588,7 @@ def test_unknown_terminals_are_treated_like_xterm(start, term):
     start("-p", str(server.pid), TERM=term).wait("Plan.execute")
 
 
-# --- Leaving
+# --- The end of the viewer ----------------------------------------------------
 
 
 @pytest.mark.parametrize("views", ["", "c", "ch", "h"])
@@ -642,8 +646,8 @@ def test_a_crash_restores_the_terminal(top, number):
 
 
 def test_stop_and_continue(top):
-    # The process group is orphaned here, so the kernel ignores SIGTSTP. SIGSTOP stops the
-    # viewer, and SIGCONT is tested.
+    # The viewer's process group is orphaned in this test, so the kernel ignores SIGTSTP.
+    # Therefore SIGSTOP stops the viewer, and the test checks SIGCONT.
     os.kill(top.pid, signal.SIGSTOP)
     os.waitpid(top.pid, os.WUNTRACED)
     top.resize(120, 25)
@@ -655,7 +659,7 @@ def test_stop_and_continue(top):
     top.wait(lambda text: "Plan.execute" in selected(text))
 
 
-# --- The program's end and its silence
+# --- A process that ends or does not answer -----------------------------------
 
 
 def test_silent_program(start):
@@ -668,7 +672,7 @@ def test_silent_program(start):
     top.wait("● live")
 
 
-# --- Choosing
+# --- The list of processes ----------------------------------------------------
 
 
 def test_one_process_needs_no_choice(start):
@@ -677,8 +681,8 @@ def test_one_process_needs_no_choice(start):
 
 
 def choose(top, server):
-    """Selects the server's process in the list, from the top: processes that do not serve
-    are below those that serve."""
+    """Selects the row of the server's process, beginning at the top of the list: processes
+    that do not serve are below the processes that serve."""
     top.press("Home")
     for _ in range(100):
         if f" {server.pid} " in selected(top.settle()):
@@ -742,14 +746,14 @@ def test_processes_come_and_go(start, directory):
 
 
 def test_a_chosen_process_that_refuses(start, directory):
-    """The refusal is shown on the list, which stays open."""
+    """The refusal appears on the list, which stays open."""
     start.server()
     broken = start.server()
     top = start()
     top.wait("which process")
     while str(broken.pid) not in selected(top.settle()):
         top.press("Down")
-    os.kill(broken.pid, signal.SIGSTOP)  # the process cannot send HELLO
+    os.kill(broken.pid, signal.SIGSTOP)  # a stopped process cannot send HELLO
     stat = Path(f"/proc/{broken.pid}/stat")
     wait_until(lambda: stat.read_text().rpartition(") ")[2][0] == "T", SLOW)
     top.press("Enter")
@@ -822,7 +826,7 @@ def test_processes_that_do_not_serve(directory):
     assert done.returncode == 1 and done.stderr.startswith("ocular-top: ")
 
 
-# --- Without a terminal
+# --- A viewer without a terminal ----------------------------------------------
 
 
 def test_once(start, directory):
@@ -883,7 +887,8 @@ def test_keys_without_a_terminal(start, directory):
 
 
 def test_latencies_without_a_terminal(start, directory):
-    """-s opens the latency view. The first frame waits for the CPU time of a call."""
+    """The option -s wall_p99 opens the latency view. The first frame waits for the CPU time
+    of a call."""
     start.server()
     done = run(directory, "--once", "-s", "wall_p99", "--size", "120x30")
     assert re.search(r"IN FLIGHT +OLDEST +P50 +P99▼", done.stdout)
@@ -925,8 +930,8 @@ def test_json(start, directory):
 
 
 def test_json_after_keys(start, directory, tmp_path):
-    """The JSON is that of the view that the keys opened, sorted and filtered by the
-    keys."""
+    """The JSON has the data of the view that the keys have opened, sorted and filtered as
+    the keys say."""
     server = start.server()
     done = run(directory, "--once", "--json", "--keys", "\\bench<Enter>><lt>I")
     data = json.loads(done.stdout)
@@ -935,7 +940,8 @@ def test_json_after_keys(start, directory, tmp_path):
     done = run(directory, "--once", "--json", "--keys", "f")
     assert json.loads(done.stdout)["rows"][0]["parent"] is None
     done = run(directory, "--once", "--json", "--keys", "<Enter>")
-    assert done.returncode == 1 and done.stdout == ""  # the simulated process has no code
+    # the simulated process has no code to show
+    assert done.returncode == 1 and done.stdout == ""
     assert "Annotate: there is nothing to print yet" in done.stderr
     file = str(tmp_path / "sample")
     subprocess.run(

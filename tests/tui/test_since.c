@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the snapshot that the key E saves: the functions and counts on the
-// screen.
+// Tests the snapshot that the key E saves: it has the functions and counts that
+// are on the screen.
 #include "tests/tui/sample.h"
 #include "tui/model/since.h"
 
@@ -14,7 +14,8 @@ static void push(struct Model *model, unsigned tick)
         Model_push(model, Sample_new((struct SampleWish){.tick = tick})), 0);
 }
 
-// Some counters of the sample decrease; their difference is shown as 0.
+// Some counters in the samples decrease; then the viewer shows 0 as their
+// difference.
 static uint64_t as_shown(double count)
 {
     return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);
@@ -75,8 +76,8 @@ TEST(test_since_a_reset)
     Model_release(&model);
 }
 
-// The newest count is below the estimate at the reset, but calls never become
-// negative.
+// The newest count is below the estimate at the time of the reset, but the
+// number of calls never becomes negative.
 TEST(test_an_estimate_that_was_too_high)
 {
     struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});
@@ -106,7 +107,8 @@ TEST(test_an_estimate_that_was_too_high)
     Model_release(&model);
 }
 
-// The shares belong to one thread, and only this thread's functions are saved.
+// One thread is chosen, so the saved shares belong to this thread, and only its
+// functions are saved.
 TEST(test_one_thread)
 {
     struct Model model;
@@ -127,7 +129,7 @@ TEST(test_one_thread)
                     isnan(function->wait_share));
     }
     Since_release(&since);
-    // The snapshot is saved from another view.
+    // The user saves the snapshot in another view than the main view.
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.tid == NULL_U64);
     for (size_t i = 0; i < since.snapshot.function_count; i++)
@@ -138,7 +140,7 @@ TEST(test_one_thread)
     Model_release(&model);
 }
 
-// A thread with the id of an earlier thread is another thread.
+// A new thread that has the id of an earlier thread is another thread.
 TEST(test_a_tid_that_comes_again)
 {
     struct Model model;
@@ -158,7 +160,7 @@ TEST(test_a_tid_that_comes_again)
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.snapshot.threads[1].cpu_s == .1);
     assert_true(since.snapshot.threads[1].samples == threads[1].samples);
-    // This is still the same thread.
+    // This is still the same thread as before.
     assert_true(since.snapshot.threads[2].cpu_s == 10);
     assert_true(since.snapshot.threads[3].cpu_s == threads[3].cpu_s);
     assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);

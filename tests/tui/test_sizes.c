@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tests every view at every size and with any names. Nothing harmful reaches
-// the screen, no text covers another text, a table has rows, and a notice
-// appears if the view does not fit. All this is also true while a prompt is
-// open, and in the list of processes. With SIZES=all every size is tested, not
-// only some.
+// Tests every view at every size of the screen, and with names of any kind.
+// Nothing harmful reaches the screen, no text covers another text, and a table
+// has rows. If the view does not fit, a notice says so. The same is tested
+// while a prompt is open, and in the list of processes. With SIZES=all the test
+// uses every size, and not only some sizes.
 #include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"
 #include "tui/app/frame.h"
@@ -21,7 +21,7 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-// This is the path of a source file with hostile lines.
+// The path of a source file with hostile lines.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
@@ -33,7 +33,8 @@ static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
     Frame_draw(&stage->ui);
 }
 
-// Checks that a view has content, since an empty view would prove nothing.
+// Checks that a view shows something, because an empty view would prove
+// nothing.
 static void check_is_fed(const struct Stage *stage, bool sampled)
 {
     const struct Ui *ui = &stage->ui;
@@ -95,15 +96,16 @@ static void check_screen(struct Stage *stage, int width, int height)
         return;
     if (is_blank(&ui->canvas, 0) || is_blank(&ui->canvas, height - 1))
         complain(ui, "the first or last line is blank");
-    // A text in place of rows is one line lower.
+    // A text that is shown instead of rows is one line lower.
     if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
         is_blank(&ui->canvas, layout->body_y + 1))
         complain(ui, "the table is empty");
 }
 
-// Returns the next size. If `every` is true, the next size is the next number.
-// Otherwise steps are small at sizes at which columns are dropped, and large
-// under sanitizers, because sanitizers are ten times slower.
+// Returns the size to test after this one. If `every` is true, the next size is
+// the next number. Otherwise the difference is small at sizes at which columns
+// are left out, and large under sanitizers, which make the test ten times
+// slower.
 static int next(int size, int step, bool every)
 {
     if (UNDER_ASAN)
@@ -134,8 +136,8 @@ static void check_every_size(const char *keys, bool ascii,
     Stage_release(&stage);
 }
 
-// These keys open every view, with options off and on. The first UNSAMPLED
-// entries are also used without a sampler.
+// These keys open every view, with its options off and on. The first UNSAMPLED
+// entries are also tested without a sampler.
 static const char *const walks[] = {
     "",
     "o",
@@ -237,7 +239,7 @@ TEST(test_the_list_of_processes)
     Chooser_release(&chooser);
 }
 
-// A view keeps its selection visible after any resize.
+// After any change of the size, a view shows its selection.
 TEST(test_resizing)
 {
     struct Stage stage;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests how source files are read. The traced process names the file, so the
-// name is not trusted. Only regular files are read, a file that is too new or
-// too large is refused with a message, and hostile lines become harmless.
+// Tests the reading of source files. The traced process names the file, so the
+// viewer must not trust the name. The viewer reads only regular files, and
+// refuses a file that is too new or too large with a message. Hostile lines
+// become harmless.
 #include "tui/model/source.h"
 
 #include "tui/text/text.h"
@@ -92,13 +93,13 @@ TEST(test_what_is_not_there)
     expect("<stdin\x1b[31m>", NAN, SOURCE_NONE, "\xef\xbf\xbd[31m>");
 }
 
-// Reading must not wake the writer of a pipe, and must not touch a device.
+// The viewer must not wake the writer of a pipe, and must not touch a device.
 TEST(test_what_is_no_regular_file)
 {
     assert_int_equal(mkfifo(path_of("pipe.py"), 0600), 0);
     assert_int_equal(symlink("pipe.py", path_of("link.py")), 0);
     assert_int_equal(symlink("loop.py", path_of("loop.py")), 0);
-    alarm(20); // fails if reading waits
+    alarm(20); // the test fails if reading waits
     expect(path_of("pipe.py"), NAN, SOURCE_REFUSED, "is no regular file");
     expect(path_of("link.py"), NAN, SOURCE_REFUSED, "is no regular file");
     expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
@@ -143,8 +144,8 @@ TEST(test_a_change_while_it_is_looked_at)
     Source_release(&source);
 }
 
-// The process has another root directory. The process's paths begin at this
-// directory.
+// The process has a root directory of its own. The process's paths begin at
+// this directory.
 TEST(test_a_relative_path_below_another_root)
 {
     struct Source source;
@@ -190,7 +191,7 @@ TEST(test_tabs)
     check_expanded("\tx", "        x");
     check_expanded("ab\tc\td", "ab      c       d");
     check_expanded("", "");
-    // The glyph has two cells.
+    // This glyph is two cells wide.
     check_expanded("\xe4\xb8\xad\tx", "\xe4\xb8\xad      x");
     memset(line, '\t', 20000);
     line[20000] = 0;

@@ -43,7 +43,7 @@ static pid_t start(void *(*work)(void *))
         close(ends[0]);
         return child;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a failed assertion may end the parent
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a failed assertion could end the parent
     for (int i = 0; i < MAKERS; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work, NULL);
@@ -68,7 +68,7 @@ TEST(test_while_threads_end)
     int error = Stop_all(&stop, child, why, sizeof why);
     if (error == -EPERM) {
         end(child);
-        skip(); // the kernel forbids ptrace here
+        skip(); // the kernel forbids ptrace in this test
     }
     for (int i = 0; i < TIMES && !error; i++) {
         assert_true(stop.count > MAKERS);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests how the main table formats a function's numbers, null and the marks.
+// Tests the cells of the main table: the format of a function's numbers, of
+// null, and of the signs `~`, `>=` and `<`.
 #include "tests/tui/sample.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/text.h"
@@ -82,7 +83,8 @@ TEST(test_time_in_the_dark)
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "900k");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     assert_string_equal(says(COLUMN_WAITED, &row, &cycles), "4.0k");
-    function.self_cycles = 400000; // a callee was dark for most of the time
+    function.self_cycles = 400000; // a callee was dark for most of the time in
+                                   // which the function ran
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~1.0M");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     function.self_cycles = NULL_U64;
@@ -97,25 +99,26 @@ TEST(test_time_in_the_dark)
     assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
-    // The error of the number of calls does not affect the time.
+    // The error of the number of calls is no error of the time.
     function.calls_error = 0.3;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=500");
     function.calls_error = 0.1;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~1.2M");
-    function.calls_error = NAN; // an older version does not report it
+    function.calls_error = NAN; // an older version of Ocular does not report
+                                // calls_error
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~1.2M");
     function.run_samples = 3;
     function.calls_estimated = 1.234e6;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0G");
     assert_int_equal(cell.style, STYLE_FAINT);
-    Row_reset(&row); // 1000 more calls follow the reset
+    Row_reset(&row); // 1000 calls follow after the reset
     function.calls_estimated = 1.235e6;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0M");
 }
 
-// The hooks' cost is known to 20 ns, which is 40 cycles at 2 GHz.
+// The cost of hooks is known to 20 ns, which are 40 cycles at 2 GHz.
 TEST(test_too_short_to_be_told)
 {
     static const struct Display unknown = {true, false, NAN};
@@ -135,14 +138,14 @@ TEST(test_too_short_to_be_told)
         assert_string_equal(says(id, &row, &cycles), "40");
         assert_string_equal(says(id, &row, &times), "20ns");
     }
-    function.avg_cycles = 12; // this is the mean of many calls
+    function.avg_cycles = 12; // this number is the mean of many calls
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "12");
-    function.avg_cycles = 0; // the mean is too short to be measured
+    function.avg_cycles = 0; // this mean is too short to be measured
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
 }
 
-// The window has 100 samples of a whole core, so one sample is 1 %.
+// The window has 100 samples of a whole core, so one sample stands for 1 %.
 TEST(test_few_samples)
 {
     struct Function function = nothing();
@@ -151,14 +154,14 @@ TEST(test_few_samples)
     function.share = function.cpu_share = .314;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_5);
-    // This share comes from three samples.
+    // This share is based on three samples.
     function.share = function.cpu_share = .034;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "3%");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = function.cpu_share = .004;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
-    // This share is less than one sample, because the weight of old samples
-    // decreases.
+    // This share is less than one sample, because the weight of a sample
+    // decreases with its age.
     function.share = function.cpu_share = .001;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
     function.share = function.cpu_share = 0;
@@ -169,8 +172,9 @@ TEST(test_few_samples)
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
 }
 
-// In slices calls are counted over a known time. With an error above a quarter,
-// one digit of the number of calls is known, and above a half none.
+// Calls in slices are counted over a known time. If the error is above a
+// quarter, the number of calls is known with one digit, and above a half it is
+// not known.
 TEST(test_calls_counted_in_slices)
 {
     struct Function function = nothing();
@@ -188,7 +192,8 @@ TEST(test_calls_counted_in_slices)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=564");
-    // The error is relative to all calls, of which 10k were made since a reset.
+    // The error is relative to all calls. Of these, 10k were made since the
+    // reset.
     function.calls_error = 0.1;
     row.base.estimated = 24567;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~10k");
@@ -212,13 +217,13 @@ TEST(test_estimates_from_few_samples)
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     function.calls_error = 0.2;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
-    function.calls_error = 0.3; // too few calls were timed
+    function.calls_error = 0.3; // too few calls were timed for an exact mean
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    // If a rate comes from slices, the number of samples does not affect the
-    // rate.
+    // If a rate comes from slices, the number of samples does not matter for
+    // the rate.
     function.calls_per_s_error = 100;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     assert_int_equal(cell.style, STYLE_PLAIN);
@@ -234,7 +239,7 @@ TEST(test_estimates_from_few_samples)
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
     function.calls_error = NAN;
-    // A count since the start is based on all samples of the run.
+    // A number of calls since the start is based on all samples of the run.
     function.calls = 10;
     function.calls_exact = 0;
     function.calls_estimated = 4567;
@@ -254,7 +259,7 @@ TEST(test_estimates_from_few_samples)
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "");
 }
 
-// The longest text fits its column, so no number is cut.
+// The longest text of a cell fits its column, so no number is cut.
 TEST(test_cells_fit_their_columns)
 {
     struct Function function = nothing();
@@ -316,13 +321,16 @@ TEST(test_a_call_that_hangs)
         bool hangs;
     } cases[] = {
         {1.1, .01, .02, 19, 1, true},
-        {.9, .01, .02, 19, 1, false}, // it may end soon
-        {1.1, .2, .3, 19, 1, false},  // P99 is not much shorter
+        {.9, .01, .02, 19, 1, false}, // this call could end soon
+        {1.1, .2, .3, 19, 1, false},  // P99 is not much shorter than the age of
+                                      // this call
         {2.1, .2, .3, 19, 1, true},
         {2.1, NAN, 1.9, 19, 1, true},
-        {2.1, NAN, 2.2, 19, 1, false}, // another call took as long
+        {2.1, NAN, 2.2, 19, 1, false}, // an earlier call took as long as this
+                                       // one
         {2.1, NAN, NAN, 19, 1, false},
-        // Too few calls have ended, as of a main loop or the threads of a pool.
+        // Too few calls have ended, as for a main loop or the threads of a
+        // pool.
         {600, .01, .02, 9, 1, false},
         {600, .01, .02, 12, 3, false},
         {NAN, .01, .02, 19, 0, false},
@@ -367,7 +375,7 @@ TEST(test_cpu_of_a_call)
     function.calls_error = .6;
     assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
     function.calls_error = .1;
-    row.cpu_s = row.cpu_samples = 0; // no sample
+    row.cpu_s = row.cpu_samples = 0; // no sample has found the function
     assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
     for (row.cpu_s = .001; row.cpu_s < 1e12; row.cpu_s *= 1.37)
         for (row.cpu_samples = 1; row.cpu_samples < 99; row.cpu_samples *= 20)
@@ -407,8 +415,8 @@ TEST(test_changes_since_a_baseline)
     function.avg_cycles = 400;
     function.calls = 1500;
     function.calls_exact = 1;
-    // The function was not listed at the baseline. The function's share then
-    // was 0, and its mean has no change.
+    // The function was not in the snapshot at the baseline. So its share at the
+    // baseline was 0, and its mean has no change.
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     assert_string_equal(changes(COLUMN_AVG, &row, &display), "");
@@ -429,14 +437,16 @@ TEST(test_changes_since_a_baseline)
     row.mark[COLUMN_WALL_P99] = .4;
     assert_string_equal(changes(COLUMN_WALL_P99, &row, &display), "+100ms");
     assert_int_equal(cell.style, STYLE_HEAT_4);
-    function.in_flight = 12; // a leak of tasks
+    function.in_flight = 12; // the number of calls in flight grows, as with a
+                             // leak of tasks
     row.mark[COLUMN_IN_FLIGHT] = 4;
     assert_string_equal(changes(COLUMN_IN_FLIGHT, &row, &display), "+8");
-    function.self_cycles = 600900; // sums can only grow, so this has no colour
+    function.self_cycles = 600900; // sums can only grow, so their growth has no
+                                   // colour
     row.mark[COLUMN_SELF] = 600200;
     assert_string_equal(changes(COLUMN_SELF, &row, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);
-    function.specializable_sites = 10; // an increase is good
+    function.specializable_sites = 10; // an increase of this number is good
     function.specialized_sites = 8;
     row.mark[COLUMN_SPEC] = .5;
     assert_string_equal(changes(COLUMN_SPEC, &row, &display), "+30.0%");
@@ -446,7 +456,7 @@ TEST(test_changes_since_a_baseline)
     assert_int_equal(cell.style, STYLE_HEAT_4);
     row.mark[COLUMN_SHARE] = .31401;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display),
-                        "0.0%"); // zero has no sign
+                        "0.0%"); // a change of zero has no sign
     function.share = NAN;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
     row.window = (struct Window){30, 100, 100};
@@ -459,7 +469,7 @@ TEST(test_changes_since_a_baseline)
     row.mark[COLUMN_SHARE] = function.share = 0;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
     row.window = Window_unknown();
-    // Every change fits its column.
+    // Every text of a change fits its column.
     double sizes[] = {1e-9, .0123, .9999, 9.999, 12.34, 999.9};
     for (int i = 0; i < 6; i++) {
         row.mark[COLUMN_SHARE] = 0;

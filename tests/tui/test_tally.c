@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/tally: a number that is not measured is NaN, not zero.
+// Tests tui/model/tally, which adds up numbers of all functions: a number that
+// is not measured is NaN, not zero.
 #include "tui/model/tally.h"
 
 #include <math.h>
@@ -42,16 +43,18 @@ TEST(test_deopts)
     const struct TransitionPair gained = {"BINARY_OP", "BINARY_OP_ADD_FLOAT",
                                           900, 0};
 
-    assert_true(isnan(deopts_between(NULL, NULL))); // deopts are not recorded
+    // the process does not record deoptimisations
+    assert_true(isnan(deopts_between(NULL, NULL)));
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
-    // In a storm, Ocular hardly ever reads the bytecode while it has the base
-    // opcode.
+    // In a storm, Ocular hardly ever reads the bytecode at a moment when it has
+    // the base opcode.
     assert_true(deopts_between(NULL, &swung) == 3.5);
     assert_true(deopts_between(NULL, &gained) == 0);
 }
 
-// The data of start-up code that is not called any more does not count as old.
+// Code that ran only at the start and is not called any more does not count as
+// old data.
 TEST(test_oldest_data)
 {
     struct Function functions[] = {
@@ -68,14 +71,14 @@ TEST(test_oldest_data)
     Tally_init(&tally);
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 12);
-    // The function does not run any more, and its share decreases slowly.
+    // The function does not run any more, so its share decreases slowly.
     functions[3].share = 1e-4;
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 4);
     functions[2].share = 0;
     Tally_update(&tally, now, NULL);
     assert_true(isnan(tally.oldest_s)); // no function has old data
-    functions[0].share = NAN; // it is unknown whether the function runs
+    functions[0].share = NAN; // nobody knows whether the function runs
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 7200);
     Snapshot_free(now);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests ocular-top on terminals of all kinds and in difficult situations: many resizes,
-stops by a shell, few colours, tmux, no keyboard. The terminal is always restored."""
+"""Tests ocular-top on terminals of many kinds and in difficult situations: many resizes,
+stops by a shell, few colours, tmux, no keyboard. The viewer always restores the
+terminal."""
 
 import os
 import pty
@@ -46,7 +47,7 @@ def watch(recording, tmp_path):
 
 
 def colours(top, first=0):
-    """Returns (foreground, background) of all cells that are not blank."""
+    """Returns (foreground, background) of all cells on the screen that are not blank."""
     return {
         (cell.fg, cell.bg)
         for y, row in top.screen.buffer.items()
@@ -82,8 +83,8 @@ def test_a_storm_of_resizes(watch):
 
 
 def test_a_resize_that_is_taken_back(watch):
-    """When a terminal becomes smaller, it loses cells, even if the viewer notices no other
-    size."""
+    """When a terminal becomes smaller, it loses cells, even if the viewer does not notice
+    the intermediate size."""
     top = watch()
     top.wait("Plan.execute")
     for _ in range(20):
@@ -126,8 +127,7 @@ def test_restored_from_everywhere(watch, where, number):
 
 # --- Colours
 
-# Describes a terminal with sixteen colours, because some systems have no description of
-# such a terminal.
+# The description of a terminal with sixteen colours, because some systems have none.
 SIXTEEN = r"""sixteen|sixteen colours, colors#16, pairs#256,
 \tsetaf=\E[%?%p1%{8}%<%t3%p1%d%e9%p1%{8}%-%d%;m,
 \tsetab=\E[%?%p1%{8}%<%t4%p1%d%e10%p1%{8}%-%d%;m,
@@ -148,16 +148,16 @@ def test_colours(watch, tmp_path, term, most):
     top.wait("Plan.execute")
     top.settle()
     used = {name for pair in colours(top) for name in pair}
-    assert len(used) > 3  # some text has colours
+    assert len(used) > 3  # some texts have colours
     rich = {name for name in used if re.fullmatch("[0-9a-f]{6}", name)}
     assert bool(rich) == (most == 256), rich
     assert b"38;5;" not in top.raw or most == 256
 
 
 def test_a_curses_library_of_another_system(watch, tmp_path):
-    """A wheel has a curses library of its own. This library may search for terminfo in
-    folders that this system does not use. The test uses a copy of the library in which
-    these folders are renamed."""
+    """The viewer in a wheel has its own curses library. This library can search for
+    terminfo in folders that this system does not use. The test uses a copy of the library
+    in which the names of these folders are changed."""
     linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
     # Some systems have one curses library, and other systems have two.
     found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)
@@ -199,11 +199,11 @@ def test_the_background_is_the_terminals(watch):
         assert bar or backs <= {"default"}, line
 
 
-# --- Places without what one expects
+# --- Situations in which something is missing ---------------------------------
 
 
 def test_a_keyboard_that_is_no_stdin(recording, tmp_path):
-    """With `find ... | ocular-top`, keys are read from the terminal."""
+    """With `find ... | ocular-top`, the viewer reads keys from the terminal."""
     top = Top(tmp_path, "-c", f"{TOP} --replay {recording} </dev/null", program="/bin/sh")
     try:
         top.wait("Plan.execute")
@@ -229,8 +229,8 @@ def test_no_terminal_at_all(recording, tmp_path):
 
 
 def test_a_terminal_that_goes_without_a_signal(recording, tmp_path):
-    """The terminal is not the controlling terminal, so only the descriptor shows that the
-    terminal is gone."""
+    """The terminal is not the viewer's controlling terminal, so only the descriptor shows
+    that the terminal is gone."""
     master, slave = pty.openpty()
     top = subprocess.Popen(
         [TOP, "--replay", recording],
@@ -261,7 +261,7 @@ def test_dumb_is_refused_in_words(watch):
     assert b"\x1b" not in top.raw
 
 
-# --- tmux, and a shell with job control in it
+# --- tmux, and a shell with job control in tmux -------------------------------
 
 
 class Pane:
@@ -316,10 +316,10 @@ def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
         pane.press("j")
         pane.wait("▸.*Plan.execute")
         pane.press("C-z")
-        pane.wait("(?m)^before(.|\n)*Stopped")  # the shell's screen is restored
+        pane.wait("(?m)^before(.|\n)*Stopped")  # the viewer has restored the shell's screen
         assert "▸" not in pane.text()
         pane.press("stty -a | grep -c -- -icanon", "Enter")
-        pane.wait("(?m)^0$")  # the shell's own mode is restored
+        pane.wait("(?m)^0$")  # the viewer has restored the shell's terminal mode
         pane.run("resize-window", "-x", "120", "-y", "40")
         pane.press("fg", "Enter")
         pane.wait("▸.*Plan.execute")

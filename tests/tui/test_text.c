@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests that text that is not trusted becomes harmless, and that its width is
-// right.
+// Tests two properties of text that is not trusted: it becomes harmless, and
+// its width is right.
 #define _GNU_SOURCE 1 // for wcwidth()
 #include "tui/text/text.h"
 
@@ -55,8 +55,8 @@ TEST(test_controls_and_deceivers_are_replaced)
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
-        // The character is also removed behind a letter, although a combining
-        // mark behind a letter would stay.
+        // The character is also removed after a letter, although a combining
+        // mark after a letter would stay.
         snprintf(behind, sizeof behind, "a%s", harmful[i]);
         assert_string_equal(clean(behind), "a" BAD);
     }
@@ -67,11 +67,11 @@ TEST(test_invalid_bytes_lose_nothing_valid)
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
-    // The sequence is incomplete.
+    // The sequence of bytes is incomplete.
     assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD);
     assert_string_equal(clean("\xc0\xaf"), BAD BAD); // an overlong "/"
     assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
-    // This is a surrogate.
+    // The next character is a surrogate.
     assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD);
     assert_string_equal(clean("\xf4\x90\x80\x80"), BAD BAD BAD BAD);
     assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
@@ -91,12 +91,12 @@ TEST(test_marks_are_kept_but_few)
     assert_true(Text_next(&at, &glyph));
     assert_int_equal(glyph.code, 'b');
     assert_int_equal(Text_width(smear), 2);
-    // No character precedes the mark.
+    // No character stands before the mark.
     assert_string_equal(clean("\xcc\x81x"), BAD "x");
 }
 
-// With random bytes, no harmful character remains, and the width is what the C
-// library computes for the cleaned text.
+// For random bytes, no harmful character remains, and the width is the width
+// that the C library computes for the cleaned text.
 TEST(test_random_bytes)
 {
     char dirty[64], out[256];
@@ -144,7 +144,8 @@ TEST(test_lines)
 {
     assert_int_equal(Text_line("", 5), 0);
     assert_int_equal(Text_line("one two", 7), 7);
-    assert_int_equal(Text_line("one two", 6), 3); // a line has whole words
+    // a line ends after a whole word
+    assert_int_equal(Text_line("one two", 6), 3);
     assert_int_equal(Text_line("one two", 3), 3);
     assert_int_equal(Text_line("one two", 2), 2); // no word fits
     assert_int_equal(Text_line("one", 0), 3);     // no glyph fits

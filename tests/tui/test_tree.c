@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the tree of callers and callees around a function: shares add up,
-// recursion ends, and branches stay unfolded between snapshots.
+// recursion ends, and branches that were unfolded stay unfolded in the next
+// snapshot.
 #include "tui/model/tree.h"
 
 #include <math.h>
@@ -11,8 +12,8 @@
 
 #define MOST 8
 
-// Lists the callers of one function (number i + 1 for edges[i]) with their
-// shares in per cent.
+// Makes the list of callers of one function (edges[i] is for number i + 1),
+// with their shares in per cent.
 struct CallEdges {
     struct {
         uint64_t id; // id of the caller; 0 ends the list
@@ -47,7 +48,7 @@ static struct Model model_of(const struct CallEdges *edges, size_t count)
 }
 
 // Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30". The
-// text has the callers, the middle and the callees.
+// text has the callers, then the function in the middle, and then the callees.
 static void expect(struct Tree *tree, const struct Model *model,
                    const char *expected)
 {
@@ -111,7 +112,8 @@ TEST(test_parts_are_of_what_they_hang_on)
     Model_release(&model);
 }
 
-// Total and parts are separate estimates, but no part exceeds the total.
+// The total and the shares of the branches are separate estimates, but no
+// branch exceeds the total.
 TEST(test_no_part_is_more_than_the_whole)
 {
     static const struct CallEdges noisy[] = {
@@ -162,7 +164,7 @@ TEST(test_no_more_than_there_is_room_for)
     branch.key = 5000;
     assert_false(Tree_toggle(&tree, &branch));
     branch.key = 100;
-    assert_true(Tree_toggle(&tree, &branch)); // folds the branch
+    assert_true(Tree_toggle(&tree, &branch)); // this folds the branch
     branch.key = 5000;
     assert_true(Tree_toggle(&tree, &branch));
     Tree_release(&tree);

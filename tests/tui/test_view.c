@@ -46,9 +46,9 @@ static void select_box(struct Stage *stage, int depth)
         Stage_press(stage, 'j');
 }
 
-// Returns a key that opens view `id` from the front view. Returns 0 if the
-// front view uses all keys of view `id` itself. Also returns 0 if view `id`
-// needs a selected function and the front view has none.
+// Returns a key that opens the view `id` from the front view. Returns 0 if the
+// front view has its own use for all keys of view `id`. Also returns 0 if view
+// `id` needs a selected function and the front view has none.
 static uint32_t opener(const struct View *front, enum ViewId id)
 {
     if (VIEWS[id]->opens.ability & ~front->can)
@@ -61,7 +61,7 @@ static uint32_t opener(const struct View *front, enum ViewId id)
     return 0;
 }
 
-// A view that is opened too early shows what it waits for.
+// A view that is opened too early says what it waits for.
 TEST(test_before_the_first_snapshot)
 {
     for (int id = 0; id < VIEW_COUNT; id++) {
@@ -83,8 +83,8 @@ TEST(test_before_the_first_snapshot)
     }
 }
 
-// Without a sampler there are no shares, and views that need them show the
-// reason.
+// Without a sampler there are no shares, and views that need shares say why
+// there are none.
 TEST(test_without_a_sampler)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
@@ -95,14 +95,14 @@ TEST(test_without_a_sampler)
             Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
-        stage.ui.message[0] = 0; // the message comes only once
+        stage.ui.message[0] = 0; // the message must come only once
         Navigation_open(&stage.ui, views[i]);
         Stage_expect(&stage, "this process may not read its own", true);
         Stage_release(&stage);
     }
 }
 
-// After an export, the bottom line says what the file lacks.
+// After an export, the bottom line says which data the file lacks.
 TEST(test_an_export_that_is_not_whole)
 {
     struct Answer answer = {.request = MESSAGE_EXPORT,
@@ -131,8 +131,8 @@ static struct Thread *threads_of(struct Snapshot *snapshot)
     return (struct Thread *)(uintptr_t)snapshot->threads;
 }
 
-// Two threads have the same id: one runs, and the other had the id before and
-// has ended.
+// Two threads have the same id: one thread runs, and the other had this id
+// before and has ended.
 static struct Snapshot *with_a_tid_twice(unsigned tick)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
@@ -150,7 +150,7 @@ TEST(test_a_tid_that_comes_again)
     set_up(&stage, 150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
     Stage_press(&stage, 't');
-    for (int i = 1; i <= 5; i++) { // each thread can be selected
+    for (int i = 1; i <= 5; i++) { // this loop selects each thread
         Stage_press(&stage, 'j');
         assert_int_equal(list->selected, i);
         Frame_draw(ui);
@@ -166,7 +166,7 @@ TEST(test_a_tid_that_comes_again)
     Stage_press(&stage, 't');
     Stage_expect(&stage, "● Thread-1 (serve)", true);
     Stage_expect(&stage, "● has ended", false);
-    // The second thread ends, too, and a third thread gets its id.
+    // The second thread ends, too, and a third thread gets the same id.
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
@@ -190,7 +190,8 @@ TEST(test_latency)
     Stage_press(&stage, 'l');
     assert_int_equal(ui->view, VIEW_LATENCY);
     Stage_expect(&stage, "IN FLIGHT  OLDEST      P50     P99▼", true);
-    Stage_expect(&stage, "18s!", false); // the third snapshot is two s later
+    // the third snapshot is two seconds later than the second
+    Stage_expect(&stage, "18s!", false);
     Stage_expect(&stage, "20s!", true);
     Stage_expect(&stage, "from begin to return, awaits in", true);
     assert_true(Navigation_function(ui) == chosen);
@@ -238,9 +239,9 @@ TEST(test_no_latencies)
     Stage_release(&stage);
 }
 
-// --- What is offered is done
+// --- Keys that are offered have an effect
 
-// Writes everything that a key may change, except the message, to `out`.
+// Writes everything that a key can change, except the message, to `out`.
 static void picture(struct Stage *stage, struct Bytes *out)
 {
     const struct Ui *ui = &stage->ui;
@@ -259,8 +260,8 @@ static void picture(struct Stage *stage, struct Bytes *out)
     assert_int_equal(out->error, 0);
 }
 
-// Opens a view with all of its data, and selects a row on which each of its
-// keys works.
+// Opens a view with all of its data, and selects a row on which each key of the
+// view has an effect.
 static void open_whole(struct Stage *stage, enum ViewId id)
 {
     static const char *const moves[VIEW_COUNT] = {
@@ -279,8 +280,9 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         Stage_press(stage, (uint32_t)*key);
 }
 
-// Draws the view after `binding` (NULL: no key) and a further snapshot, because
-// a change since the baseline needs a newer snapshot.
+// Draws the view after the key `binding` (NULL: no key) and a further snapshot,
+// because a change since the baseline needs a newer snapshot than the
+// baseline's.
 static void check_after(enum ViewId id, const struct Binding *binding,
                         struct Bytes *out)
 {
@@ -303,8 +305,8 @@ static void check_key(enum ViewId id, const struct Binding *binding)
 {
     struct Bytes without, with;
     char name[KEY_NAME_MAX];
-    // Requests to the process do not change the picture; test_screen.py tests
-    // them.
+    // A key that only sends a request to the process does not change the
+    // picture; test_screen.py tests such keys.
     if (!binding->label || binding->request == REQUEST_REARM)
         return;
     check_after(id, NULL, &without);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the annotate view with an invented listing: the text of each line at
-// every size, with hostile names and sources, and the text while there is no
-// code.
+// Tests the annotate view with a made-up listing: the text of each line at
+// every size, hostile names and sources, and the text while there is no code.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/app/updates.h"
@@ -54,7 +53,7 @@ static void open_view(struct Stage *stage, int width, int height,
     answer(stage, Sample_listing(stage->ui.annotate.id, file));
 }
 
-// Fails unless a line contains all of these parts in this order.
+// Fails unless one line contains all of these texts in this order.
 static void expect_line(struct Stage *stage, const char *const *parts)
 {
     char *text = strdup(Stage_text(stage)), *saved, *line;
@@ -112,8 +111,8 @@ TEST(test_nothing_harmful)
     Stage_release(&stage);
 }
 
-// Returns the number of cells of the bar on the line that contains `text`, and
-// sets *style to the bar's style.
+// Counts the cells of the bar on the line that contains `text`, and sets *style
+// to the bar's style.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 {
     const struct Canvas *canvas = &stage->ui.canvas;
@@ -133,18 +132,18 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
     return cells;
 }
 
-// With samples, a bar shows the share of time. Without samples, a faint bar
-// shows cycles, which are equal for all instructions of a block.
+// If there are samples, a bar shows the share of time. If there are no samples,
+// a faint bar shows cycles, which are equal for all instructions of a block.
 TEST(test_bars)
 {
     struct Stage stage;
     uint8_t style = STYLE_PLAIN;
     open_view(&stage, 150, 40, source_path);
-    // The bar shows 96 %.
+    // The length of the bar stands for 96 %.
     assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8);
     assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
     assert_int_equal(style, Gauge_heat(.8));
-    // The bar shows 16 %.
+    // The length of the bar stands for 16 %.
     assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2);
     assert_int_equal(style, Gauge_heat(.16));
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
@@ -165,7 +164,8 @@ TEST(test_bars)
     assert_int_equal(style, STYLE_FAINT);
     listing = Sample_listing(stage.ui.annotate.id, source_path);
     for (size_t i = 0; i < listing->row_count; i++)
-        copy[i].cycles = 20; // a single block: all cycles are equal
+        copy[i].cycles = 20; // all instructions are one block, so all cycles
+                             // are equal
     listing->rows = copy;
     answer(&stage, listing);
     EXPECT("LOAD_FAST", "20");
@@ -183,7 +183,7 @@ static void fail_with(struct Stage *stage, int error, const char *why)
 }
 
 // If the program makes a function again, the new function has another id, and
-// the view follows it.
+// the view shows the new function.
 TEST(test_a_function_that_is_replaced)
 {
     struct Stage stage;

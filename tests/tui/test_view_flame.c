@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/views/view_flame: boxes are inside their callers' boxes at every
-// size, and keys do what the help says.
+// Tests tui/views/view_flame: each box is inside its caller's box at every
+// size, and the keys have the effect that the help gives.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/screen/key.h"
@@ -54,7 +54,8 @@ TEST(test_moving)
     assert_string_equal(selected(&stage), "Plan.execute");
     for (int i = 0; i < 20; i++)
         Stage_press(&stage, PRESS_LEFT);
-    assert_true(strlen(selected(&stage)) > 0); // stops at the last box
+    // the selection stops at the last box
+    assert_true(strlen(selected(&stage)) > 0);
     Stage_press(&stage, 'k');
     Stage_press(&stage, PRESS_UP);
     Stage_press(&stage, PRESS_UP);
@@ -75,21 +76,22 @@ TEST(test_clicks)
     set_up(&stage, 100, 30);
     Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(selected(&stage), "<module>");
-    // The second click zooms in.
+    // The second click on the box zooms in.
     Stage_press(&stage, Key_click(50, layout->body_y + 1));
     assert_string_equal(zoomed(&stage), "<module>");
-    // Clicking the caller zooms out again.
+    // A click on the caller zooms out again.
     Stage_press(&stage, Key_click(50, layout->body_y));
     assert_string_equal(zoomed(&stage), "all threads");
-    Stage_press(&stage, Key_click(50, layout->body_y + 15)); // no box is there
+    // there is no box at this point
+    Stage_press(&stage, Key_click(50, layout->body_y + 15));
     Stage_press(&stage, Key_click(99, 29));
     Stage_press(&stage, Key_click(99, 0));
     assert_string_equal(selected(&stage), "all threads");
     Stage_release(&stage);
 }
 
-// If a match is outside of the zoom, the view zooms out, but no further than
-// necessary.
+// If a match is outside of the zoomed box, the view zooms out, but no further
+// than necessary.
 TEST(test_search_outside)
 {
     struct Stage stage;
@@ -104,7 +106,8 @@ TEST(test_search_outside)
     assert_string_equal(zoomed(&stage), "<module>");
     Stage_expect(&stage, "parse_row", true);
     Stage_press(&stage, PRESS_ENTER);
-    Stage_type(&stage, "/<module>"); // searches for the caller of the zoom
+    // this searches for the caller of the zoomed box
+    Stage_type(&stage, "/<module>");
     Stage_press(&stage, PRESS_ENTER);
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "<module>");
@@ -112,7 +115,7 @@ TEST(test_search_outside)
 }
 
 // Each letter searches from the box at which the search began, and undoes the
-// zoom of earlier letters.
+// zoom that earlier letters caused.
 TEST(test_search_letter_by_letter)
 {
     struct Stage stage;
@@ -120,7 +123,7 @@ TEST(test_search_letter_by_letter)
     set_up(&stage, 60, 12);
     Stage_type(&stage, "j/and_then");
     assert_non_null(strstr(zoomed(&stage), "and_then"));
-    Stage_press(&stage, '#'); // matches no name
+    Stage_press(&stage, '#'); // this text matches no name
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "all threads");
     Stage_press(&stage, PRESS_BACKSPACE);
@@ -128,8 +131,8 @@ TEST(test_search_letter_by_letter)
     Stage_release(&stage);
 }
 
-// If the zoomed function does not run at the moment, its caller is shown
-// instead until it runs again.
+// If the zoomed function does not run at the moment, the view shows its caller
+// instead until the function runs again.
 TEST(test_what_is_gone_for_the_moment)
 {
     struct Stage stage;
@@ -139,7 +142,7 @@ TEST(test_what_is_gone_for_the_moment)
     Stage_press(&stage, 'j');
     Stage_press(&stage, 'j');
     Stage_press(&stage, PRESS_ENTER);
-    less->row_count = 2; // only the root and <module> are left
+    less->row_count = 2; // only the root and <module> are left in the stacks
     FlameState_take(&stage.ui.flame, less);
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "<module>");
@@ -150,7 +153,8 @@ TEST(test_what_is_gone_for_the_moment)
     Stage_release(&stage);
 }
 
-// Returns the CPU time of all rows since the start, divided by this time.
+// Returns the CPU time of all rows since the start, divided by the length of
+// this time.
 static double total_of(unsigned tick)
 {
     struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = tick});
@@ -170,7 +174,7 @@ static void take(struct Stage *stage, unsigned tick)
     Frame_draw(&stage->ui);
 }
 
-// The key w selects another period, and the title names it.
+// The key w selects another window of time, and the title names it.
 TEST(test_windows)
 {
     const struct FlameState *view;
@@ -184,7 +188,7 @@ TEST(test_windows)
     Stage_expect(&stage, "over 3 s, 300 samples", true);
     take(&stage, 30);
     take(&stage, 33);
-    // This is the longest period with data.
+    // This is the longest window for which there is data.
     Stage_expect(&stage, "over 25 s, 2", true);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 28 s, 2", true);
@@ -192,12 +196,13 @@ TEST(test_windows)
     Stage_expect(&stage, "500 samples, since the start", true);
     assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
     Stage_press(&stage, 'w');
-    Stage_press(&stage, 'r'); // in this view, r shows the new period
+    // in this view, the screen shows the new window after r
+    Stage_press(&stage, 'r');
     Stage_expect(&stage, "no other yet", true);
     take(&stage, 38);
     Stage_expect(&stage, "over 5 s, 500 samples, since r", true);
-    Navigation_back(
-        &stage.ui); // in other views, the period starts with the next answer
+    Navigation_back(&stage.ui); // in other views, the new window begins with
+                                // the next answer
     Stage_press(&stage, 'r');
     take(&stage, 39);
     Navigation_open(&stage.ui, VIEW_FLAME);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/window: the text of a share depends on the share's number of
-// samples.
+// Tests tui/model/window, which decides how many digits of a share are shown,
+// by the share's number of samples.
 #include "tui/model/window.h"
 
 #include "tests/tui/sample.h"
@@ -46,7 +46,7 @@ TEST(test_words)
     assert_string_equal(says(2000, .0034), "0.3%");
     assert_string_equal(says(20000, .00034), "0.03%");
     assert_string_equal(says(4e5, .00001), "<0.01%");
-    // One sample is 0.25 %, rounded up.
+    // One sample stands for 0.25 %, rounded up.
     assert_string_equal(says(400, .001), "<0.3%");
     assert_string_equal(says(500, .001), "<0.2%");
     assert_string_equal(says(1e4, .00009), "<0.01%");
@@ -71,7 +71,7 @@ TEST(test_text)
     assert_string_equal(Window_text(out, &window), "");
 }
 
-// A thread's time in code that is not traced is sampled as well.
+// The time of a thread in code that is not traced is sampled as well.
 TEST(test_of_a_snapshot)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
