@@ -204,7 +204,7 @@ def said(sequence, event, names):
 
 
 def packets(data):
-    """Yields each packet together with its sequence. At that time, the state of the
+    """Yields each packet together with its sequence. Then the state of the
     sequence already includes the packet."""
     sequences = {}
     for packet in message("Trace", data)["packet"]:

@@ -30,7 +30,8 @@ AT_BOTH = (
     "latency",
 )
 
-# {name of a screen: the keys that lead to it}. A new view needs entries for its own screens.
+# {name of a screen: the keys that lead to it}. A new view needs entries for its own
+# screens.
 SCREENS = {
     "functions": "<Frame><Frame><Frame>",
     "sorted": "<Frame>>>>Ijjj",
