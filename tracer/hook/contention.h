@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Records how the process's threads share the GIL, and how the machine's
-// programs share the CPUs. From these facts counting tells whether a thread ran
-// without a break between two events. All thread records share one Contention.
-// The counting thread and the governor hold the counting lock when they write
-// the fields. A thread that holds the GIL may read the governor's fields.
+// Records how the threads of the process share the GIL, and how the programs of
+// the machine share the CPUs. With struct Contention, counting decides whether
+// a thread ran without a break between two of its events. All thread records
+// share one struct Contention. The counting thread and the governor write
+// struct Contention while they hold the counting lock. A thread that holds the
+// GIL may read the fields that the governor writes.
 #ifndef OCULAR_TRACER_HOOK_CONTENTION_H
 #define OCULAR_TRACER_HOOK_CONTENTION_H
 
@@ -11,22 +12,25 @@
 #include <stdint.h>
 
 struct Contention {
-    const void *last_trace; // record of the thread whose hit was counted last
-    // ticks; shorter spans between two events are not checked.
+    const void *last_trace; // record of the thread whose hit was counted last.
+    // Number of ticks. A shorter interval between two events is not checked for
+    // other threads and programs.
     int64_t brief_span;
-    // If more ticks than this are between two events, another thread must have
-    // run. INT64_MAX while there is only one thread.
+    // Number of ticks. In a longer interval between two events another thread
+    // must have run. The value is INT64_MAX while the process has only one
+    // thread.
     int64_t long_span;
-    double hz;      // ticks per second
-    uint32_t armed; // number of times that code was armed, modulo 2^32
-    // True if other programs often take the CPU. The value is true until the
-    // first measurement. Only the governor writes this field.
+    double hz;      // ticks per second.
+    uint32_t armed; // number of times that code was armed, modulo 2^32.
+    // True if other programs often take the CPU from the process. `preempted`
+    // is true until the first measurement. Only the governor writes
+    // `preempted`.
     bool preempted;
 };
 
 void Contention_init(struct Contention *contention, double hz);
-// Sets the length of the turns in which the process's threads run, in seconds.
-// If `turn_s` is 0, there is only one thread.
+// Sets the time for which a thread of the process runs before it must give up
+// the GIL, in seconds. If `turn_s` is 0, the process has only one thread.
 void Contention_share(struct Contention *contention, double turn_s);
 
 #endif

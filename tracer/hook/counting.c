@@ -11,11 +11,15 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_S 200e-9 // seconds; counting one hit takes at most this long
-#define YIELDS 32     // sched_yield() calls before the first nap
+// The largest time in seconds that counting one hit takes.
+#define MOST_S 200e-9
+// Number of calls of sched_yield() before the first sleep.
+#define YIELDS 32
 #define NAP_NS 50000
-#define NAME_HITS 1   // hits between two requests for a thread's name
-#define AT_A_TIME 256 // hits that are counted before `tail` is stored
+// Number of hits between two requests for a thread's name.
+#define NAME_HITS 1
+// Number of hits that are counted before `tail` is stored again.
+#define AT_A_TIME 256
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
                    struct Contention *contention, sem_t *half_full)
@@ -48,7 +52,9 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        if (!code) // not accepted, or the address belongs to another object
+        // The code was not accepted, or the address now belongs to another
+        // object.
+        if (!code)
             return NULL;
         seen->address = address;
         seen->code = code;
@@ -56,7 +62,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     return seen->code;
 }
 
-// --- One hit ---
+// --- Counting of one hit ---
 
 static struct Site *site_at(const struct Code *code, size_t unit)
 {
@@ -98,8 +104,8 @@ static bool enter(struct ThreadTrace *trace, struct Code *code,
     return true;
 }
 
-// Counts a throw into a generator. A throw has no site. A throw into a dark
-// generator is not counted.
+// Counts the throw of an exception into a generator. A throw into a generator
+// has no site. A throw into a dark generator is not counted.
 static bool throw_into(struct ThreadTrace *trace, struct Code *code,
                        const struct Hit *hit, uint32_t depth)
 {
@@ -147,9 +153,10 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
                             depth, hit->ticks);
 }
 
-// Returns the instruction whose opcode is at `unit`. Returns NULL in adaptive
-// mode, for an EXTENDED_ARG, and for a code unit that is too high to have a
-// site. An EXTENDED_ARG belongs to the next instruction.
+// Returns the instruction whose opcode is in the code unit `unit`. Returns NULL
+// if not in precise mode, for an EXTENDED_ARG, and for a code unit whose number
+// is too high for a site. An EXTENDED_ARG is a part of the instruction that
+// follows it.
 static const struct Instruction *instruction_at(const struct Code *code,
                                                 size_t unit)
 {
@@ -168,7 +175,7 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
     if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
         ThreadTrace_advance(trace, hit->ticks,
                             at ? at->hook : HOOK_INSTRUCTION);
-        ThreadTrace_lose_step(trace); // removing the hook takes time
+        ThreadTrace_lose_step(trace); // Removing the hook takes time.
         return true;
     }
     return ThreadTrace_step(trace, code,
@@ -181,7 +188,8 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
 {
     uint32_t depth = Hit_depth(hit);
 
-    if (depth == 0) // depth 0 belongs to the sentinel, which is never closed
+    // Depth 0 is the depth of the sentinel, which is never closed.
+    if (depth == 0)
         depth = 1;
     if (Hit_unit(hit) >= code->layout.unit_count)
         return false;
@@ -209,7 +217,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
     }
 }
 
-// --- Hits in the ring ---
+// --- Counting of the hits in the ring ---
 
 static void count_late(struct Counting *counting, const struct Hit *hit)
 {
@@ -241,7 +249,7 @@ static void count_ring(struct Counting *counting)
 {
     struct HitRing *ring = &counting->ring;
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    // This load pairs with the release in HitRing_push.
+    // This load of `head` pairs with the release in HitRing_push.
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     uint64_t begin;
 
@@ -251,7 +259,7 @@ static void count_ring(struct Counting *counting)
     begin = Clock_counter();
     while (tail != head) {
         count_late(counting, &ring->hits[tail++ % HIT_RING_HITS]);
-        // This store pairs with the acquire in HitRing_find_room.
+        // The release pairs with the acquire in HitRing_find_room.
         if (tail % AT_A_TIME == 0 || tail == head)
             atomic_store_explicit(&ring->tail, tail, memory_order_release);
     }
@@ -289,7 +297,7 @@ int64_t Counting_hit_ticks(const struct Counting *counting)
     uint64_t hits = Counter_get(&counting->counted);
     double ticks =
         hits ? (double)Counter_get(&counting->ticks) / (double)hits : 0;
-    // The measured ticks may include time in which other programs had the CPU.
+    // The measured ticks can include time in which other programs had the CPU.
     double most = MOST_S * counting->contention->hz;
 
     return (int64_t)(ticks < most ? ticks : most);
@@ -315,8 +323,7 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
     counting->trace = trace;
     if (count(trace, code, hit))
         return true;
-    // The site may still be in the dark table, although it has been armed
-    // again.
+    // A site that was armed again can still be in the dark table.
     dark = HitRing_dark_at(&counting->ring, key);
     if (atomic_load_explicit(dark, memory_order_relaxed) == key)
         atomic_store_explicit(dark, 0, memory_order_relaxed);
@@ -410,8 +417,9 @@ void Counting_set_between(struct Counting *counting, bool between)
 void Counting_set_preempted(struct Counting *counting, bool preempted)
 {
     Counting_begin(counting);
+    // Earlier readings of the thread's times are outdated now.
     if (counting->contention->preempted != preempted)
-        counting->contention->armed++; // older readings are outdated
+        counting->contention->armed++;
     counting->contention->preempted = preempted;
     Counting_set_brief(counting);
     Counting_end(counting);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An entry of a shadow stack stands for one open call. The thread that counts
-// the call's hits writes the entry and holds the counting lock.
+// A struct Frame is an entry of a shadow stack and stands for one open call.
+// The thread that counts hits writes struct Frame while it holds the counting
+// lock.
 #ifndef OCULAR_TRACER_HOOK_FRAME_H
 #define OCULAR_TRACER_HOOK_FRAME_H
 
@@ -8,30 +9,32 @@
 
 struct Code;
 
-// Value of `waited` if the call's beginning was not seen. Such a call is not
-// counted in the statistics.
+// Value of Frame.waited if the beginning of the call was not seen. A call whose
+// beginning was not seen is not counted in the statistics.
 #define FRAME_PARTIAL (-1)
 
 struct Frame {
-    // Address of the code object; 0 after the code object was freed.
+    // Address of the code object, or 0 after the code object was freed.
     uintptr_t address;
-    struct Code *code; // NULL after the code object was freed
-    int64_t enter;     // net clock at the call's beginning
-    // ticks at the call's beginning; 0: the frame resumes a call, or the
-    // beginning was not seen
+    // Code of the function, or NULL after the code object was freed.
+    struct Code *code;
+    int64_t enter; // net clock at the beginning of the call.
+    // Ticks at the beginning of the call, or 0 if the frame resumes a call or
+    // the beginning was not seen.
     uint64_t begin;
-    int64_t self;  // net ticks so far
-    int64_t block; // `self` at the beginning of the running block
-    // ticks between events in which another thread ran, or FRAME_PARTIAL
+    int64_t self;  // net ticks of the call so far, without its callees.
+    int64_t block; // `self` at the beginning of the present block.
+    // Ticks between the call's events in which another thread ran, or
+    // FRAME_PARTIAL.
     int64_t waited;
     uint32_t id;
     uint32_t depth;
-    // Number of instructions in blocks that have ended; wraps.
+    // Number of instructions in the blocks that have ended, modulo 2^32.
     uint32_t instructions;
-    // The number of the first instruction of the block that runs now. In
-    // precise mode a block is one instruction.
+    // The number of the first instruction in the present block. In precise mode
+    // a block consists of one instruction.
     uint16_t start;
-    uint16_t epoch; // epoch of the code at the call's beginning
+    uint16_t epoch; // epoch of the code at the beginning of the call.
 };
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#define WINDOW_S 10.0 // mean age in seconds of the pauses in the share
+// Mean age in seconds of the pauses from which the share is computed.
+#define WINDOW_S 10.0
 
 void Garbage_reset(struct Garbage *garbage, double now_s)
 {
@@ -26,7 +27,7 @@ void Garbage_end(struct Garbage *garbage, unsigned generation, uint64_t ticks)
     struct GarbageGeneration *counted;
     uint64_t pause = ticks - garbage->began;
 
-    // The counters of two CPUs may differ by a few ticks.
+    // The time stamp counters of two CPUs can differ by a few ticks.
     if (garbage->began && ticks > garbage->began) {
         if (generation >= GARBAGE_GENERATIONS)
             generation = GARBAGE_GENERATIONS - 1;
@@ -63,8 +64,9 @@ double Garbage_share(struct Garbage *garbage, double now_s, double hz)
     double s = fmax(now_s - window->at_s, 0), kept = exp(-s / WINDOW_S);
     uint64_t ticks = sum(garbage);
     double pause = (double)(ticks - window->ticks) / hz;
-    // The wall time since the last call, of which the older part has decayed.
-    // The pauses count as spread evenly over this time.
+    // `all` is the wall-clock time since the last call of Garbage_share, of
+    // which the older part has decayed. The pauses are counted as if they were
+    // spread evenly over this time.
     double all = WINDOW_S * (1 - kept);
 
     window->pause = window->pause * kept + (s > 0 ? pause * all / s : pause);

@@ -1,49 +1,55 @@
 // SPDX-License-Identifier: MIT
-// Counts the garbage collector's collections and their pauses, by generation.
-// The holder of the GIL calls Garbage_begin, Garbage_end and Garbage_forget.
-// Any thread may read the counters. The thread that builds snapshots calls
-// Garbage_share.
+// Counts the garbage collections and their pauses for each generation. A thread
+// that holds the GIL calls Garbage_begin, Garbage_end and Garbage_forget. Any
+// thread may read the counts in struct Garbage. The thread that builds
+// snapshots calls Garbage_share.
 #ifndef OCULAR_TRACER_HOOK_GARBAGE_H
 #define OCULAR_TRACER_HOOK_GARBAGE_H
 
 #include "tracer/base/counter.h"
 
-#define GARBAGE_NAME "<garbage collection>" // function's name in all lists
+// Name of the function that stands for garbage collections.
+#define GARBAGE_NAME "<garbage collection>"
 #define GARBAGE_GENERATIONS 3
 
 struct GarbageGeneration {
-    counter_t collections; // collections that have ended
-    counter_t ticks;       // sum of their pauses
-    counter_t longest;     // ticks of the longest pause
+    counter_t collections; // number of garbage collections that have ended.
+    counter_t ticks;       // ticks of all pauses of this generation.
+    counter_t longest;     // ticks of the longest pause of this generation.
 };
 
-// Sums of a window whose older parts decay.
+// Sums over a window of time; the weight of older pauses decays.
 struct GarbageWindow {
-    double at_s;       // time at which the window was last updated
-    uint64_t ticks;    // sum of all pauses until `at_s`
-    double pause, all; // seconds, weighted by their decay; `all` is wall time
+    double at_s;    // seconds of the clock when the sums were last updated.
+    uint64_t ticks; // ticks of all pauses until `at_s`.
+    // Sums of pauses and of wall-clock time in seconds, weighted by their
+    // decay.
+    double pause, all;
 };
 
 struct Garbage {
     struct GarbageGeneration generations[GARBAGE_GENERATIONS];
-    // 1 if collections are counted; 0 if their numbers are unknown
+    // 1 if garbage collections are counted, and 0 if their numbers are unknown.
     counter_t known;
-    uint64_t began; // ticks; 0 if the beginning was not seen
+    // Ticks at the beginning of the present collection, or 0 if the beginning
+    // was not seen.
+    uint64_t began;
     struct GarbageWindow window;
 };
 
-// Sets all numbers to 0, at the time `now_s`.
+// Sets all counts of garbage collections to 0 at the time `now_s`.
 void Garbage_reset(struct Garbage *garbage, double now_s);
 void Garbage_begin(struct Garbage *garbage, uint64_t ticks);
-// Counts the collection. Does nothing if its beginning was not seen.
+// Counts the garbage collection that ends now. Does nothing if the beginning of
+// the collection was not seen.
 void Garbage_end(struct Garbage *garbage, unsigned generation, uint64_t ticks);
-// Forgets a collection whose end will not be seen.
+// Forgets a garbage collection whose end will not be seen.
 void Garbage_forget(struct Garbage *garbage);
-// Returns the number of collections of all generations.
+// Returns the number of garbage collections of all generations.
 uint64_t Garbage_collections(const struct Garbage *garbage);
-// Returns the pauses of about the last ten seconds as a share of one core.
-// The result is at most 1. Returns NaN if collections are not counted or no
-// time has passed.
+// Returns the pauses in about the last ten seconds as a fraction of one core.
+// The returned fraction is at most 1. Returns NaN if garbage collections are
+// not counted, or if no time has passed.
 double Garbage_share(struct Garbage *garbage, double now_s, double hz);
 
 #endif

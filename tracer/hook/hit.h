@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A hit is one call of a hook. The hook writes the hit as 24 bytes, from which
-// the counting thread later computes all numbers.
+// the counting thread later computes all counts and times.
 #ifndef OCULAR_TRACER_HOOK_HIT_H
 #define OCULAR_TRACER_HOOK_HIT_H
 
@@ -10,41 +10,43 @@
 
 enum HitKind {
     HIT_ENTER,
-    HIT_RESUME, // a call continues after a yield or an await
-    HIT_THROW,  // a call continues with an exception
-    HIT_LEAVE,  // a return or a yield
-    HIT_RAISE,  // an exception leaves the call
+    HIT_RESUME, // A call continues after a yield or an await.
+    HIT_THROW,  // A call continues because an exception was thrown into it.
+    HIT_LEAVE,  // A call returns or yields.
+    HIT_RAISE,  // an exception leaves a call.
     HIT_JUMP,
-    HIT_BRANCH,      // a branch; from 3.14 on only the left arm
-    HIT_RIGHT,       // a branch's right arm
-    HIT_STEP,        // an instruction is about to run, in precise mode
-    HIT_GARBAGE,     // a garbage collection begins
-    HIT_GARBAGE_END, // a garbage collection has ended
-    HIT_THREAD,      // no event; the next hits belong to this thread record
-    // No event. Instead of an address `who` has the number of ticks that our
-    // own code took. `where` has the number of those ticks in which our code
-    // only waited.
+    HIT_BRANCH,      // A branch (from 3.14 on only the left arm of a branch).
+    HIT_RIGHT,       // the right arm of a branch (from 3.14 on).
+    HIT_STEP,        // an instruction is about to run (precise mode).
+    HIT_GARBAGE,     // a garbage collection begins.
+    HIT_GARBAGE_END, // a garbage collection has ended.
+    // No event. The hits after this one belong to the thread record in `who`.
+    HIT_THREAD,
+    // No event. `who` does not have an address, but the number of ticks that
+    // Ocular's own code took. `where` has the number of those ticks in which
+    // Ocular's code only waited.
     HIT_PAID,
-    // No event. Instead of an address `who` has the number of ticks in which
-    // other programs had the CPU before the next hit.
+    // No event. `who` does not have an address, but the number of ticks in
+    // which other programs had the CPU before the next hit.
     HIT_TAKEN,
     HIT_KINDS
 };
 
 #define HIT_KIND_BITS 4
-#define HIT_UNIT_BITS 22  // bits of a code unit; larger units are not counted
-#define HIT_DEPTH_BITS 20 // bits of the recursion depth
+// Number of bits for a code unit. Hits at higher code units are not counted.
+#define HIT_UNIT_BITS 22
+#define HIT_DEPTH_BITS 20 // number of bits for the recursion depth.
 
 struct Hit {
     uint64_t ticks;
-    uint64_t who;   // address << HIT_KIND_BITS | kind
-    uint64_t where; // depth, unit and target, as Hit_where packs them
+    uint64_t who;   // address << HIT_KIND_BITS | kind.
+    uint64_t where; // depth, code unit and target, packed by Hit_where.
 };
 
 _Static_assert(sizeof(struct Hit) == 24, "a hook writes few bytes");
 
-// Returns the value of the field `who`. The kind's four bits fit into the
-// field, because an address has at most 57 bits.
+// Returns the value of the field `who` of a hit. The four bits of the kind fit
+// into `who`, because an address has at most 57 bits.
 static inline uint64_t Hit_who(uintptr_t address, enum HitKind kind)
 {
     return (uint64_t)address << HIT_KIND_BITS | kind;
@@ -56,16 +58,16 @@ static inline uint64_t Hit_where(uint32_t depth, size_t unit, size_t to)
            (uint64_t)unit << HIT_UNIT_BITS | to;
 }
 
-// Returns some bits of a code object's address, as a number that is never 0. By
-// comparing this number ThreadTrace_settle checks whether the function on top
-// of the shadow stack is the real caller.
+// Returns some bits of a code object's address, as a number that is never 0.
+// ThreadTrace_settle compares these numbers to check whether the function on
+// top of the shadow stack is the real caller.
 static inline size_t Hit_caller(uintptr_t address)
 {
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
-// Returns a hash of a frame's address, which is never 0. The hash tells the
-// suspended calls of a function apart (latency.h).
+// Returns a hash of the address of a frame, which is never 0. The hash
+// distinguishes the suspended calls of one function (latency.h).
 static inline size_t Hit_frame(uintptr_t address)
 {
     uint64_t hash = (uint64_t)(address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
@@ -73,7 +75,7 @@ static inline size_t Hit_frame(uintptr_t address)
     return (size_t)(hash >> (64 - HIT_UNIT_BITS)) | !hash;
 }
 
-// Returns false if one of these numbers is too large for Hit_where.
+// Returns false if `depth`, `unit` or `to` is too large for Hit_where.
 static inline bool Hit_fits(uint32_t depth, size_t unit, size_t to)
 {
     return !((unit | to) >> HIT_UNIT_BITS | depth >> HIT_DEPTH_BITS);
@@ -99,10 +101,10 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// Returns the target unit of a jump or a branch. If the hit begins a call or a
-// garbage collection, returns the caller's code object (Hit_caller), or 0 if
-// the caller is unknown. If the hit ends a call, returns the call's frame
-// (Hit_frame).
+// For a jump or a branch, returns the target's code unit. If the hit begins a
+// call or a garbage collection, returns the bits of the caller's code object
+// (Hit_caller), or 0 if the caller is unknown. If the hit ends a call, returns
+// the hash of the call's frame (Hit_frame).
 static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);

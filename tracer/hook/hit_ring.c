@@ -23,8 +23,8 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
 bool HitRing_find_room(struct HitRing *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    // This load pairs with the release in count_ring, which comes after the
-    // reading of the slots before `tail`.
+    // This load of `tail` pairs with the release in count_ring, which comes
+    // after the slots before `tail` were read.
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
     if (head - tail == HIT_RING_HITS)
@@ -33,7 +33,7 @@ bool HitRing_find_room(struct HitRing *ring)
         ring->limit = tail + HALF;
         return true;
     }
-    // sem_post takes no lock, and is a system call only if a thread waits.
+    // sem_post takes no lock, and makes a system call only if a thread waits.
     if (ring->half_full)
         sem_post(ring->half_full);
     ring->limit = tail + HIT_RING_HITS;
@@ -41,9 +41,9 @@ bool HitRing_find_room(struct HitRing *ring)
 }
 
 // A hook that finds HIT_RING_NOBODY in `trace` sets `trace` and then calls
-// HitRing_wake. A hook that runs at the same moment may find the old `trace`.
-// Then the consumer sleeps although there is a hit, but the next hit wakes the
-// consumer.
+// HitRing_wake. A hook that runs at the same moment as HitRing_sleep might
+// still read the old `trace`. In this case the counting thread sleeps although
+// there is a hit, and the hit after it wakes the counting thread.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
     atomic_store(&ring->asleep, true);

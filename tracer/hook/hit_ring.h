@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The hooks of all threads write their hits into this ring in the order of
-// time. A table tells the hooks which sites have gone dark. A hook writes while
-// its thread holds the GIL, so there is one producer at a time. The consumer is
-// the thread that holds the counting lock (counting.h).
+// The hooks of all threads write their hits into one ring, in the order of
+// their times. The dark table tells the hooks which sites have gone dark. A
+// hook writes into the ring while its thread holds the GIL, so only one thread
+// writes at a time. The thread that holds the counting lock (counting.h) reads
+// the ring.
 #ifndef OCULAR_TRACER_HOOK_HIT_RING_H
 #define OCULAR_TRACER_HOOK_HIT_RING_H
 
@@ -12,60 +13,65 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define HIT_RING_HITS 4096u // 96 KiB
-#define HIT_RING_DARK 512u  // 4 KiB; all HIT_RING_* are powers of two
+#define HIT_RING_HITS 4096u // number of hits, which take 96 KiB.
+// Number of keys, which take 4 KiB; HIT_RING_HITS and HIT_RING_DARK are powers
+// of two.
+#define HIT_RING_DARK 512u
 #define HIT_RING_AHEAD 16u
 
 struct ThreadTrace;
 #define HIT_RING_NOBODY ((const struct ThreadTrace *)1)
 
 struct HitRing {
-    // The hooks use this cache line while they hold the GIL. `head` is the
-    // number of hits that were written, and is stored with release.
+    // The hooks use the cache line of `head` while they hold the GIL. `head` is
+    // the number of hits that were written, and is stored with release.
     _Alignas(64) _Atomic uint64_t head;
-    // While `head` is below this number, `tail` need not be read.
+    // As long as `head` is below this number, a hook need not read `tail`.
     uint64_t limit;
-    // The record of the thread that wrote the newest hit. HIT_RING_NOBODY makes
-    // the next hit take the slow path. The producer and HitRing_sleep write
-    // this field.
+    // The record of the thread that wrote the newest hit. HIT_RING_NOBODY in
+    // `trace` makes the next hook take the slow path. The thread that writes
+    // hits and HitRing_sleep set `trace`.
     const struct ThreadTrace *_Atomic trace;
-    uintptr_t chunk; // data stack chunk of the thread that wrote the newest hit
-    uint64_t last;   // ticks of the newest hit
-    // A hook takes the fast path if its hit comes at most this number of ticks
-    // after `last`.
+    // Address of the data stack chunk of the thread that wrote the newest hit.
+    uintptr_t chunk;
+    uint64_t last; // ticks at the newest hit.
+    // If at most this number of ticks has passed since `last`, the hook takes
+    // the fast path.
     uint64_t brief;
-    // For a hit that begins or resumes a call, this limit replaces `brief`.
+    // `enter_brief` replaces `brief` for a hit that begins or resumes a call.
     uint64_t enter_brief;
-    // The address of the code object that begins tasks' steps, or 0.
+    // The address of the code object that begins the steps of tasks, or 0.
     uintptr_t task_code;
-    // The consumer owns the next fields. `tail` is the number of hits that were
-    // counted, and is stored with release.
+    // The counting thread writes the fields from `tail` on. `tail` is the
+    // number of hits that were counted, and is stored with release.
     _Alignas(64) _Atomic uint64_t tail;
-    // The producer posts this semaphore when the ring is half full. NULL if no
-    // thread ever waits.
+    // A hook posts this semaphore when the ring is half full. `half_full` is
+    // NULL if no thread ever waits for it.
     sem_t *half_full;
-    _Atomic bool asleep; // true if the next hit also posts `half_full`
-    // The keys (HitRing_key) of sites that are to be disabled at their next
-    // hit. The consumer writes the keys, and the hooks read them. If a key is
-    // overwritten by another key, its site has further hits, so the key is
-    // written again later.
+    _Atomic bool asleep; // True if the next hit also posts `half_full`.
+    // The keys (HitRing_key) of the sites that are to be disabled at their next
+    // hit. The counting thread writes the keys in `dark`, and the hooks read
+    // them. If a key is overwritten by another key, its site has more hits, and
+    // the key is written again later.
     _Alignas(64) _Atomic uint64_t dark[HIT_RING_DARK];
     struct Hit hits[HIT_RING_HITS];
 };
 
 void HitRing_init(struct HitRing *ring, sem_t *half_full);
-// The producer calls this function when `head` has reached `limit`.
+// A hook calls HitRing_find_room when `head` has reached `limit`.
 // HitRing_find_room reads `tail` and sets `limit` again, and wakes the
-// collector if the ring is half full. Returns false if the ring is full.
+// collector's thread if the ring is half full. Returns false if the ring is
+// full.
 bool HitRing_find_room(struct HitRing *ring);
 
-// The consumer calls this function before a long sleep. `head` is the number of
-// hits that the consumer has found. Returns false if there is a newer hit. If
-// the result is true, the next hit wakes the consumer.
+// The collector's thread calls HitRing_sleep before a long sleep. `head` is the
+// number of hits that the collector's thread has found. Returns false if a hook
+// has written another hit since then. If HitRing_sleep returns true, the next
+// hit wakes the collector's thread.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head);
-// Wakes the consumer if it sleeps. The producer calls HitRing_wake after it has
-// set `trace`. Other code calls HitRing_wake if the consumer has other work to
-// do.
+// Wakes the collector's thread if it sleeps. A hook calls HitRing_wake after it
+// has set `trace`. Other code calls HitRing_wake if there is other work for the
+// collector's thread.
 void HitRing_wake(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,
@@ -74,7 +80,7 @@ static inline uint64_t HitRing_brief(const struct HitRing *ring,
     return kind <= HIT_RESUME ? ring->enter_brief : ring->brief;
 }
 
-// Returns the key of a site and an event kind. 0 is not a key.
+// Returns the key of a site and of the kind of its event. A key is never 0.
 static inline uint64_t HitRing_key(uint64_t who, size_t unit)
 {
     return (who ^ (uint64_t)unit << 40) * UINT64_C(0x9e3779b97f4a7c15);
@@ -100,18 +106,19 @@ static inline void HitRing_darken(struct HitRing *ring, uint64_t key)
                           memory_order_relaxed);
 }
 
-// Writes a hit. The ring must have room, which means that `head` is below
-// `limit`.
+// Writes a hit into the ring. The caller has checked that the ring has room,
+// which means that `head` is below `limit`.
 static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
                                 uint64_t who, uint64_t where)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     ring->hits[head % HIT_RING_HITS] = (struct Hit){ticks, who, where};
-    // This cache line is on the core of the counting thread, which has read it.
+    // This cache line is on the core of the counting thread, which has read the
+    // line.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
-    // This store pairs with the acquire in count_ring.
+    // The release pairs with the acquire in count_ring.
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See preemption.h. CLOCK_THREAD_CPUTIME_ID is exact to the ns. The CPU times
-// of getrusage(2) are not used, because they may be up to one timer tick old.
-#define _GNU_SOURCE 1 // for RUSAGE_THREAD
+// See preemption.h. The CPU time of CLOCK_THREAD_CPUTIME_ID is exact to the ns.
+// CPU times of getrusage(2) are not used, because they can be up to one timer
+// tick old.
+#define _GNU_SOURCE 1 // RUSAGE_THREAD needs _GNU_SOURCE.
 #include "tracer/hook/preemption.h"
 #include "ipc/base/now.h"
 
@@ -28,35 +29,36 @@ int64_t Preemption_between(const struct ThreadTimes *then,
 {
     int64_t wall = now->wall_ns - then->wall_ns;
     // Time in which the thread lost the CPU during the reading does not belong
-    // to the span.
+    // to the interval.
     int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
     int64_t taken = now->taken - then->taken, before;
 
     if (now->waits != then->waits || taken <= 0)
         return 0;
-    // All context switches except the last one may have been in earlier spans
-    // that were too short for a check.
+    // All context switches except the last one can have been in earlier
+    // intervals that were too short for a check.
     before = (taken - 1) * PREEMPTION_BRIEF_NS;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
-    if (off <
-        PREEMPTION_BRIEF_NS) // the last switch was also in an earlier span
+    // The last context switch was also in an earlier interval.
+    if (off < PREEMPTION_BRIEF_NS)
         return 0;
     return off < span_ns ? off : span_ns;
 }
 
-// Returns the ns for which the machine was suspended. During a suspension
-// CLOCK_BOOTTIME continues and CLOCK_MONOTONIC stops (clock_gettime(2)). The
-// time stamp counter may continue or stop.
+// Returns the ns for which the machine was suspended since it was started.
+// While the machine is suspended, CLOCK_BOOTTIME continues and CLOCK_MONOTONIC
+// stops (clock_gettime(2)). The time stamp counter can continue or stop while
+// the machine is suspended.
 static int64_t suspended_ns(void)
 {
     return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
 }
 
-// Returns for how many ns of a span the machine was suspended. Each span in
-// which a suspension is possible is checked. So a suspension since the last
-// check was in this span.
+// Returns the ns of an interval for which the machine was suspended. Each
+// interval that is long enough to contain a suspension is checked. A suspension
+// since the last check was therefore in this interval.
 static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
 {
     int64_t before = preemption->suspended_ns;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Measures the time in which other programs had a thread's CPU. A span is the
-// time between two events of a thread. If other programs often take the CPU, a
-// hook asks the kernel at the end of each long span for how long other programs
-// had the CPU. Time in which the thread waited is not included. Each record has
-// a struct Preemption, which only its own thread uses. The governor owns the
+// Measures the time in which other programs had the CPU of a thread. In this
+// file a span is the interval between two events of a thread. If other programs
+// often take the CPU, the hook at the end of each long span asks the kernel for
+// how long other programs had the CPU. Time in which the thread waited is not
+// included in the time of other programs. Each thread record has a struct
+// Preemption, which only its own thread uses. The governor owns struct
 // PreemptionRate.
 #ifndef OCULAR_TRACER_HOOK_PREEMPTION_H
 #define OCULAR_TRACER_HOOK_PREEMPTION_H
@@ -11,35 +12,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PREEMPTION_BRIEF_NS 100000       // shorter spans are not checked
-#define PREEMPTION_STOPPED_NS 1000000000 // longer spans are always checked
+// Length in ns. A shorter span is not checked.
+#define PREEMPTION_BRIEF_NS 100000
+// Length in ns. A longer span is always checked.
+#define PREEMPTION_STOPPED_NS 1000000000
 
-// The times and context switches of a thread, as the kernel counts them.
+// The times and the numbers of context switches of a thread, as the kernel
+// counts them.
 struct ThreadTimes {
-    int64_t wall_ns, cpu_ns; // clocks at the end of the reading
-    int64_t reading_ns;      // wall-clock time of the reading
-    int64_t waits; // number of context switches because the thread waited
-    // number of context switches because the kernel let another thread run
+    // Wall-clock time and CPU time at the end of the reading.
+    int64_t wall_ns, cpu_ns;
+    int64_t reading_ns; // ns of wall-clock time that the reading took.
+    int64_t waits;      // number of context switches because the thread waited.
+    // Number of context switches because the kernel let another thread run.
     int64_t taken;
 };
 
 struct Preemption {
-    struct ThreadTimes then; // the newest reading
-    bool known;              // true if every long span since `then` was checked
-    uint8_t skips;           // number of next long spans that are not checked
-    uint8_t next_skips;      // value of `skips` after the next wait
-    uint32_t armed;          // `armed` of the last Preemption_note_armed
-    // ns for which the machine was suspended up to the last reading
+    struct ThreadTimes then; // the newest reading.
+    // True if every long span since `then` was checked.
+    bool known;
+    uint8_t skips;      // number of long spans that the next checks skip.
+    uint8_t next_skips; // value that `skips` gets at the next wait.
+    // Argument `armed` of the last Preemption_note_armed.
+    uint32_t armed;
+    // Number of ns for which the machine was suspended until the last reading.
     int64_t suspended_ns;
 };
 
-// The largest number of long spans that are skipped. If a thread sleeps between
-// its events, a check is useless and costs up to 10 us after each sleep. A
-// single wait, for example for the GIL, does not count as sleeping. With each
-// further wait in a row, the number of skipped spans is about doubled.
+// The largest number of long spans that are skipped one after the other. If a
+// thread sleeps between its events, a check finds nothing and costs up to 10 us
+// after each sleep. A single wait, for example for the GIL, is not taken for
+// such a sleep. With each further wait in sequence, the number of skipped spans
+// is about doubled.
 #define PREEMPTION_SKIPS 15
 
-// Initialises the struct for a thread that begins now.
+// Initialises the struct for a thread whose times are 0.
 void Preemption_init(struct Preemption *preemption);
 // Records that a long span was not checked.
 static inline void Preemption_forget(struct Preemption *preemption)
@@ -47,10 +55,10 @@ static inline void Preemption_forget(struct Preemption *preemption)
     preemption->known = false;
 }
 
-// `armed` is the number of times that code has been armed. A new number ends
-// the skipping of spans. Waits while code is being armed, or while code is
-// dark, do not mean that the thread sleeps between its events. The next spans
-// are checked, because only a few calls follow after code was armed, and a
+// `armed` is the number of times that code has been armed. If this number has
+// changed, no more spans are skipped. Waits while code is being armed, or while
+// code is dark, do not mean that the thread sleeps between its events. The next
+// spans are checked, because only a few calls come after code was armed, and a
 // single preemption lasts longer than all these calls together.
 static inline void Preemption_note_armed(struct Preemption *preemption,
                                          uint32_t armed)
@@ -71,30 +79,32 @@ static inline bool Preemption_skip(struct Preemption *preemption)
     return true;
 }
 
-// Returns for how many ns of a span other programs had the calling thread's
-// CPU, or the machine was suspended. The span has the length `span_ns` and ends
-// now. Returns 0 if the thread has waited since the last call. The two system
-// calls take about 0.7 us, or several us if the thread has slept.
+// Returns the ns of a span in which other programs had the CPU of the calling
+// thread, or in which the machine was suspended. The span is `span_ns` ns long
+// and ends now. Returns 0 if the thread has waited since the last call of
+// Preemption_measure. The two system calls of Preemption_measure take about 0.7
+// us, or several us if the thread has slept.
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);
-// Returns for how many ns of a span other programs had the CPU. The span has
-// the length `span_ns`. `then` was read before the span, and `now` was read at
-// the end of the span.
+// Returns the ns of a span in which other programs had the CPU. The span is
+// `span_ns` ns long. `then` was read before the span, and `now` was read at the
+// end of the span.
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns);
 
-// The rate at which the kernel takes the CPU from the process's threads.
+// The rate at which the kernel takes the CPU from the threads of the process.
 struct PreemptionRate {
-    double since_s; // CLOCK_MONOTONIC at the newest reading
-    int64_t taken;  // number of involuntary context switches until `since_s`
+    double since_s; // seconds of CLOCK_MONOTONIC at the newest reading.
+    int64_t taken;  // number of involuntary context switches until `since_s`.
 };
 
-// Returns true if the kernel took the CPU more than PREEMPTION_OFTEN times a
-// second since the last call. The first call returns true. The system call adds
-// up the numbers of all threads of the process. This takes 0.5 us if there are
-// only a few threads.
+// Returns true if the kernel took the CPU from the process more than
+// PREEMPTION_OFTEN times a second since the last call. The first call of
+// PreemptionRate_is_high returns true. The system call in
+// PreemptionRate_is_high adds up the context switches of all threads of the
+// process. If there are only a few threads, the system call takes 0.5 us.
 #define PREEMPTION_OFTEN 20.0
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
-// Does the work of PreemptionRate_is_high, but the caller passes the number of
+// Does the same as PreemptionRate_is_high, but the caller passes the number of
 // context switches as `taken`.
 bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
                             int64_t taken);

@@ -9,11 +9,13 @@
 
 struct Found {
     struct RunningThread *threads;
-    struct ThreadTrace **traces; // record of each thread in `threads`, or NULL
+    // The record of each thread in `threads`, or NULL.
+    struct ThreadTrace **traces;
     size_t count;
-    // Hash table by thread id; an entry is an index in `threads` plus 1, or 0.
+    // A hash table with thread ids as keys. An entry is 1 plus the index of the
+    // thread in `threads`, or 0 if the entry is free.
     uint32_t *places;
-    size_t mask; // size of `places` minus 1
+    size_t mask; // number of entries of `places` minus 1.
 };
 
 static bool init(struct Found *found, size_t most)
@@ -29,8 +31,8 @@ static bool init(struct Found *found, size_t most)
     return found->threads && found->traces && found->places;
 }
 
-// Returns the entry of the thread in `places`. If the thread has no entry,
-// returns the free entry for the thread.
+// Returns the entry of `places` for the thread. If the thread has no entry yet,
+// returns the free entry that the thread will get.
 static uint32_t *place_of(const struct Found *found, pid_t tid)
 {
     for (size_t at = (size_t)tid;; at++) {
@@ -41,7 +43,7 @@ static uint32_t *place_of(const struct Found *found, pid_t tid)
     }
 }
 
-// Adds a thread. Returns NULL if the thread has been added before.
+// Adds a thread to `found`. Returns NULL if the thread was already added.
 static struct RunningThread *add(struct Found *found, pid_t tid,
                                  struct ThreadTrace *trace)
 {
@@ -73,7 +75,7 @@ static struct StateListed *find_state(struct StateListed *states, size_t count,
     return NULL;
 }
 
-// Assigns each thread state to the thread that last ran it.
+// Assigns each thread state to the thread that last ran this state.
 static void match_records(struct ThreadTraces *traces,
                           struct StateListed *states, size_t count)
 {
@@ -132,10 +134,10 @@ static void add_named(struct Found *found, const struct StateListed *state,
         ThreadTrace_set_state(found->traces[at], state->address, state->id, 0);
 }
 
-// Assigns a thread state that no hook has seen to the thread that the state
-// names. In a child that C code has forked, thread states name threads of the
-// parent. Only one thread exists in the child, the main thread. The oldest
-// thread state is most likely the main thread's state.
+// Assigns a thread state that no hook has seen to the thread whose id is in the
+// state. In a child that C code has forked, the thread states contain ids of
+// threads of the parent. In such a child only one thread exists, the main
+// thread. The oldest thread state is most likely the state of the main thread.
 static void match_names(struct Found *found, const struct StateListed *states,
                         size_t count, bool has_run)
 {
@@ -172,7 +174,7 @@ long RunningThreads_find(struct ThreadTraces *traces,
         match_records(traces, states, count);
         add_records(&found, traces, states, count);
         match_names(&found, states, count, true);
-        // The states that never ran come last.
+        // Thread states that never ran come last.
         match_names(&found, states, count, false);
     }
     pthread_mutex_unlock(&traces->mutex);

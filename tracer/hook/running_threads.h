@@ -1,39 +1,46 @@
 // SPDX-License-Identifier: MIT
 // Finds the kernel's threads that run Python code, and the interpreter's thread
-// state that each thread runs. A thread state names the thread that made it. In
-// an embedding program, or in a child that C code has forked, a different
-// thread may run the state. So if the hooks have seen a thread with this state,
-// that thread counts, and not the named thread. The caller holds the GIL.
+// state that each of these threads runs. A thread state contains the id of the
+// thread that made it. In a program that embeds Python, or in a child that C
+// code has forked, a different thread can run the thread state. If hooks have
+// seen a thread with this thread state, the state is assigned to that thread,
+// and not to the thread that made the state. The caller of RunningThreads_find
+// holds the GIL.
 #ifndef OCULAR_TRACER_HOOK_RUNNING_THREADS_H
 #define OCULAR_TRACER_HOOK_RUNNING_THREADS_H
 
 #include "tracer/hook/thread_traces.h"
 
-// One of the interpreter's thread states.
+// One of the thread states of the interpreter.
 struct StateListed {
     uintptr_t address;
-    uint64_t id;     // a newer state has a larger id.
-    pid_t tid;       // kernel id of the thread that the state names
-    uintptr_t ident; // pthread_t of the thread that the state names
-    bool has_run;    // true if Python code has run in this state.
-    bool ours;       // true if a thread of Ocular made this state.
-    // output: record of the thread that last ran the state
+    // The id of the thread state. A newer state has a larger id.
+    uint64_t id;
+    // The kernel's id of the thread that made the thread state.
+    pid_t tid;
+    uintptr_t ident; // pthread_t of the thread that made the thread state.
+    bool has_run;    // true if Python code has run in this thread state.
+    // True if one of Ocular's own threads made this thread state.
+    bool ours;
+    // Output: the record of the thread that last ran the thread state.
     struct ThreadTrace *trace;
 };
 
 struct RunningThread {
-    uintptr_t state; // 0 if the thread is outside the interpreter.
+    // Address of the thread state that the thread runs, or 0 if the thread is
+    // outside of the interpreter.
+    uintptr_t state;
     pid_t tid;
     uintptr_t ident;
-    // Number of the thread's record plus 1, or 0 if there is no record.
+    // Number of the thread's record plus 1, or 0 if the thread has no record.
     unsigned number;
 };
 
-// Lists each thread once, except our own threads. Threads with a record come
-// first. `states` are the interpreter's thread states, with the newest first.
-// Stores in each thread record which state the thread runs, or 0 if that state
-// no longer exists. The caller frees *threads with Heap_free(). Returns the
-// count or -ENOMEM.
+// Lists each thread once, except Ocular's own threads. Threads that have a
+// record come first. `states` are the interpreter's thread states, newest
+// first. Stores in each thread record the thread state that the thread runs, or
+// 0 if this state no longer exists. The caller frees *threads with Heap_free().
+// Returns the number of threads, or -ENOMEM.
 long RunningThreads_find(struct ThreadTraces *traces,
                          struct StateListed *states, size_t count,
                          struct RunningThread **threads);

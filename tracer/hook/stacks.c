@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps a hash table of parked shadow stacks, and a list in the order of
-// parking.
+// Keeps parked shadow stacks in a hash table, and also in a list in the order
+// of parking.
 #include "tracer/hook/stacks.h"
 #include "ipc/base/heap.h"
 #include "tracer/hook/frame.h"
@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define BUCKETS 1024u // number of buckets, a power of two
+#define BUCKETS 1024u // number of buckets, a power of two.
 
-// Returns the bucket of a root. A root is the address of a page.
+// Returns the hash bucket for a root. The root of a stack is the address of a
+// page.
 static struct Stack **bucket_of(const struct Stacks *stacks, uintptr_t root)
 {
     uint64_t hash = (uint64_t)(root >> 4) * UINT64_C(0x9e3779b97f4a7c15);

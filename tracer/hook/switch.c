@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Parks a thread's shadow stack and makes another shadow stack current.
+// Parks the shadow stack of a thread and makes another shadow stack current.
 //
-// No event reports the end of a greenlet. At the end the root of the greenlet's
-// stack is freed, and soon another greenlet has the same root. So a parked
-// stack may belong to a greenlet that has ended. Before a parked stack becomes
-// current, its frames are compared with the interpreter's frames.
+// CPython has no event for the end of a greenlet. At the end of a greenlet the
+// root of its stack is freed, and soon another greenlet can get the same root.
+// A parked stack can therefore belong to a greenlet that has ended. Before a
+// parked stack becomes current, its frames are compared with the interpreter's
+// frames.
 #include "tracer/hook/switch.h"
 #include "tracer/code/latency.h"
 
@@ -21,8 +22,8 @@ static void lose(const struct Frame *frame)
         Latency_lose(frame->code, frame->begin);
 }
 
-// Drops the frames that the interpreter's stack no longer has, and all inner
-// frames.
+// Drops the frames that are no longer on the interpreter's stack, and all their
+// inner frames.
 static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 {
     const struct Frame *gone = NULL, *frame;
@@ -38,7 +39,7 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
         Counter_add(&trace->unwound, 1);
         lose(trace->top);
     }
-    // The self time of the frame is unknown, as in ThreadTrace_pop_unseen.
+    // The self time of this frame is unknown, as in ThreadTrace_pop_unseen.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -54,7 +55,7 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
     Stack_free(stack);
 }
 
-// Parks the record's current stack.
+// Parks the current stack of the record.
 static void park(struct ThreadTrace *trace, uint64_t ticks)
 {
     struct Stack *stack = trace->stack;
@@ -62,7 +63,7 @@ static void park(struct ThreadTrace *trace, uint64_t ticks)
     stack->top = trace->top;
     stack->bottom = trace->bottom;
     stack->limit = trace->limit;
-    if (stack->top == stack->bottom) { // an empty stack needs no parking
+    if (stack->top == stack->bottom) { // An empty stack needs no parking.
         if (!trace->spare)
             trace->spare = stack;
         else
@@ -101,9 +102,9 @@ static struct Stack *empty_stack(struct ThreadTrace *trace)
     return stack;
 }
 
-// Searches for a stack that was parked without a root, because the stack of its
-// greenlet may have a root now. Returns the parked stack if its top frame is on
-// the stack `real`, otherwise NULL.
+// Searches for a stack that was parked without a root, because the
+// interpreter's stack of its greenlet can have a root now. Returns the parked
+// stack if its top frame is on the stack `real`, otherwise NULL.
 static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
 {
     struct Stack *stack = Stacks_take(&trace->parked, 0);
@@ -115,7 +116,7 @@ static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
     return NULL;
 }
 
-// Returns true if the record's current stack can be used for the new root.
+// Returns true if the record's current stack can also be used for the new root.
 static bool serves(const struct ThreadTrace *trace, struct RealStack *real)
 {
     return trace->top == trace->bottom ||
@@ -141,7 +142,8 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
 
     trace->chunk = real->chunk;
     if (real->root == trace->stack->root)
-        // This is the same stack, which has grown into another chunk.
+        // The interpreter's stack is the same, but has grown into another
+        // chunk.
         return;
     stack = Stacks_take(&trace->parked, real->root);
     if (!stack && serves(trace, real)) {
@@ -150,8 +152,10 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
     }
     // The time since the last event belongs to the old stack.
     ThreadTrace_end_span(trace, ticks);
-    ThreadTrace_lose_step(trace); // the instruction that switches is not timed
-    // Iterations of loops during which the thread switches are not timed.
+    // The instruction that switches the stack is not timed.
+    ThreadTrace_lose_step(trace);
+    // If the thread switches its stack during an iteration of a loop, the
+    // iteration is not timed.
     trace->loop_count = 0;
     if (!stack)
         stack = rootless(trace, real);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Handles the memory, the clock and the rare events of a thread's record. A
 // rare event happens only once for a function or a thread, or in an unusual
-// order. The caller holds the counting lock.
+// order. The caller of these functions holds the counting lock.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -14,9 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-// A stack of this size needs no separate memory mapping (ipc/base/heap.h).
+// A stack of FIRST_FRAMES frames needs no memory mapping of its own
+// (ipc/base/heap.h).
 #define FIRST_FRAMES 64
-// A stack takes up to 4 MiB. Frames beyond this size are not recorded.
+// A stack of MAX_FRAMES frames takes 4 MiB. Deeper frames are not recorded.
 #define MAX_FRAMES (1u << 16)
 
 struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
@@ -46,7 +47,8 @@ void ThreadTrace_free(struct ThreadTrace *trace)
     if (!trace)
         return;
     Ring_free(trace->ring);
-    trace->stack->bottom = trace->bottom; // the stack may have grown
+    // The stack could have grown since it was allocated.
+    trace->stack->bottom = trace->bottom;
     Stack_free(trace->stack);
     Stack_free(trace->spare);
     Stacks_clear(&trace->parked);
@@ -76,13 +78,13 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
 void ThreadTrace_end(struct ThreadTrace *trace)
 {
     trace->cpu_end_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    // This store pairs with the acquire in ThreadTrace_has_ended. No hook of
+    // The release pairs with the acquire in ThreadTrace_has_ended. No hook of
     // the thread runs after this store.
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
-// Returns the thread's CPU time in ns. The thread is found by its kernel id,
-// because a pthread_t is invalid after the end of its thread.
+// Returns the CPU time of the thread in ns. The thread is found by its kernel
+// id, because a pthread_t is invalid after the end of its thread.
 static uint64_t thread_ns(const struct ThreadTrace *trace)
 {
     if (atomic_load_explicit(&trace->ended, memory_order_acquire))
@@ -103,7 +105,7 @@ void ThreadTrace_restart_cpu(struct ThreadTrace *trace)
     trace->cpu_start_ns = thread_ns(trace);
 }
 
-// Clears the pointers to a code object in a stack's frames.
+// Clears the pointers to a code object in the frames of a stack.
 static void forget(struct Frame *bottom, struct Frame *top,
                    const struct Code *code)
 {
@@ -163,7 +165,8 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
     trace->limit = frames + 2 * count - 1;
     trace->bottom = frames;
     trace->stack_bytes += count * sizeof *frames;
-    // The old frames are freed last, because a forked child frees `bottom`.
+    // The old frames are freed last, because a forked child frees the frames at
+    // `bottom`.
     Heap_free(old);
     return true;
 }
@@ -178,7 +181,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
     // A part of the time since the last event belonged to the caller, but was
-    // added to this frame. So the caller's self time is no longer known.
+    // added to this frame. The self time of the caller is therefore no longer
+    // known.
     trace->top->epoch = EPOCH_NONE;
 }
 
@@ -217,9 +221,9 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
-// Writes a wait into the timeline's ring. The wait began after the last event,
-// and is in the ring before the event that ended the wait. If the thread is in
-// no call, its waits are not shown.
+// Writes a wait of the thread into the timeline's ring. The wait began after
+// the last event, and comes in the ring before the event that ended the wait.
+// Waits of a thread that has no open call are not shown.
 static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 {
     if (trace->ring && trace->top != trace->bottom &&
@@ -227,10 +231,10 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
         Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
 }
 
-// Checks the span between two events, in which other threads or programs may
-// have run. Time in which another thread of the process ran is added to
-// `waited`. Time in which another program ran is not added to any counter.
-// Returns the part of the span that is self time.
+// Checks the interval between two events of the thread for other threads or
+// programs that have run. Time in which another thread of the process ran is
+// added to `waited`. Time in which another program ran is not added to any
+// count. Returns the ticks of the interval that are self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
@@ -278,7 +282,8 @@ struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks)
 {
-    // A garbage collection whose end was not seen has the depth of its caller.
+    // A garbage collection whose end was not seen has the same depth as its
+    // caller.
     while (trace->top->depth > depth ||
            (trace->top->depth == depth && trace->top->code != code))
         ThreadTrace_pop_unseen(trace, ticks);
@@ -291,8 +296,8 @@ void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
     const struct Frame *frame = trace->top;
 
     code->hot.last_caller = frame->id;
-    // If a call of a dark function is between the two frames, the top frame is
-    // not the caller.
+    // If a call of a dark function is between the two frames, the function of
+    // the top frame is not the caller.
     if (!frame->code || frame->depth + 1 != depth)
         return;
     Registry_link(trace->registry, frame->code, code);

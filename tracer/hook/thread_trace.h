@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The record of one traced thread has its net clock, its shadow stack and its
-// ring. thread_trace_call.h handles the beginning and the end of a call.
-// thread_trace_block.h handles the end of a block and of an instruction. This
-// file declares the common part and the rare events. Only the holder of the
-// counting lock (counting.h) calls these functions. These functions may be
-// called long after the event, so the caller passes the time of the event.
+// struct ThreadTrace is the record of one traced thread, with its net clock,
+// its shadow stack and its ring. thread_trace_call.h handles the beginning and
+// the end of a call. thread_trace_block.h handles the end of a block and of an
+// instruction. thread_trace.h declares the common functions and handles the
+// rare events. Only the holder of the counting lock (counting.h) calls these
+// functions. These functions can be called long after an event, so the caller
+// passes the time of the event.
 //
-// The net clock works as follows. Every hook adds its own calibrated cost to
-// `overhead`. The net time is the CPU's counter minus `overhead`. So the
-// difference between two net times does not contain the cost of the hooks that
-// ran between the two times.
+// The net clock of a thread does not contain the cost of hooks. Every hook adds
+// its own calibrated cost to `overhead`. The net time is the time stamp counter
+// minus `overhead`. The difference between two net times therefore does not
+// contain the cost of the hooks that ran between them.
 //
-// Depth stamps work as follows. A frame carries the interpreter's recursion
-// depth. An event at depth d closes every frame that must have ended before the
-// event. A frame may end without an event, for example if its leave site is
-// dark, or if tracing began in the middle of the call. The next event then
-// closes this frame.
+// Depth stamps close frames that have ended without an event. The depth stamp
+// of a frame is the interpreter's recursion depth. An event at depth d closes
+// every frame that must have ended before the event. A frame can end without an
+// event, for example if its leave site is dark, or if tracing began in the
+// middle of the call. The next event of the thread then closes this frame.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_H
 
@@ -31,88 +32,99 @@
 #include <string.h>
 #include <sys/types.h>
 
-// Number of counters of running calls. A counter's index is the function's id
-// modulo this number.
+// Number of elements of `active`, which counts running calls. The element for a
+// function is the function's id modulo THREAD_TRACE_ACTIVE.
 #define THREAD_TRACE_ACTIVE 1024
-#define THREAD_TRACE_LOOPS 64 // nested loops that the timeline follows
+// Largest number of nested loops that the timeline shows.
+#define THREAD_TRACE_LOOPS 64
 
 struct Track;
 
-// A loop that has jumped back at least once. The fields describe its present
-// iteration. `number` and `enter` identify the frame of the loop.
+// A loop that has jumped back at least once. The fields of struct Loop describe
+// the present iteration of the loop. `number` and `enter` identify the frame in
+// which the loop runs.
 struct Loop {
-    int64_t enter; // `enter` of the frame
-    int64_t start; // net clock at the beginning of the iteration
+    int64_t enter; // Frame.enter of the frame.
+    int64_t start; // net clock at the beginning of the iteration.
     uint32_t number;
     uint32_t instructions;
-    uint16_t head; // number of the instruction to which the loop jumps back
+    uint16_t head; // number of the instruction to which the loop jumps back.
 };
 
 struct ThreadTrace {
-    struct Frame *top; // the bottom frame is a sentinel of depth 0
-    int64_t last;      // net clock of the newest event
+    // The frame on top. The bottom frame is a sentinel of depth 0.
+    struct Frame *top;
+    int64_t last; // net clock at the newest event.
     struct Contention *contention;
-    const int64_t
-        *cost; // ticks of each kind of hook; all records share the array
-    struct Ring *ring; // NULL if no timeline is wanted
+    // Ticks of each kind of hook, in an array that all records share.
+    const int64_t *cost;
+    // The timeline's ring of this thread, or NULL if there is no timeline.
+    struct Ring *ring;
     struct Frame *limit;
     struct Frame *bottom;
     // The newest chunk of the interpreter's data stack at the last event that
-    // was counted at once. If the chunk is different at a later event, the
-    // stack may be different, too (switch.h).
+    // was counted at once. If a later event is in a different chunk, the thread
+    // could have switched to another stack (switch.h).
     uintptr_t chunk;
-    counter_t overhead;         // ticks spent in hooks
-    counter_t unwound;          // number of frames that ended without an event
-    _Atomic size_t stack_bytes; // bytes of all stacks of the thread
+    counter_t overhead; // ticks that were spent in hooks.
+    counter_t unwound;  // number of frames that ended without an event.
+    // Bytes of memory of all shadow stacks of the thread.
+    _Atomic size_t stack_bytes;
     struct Registry *registry;
-    // EVENT_RESUME if the next event continues a call, otherwise EVENT_ENTER
+    // EVENT_RESUME if the next event continues a call, otherwise EVENT_ENTER.
     uint8_t begins;
-    uint32_t
-        leaves; // the frame of the call that the next event ends (Hit_frame)
+    // Hash of the frame (Hit_frame) of the call that the next event ends.
+    uint32_t leaves;
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
-    // Number of running calls by function, on all stacks of the thread.
+    // Number of running calls on all stacks of the thread, indexed by the
+    // function's id modulo THREAD_TRACE_ACTIVE.
     uint32_t active[THREAD_TRACE_ACTIVE];
 
-    // The next fields are not used at each hit.
+    // The fields from `stolen` on are not used at each hit.
 
-    // The ticks of `overhead` in which other programs had the CPU. These ticks
-    // are neither the program's time nor our cost.
+    // The ticks of `overhead` in which other programs had the CPU. The ticks in
+    // `stolen` are neither the program's time nor Ocular's cost.
     counter_t stolen;
-    // Other programs had the CPU for this number of ticks before the next
-    // event.
+    // Number of ticks before the next event in which other programs had the
+    // CPU.
     int64_t taken;
-    // Only the record's own thread uses this field, with the GIL.
+    // Only the record's own thread uses `preemption`, while it holds the GIL.
     struct Preemption preemption;
-    // The stack to which `top`, `limit` and `bottom` belong. When the stack is
-    // parked, the stack stores the three pointers.
+    // The shadow stack to which `top`, `limit` and `bottom` belong. When the
+    // stack is parked, these three pointers are stored in the stack.
     struct Stack *stack;
-    struct Stack *spare;  // an empty stack for the next greenlet, or NULL
-    struct Stacks parked; // stacks of greenlets that do not run now
+    struct Stack *spare;  // An empty stack for the next greenlet, or NULL.
+    struct Stacks parked; // shadow stacks of the greenlets that do not run now.
     unsigned number;
-    // The interpreter's thread state at the thread's last hook, or 0. The
-    // thread's signal handler reads this field. The GIL guards this field and
-    // the next two fields.
+    // The interpreter's thread state at the thread's last hook, or 0 before the
+    // first hook. The signal handler of the thread reads `state`. The GIL
+    // guards `state`, `state_id` and `state_ticks`.
     _Atomic uintptr_t state;
-    uint64_t state_id; // id of `state`; another state may get the same address
-    uint64_t state_ticks; // time at which `state` was seen
-    uintptr_t ident;      // pthread_t of the thread
+    // Id of the thread state `state`, because another state can get the same
+    // address.
+    uint64_t state_id;
+    uint64_t state_ticks; // ticks at which `state` was last seen.
+    uintptr_t ident;      // pthread_t of the thread.
     pid_t tid;
-    char name[64]; // guarded by ThreadTraces.mutex
-    // how many more times the program is asked for the thread's name; only the
-    // record's own thread uses this field
+    char name[64]; // Name of the thread; ThreadTraces.mutex guards it.
+    // Number of times that the program will still be asked for the thread's
+    // name. Only the record's own thread uses it.
     unsigned name_asks;
-    // The track in the timeline, or NULL if there is no track yet. Only the
-    // collector uses this field and the next two fields.
+    // The track of the thread in the timeline, or NULL if there is no track
+    // yet. Only the collector's thread uses `track`, `counted_ns` and
+    // `counted_busy`.
     struct Track *track;
-    uint64_t counted_ns; // CPU time at the timeline's last counter
-    // true if the thread used CPU time before the timeline's last counter
+    // ns of CPU time at the timeline's last counter for this thread.
+    uint64_t counted_ns;
+    // True if the thread used CPU time before the timeline's last counter.
     bool counted_busy;
-    // CPU clock at which the record's CPU time starts; guarded by
-    // ThreadTraces.mutex.
+    // CPU clock in ns from which on the record counts CPU time;
+    // ThreadTraces.mutex guards it.
     uint64_t cpu_start_ns;
-    uint64_t cpu_end_ns; // CPU clock at the thread's end
-    // true if the thread has ended, so that the collector may free the record
+    uint64_t cpu_end_ns; // CPU clock in ns at the end of the thread.
+    // True if the thread has ended, so that the collector's thread may free the
+    // record.
     _Atomic bool ended;
     struct ThreadTrace *next;
 };
@@ -122,17 +134,17 @@ struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
                                     struct Contention *contention,
                                     const int64_t cost[HOOK_KINDS]);
 void ThreadTrace_free(struct ThreadTrace *trace);
-// Returns the bytes of the thread's shadow stacks. Any thread may call this
-// function.
+// Returns the bytes of memory of the thread's shadow stacks. Any thread may
+// call ThreadTrace_stack_bytes.
 static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
 {
     return atomic_load_explicit(&trace->stack_bytes, memory_order_relaxed);
 }
-// Forgets all open frames and sets the record's counters to 0, at the time
+// Forgets all open frames and sets the counts of the record to 0, at the time
 // `ticks`.
 void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
-// Marks the record as ended. The record's thread calls this function, and runs
-// no hook afterwards.
+// Marks the record as the record of an ended thread. The record's own thread
+// calls ThreadTrace_end, and runs no hook afterwards.
 void ThreadTrace_end(struct ThreadTrace *trace);
 // Returns the ns of the thread's CPU time since ThreadTrace_restart_cpu, or 0
 // if this time is unknown.
@@ -141,7 +153,7 @@ void ThreadTrace_restart_cpu(struct ThreadTrace *trace);
 static inline bool ThreadTrace_has_ended(const struct ThreadTrace *trace)
 {
     // This load pairs with the release in ThreadTrace_end. No hook of the
-    // thread runs after that release.
+    // thread runs after the release in ThreadTrace_end.
     return atomic_load_explicit(&trace->ended, memory_order_acquire);
 }
 static inline uintptr_t ThreadTrace_state(const struct ThreadTrace *trace)
@@ -156,39 +168,42 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_id = id;
     trace->state_ticks = ticks;
 }
-// Returns for how many ticks of a span other programs had the CPU. The span
-// must end now. The record's own thread calls this function, because the
-// function makes system calls.
+// Returns the ticks of an interval in which other programs had the CPU. The
+// interval is `span` ticks long and must end now. The record's own thread calls
+// ThreadTrace_ask, because the system calls are about the calling thread.
 int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
-// Clears the pointers to a code object that is about to be freed in all frames,
-// including the frames of parked stacks.
+// Clears the pointers to a code object that will be freed in all frames, also
+// in the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
-// Counts the calls that have begun on this thread, whose beginning was seen and
-// whose first part has not ended (Latency_see).
+// Counts those calls in flight on this thread whose beginning was seen and
+// which were never suspended (Latency_see).
 void ThreadTrace_look(const struct ThreadTrace *trace);
 
-// Adds the time since the last event to the frame on top. Returns the net time.
+// Adds the time since the last event to the frame on top. Returns the net time
+// at `ticks`.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
-// Calls ThreadTrace_end_span, and adds the cost of the hook `kind` (enum
-// HookKind) to the overhead.
+// Calls ThreadTrace_end_span, and adds the cost of a hook of the kind `kind`
+// (enum HookKind) to the overhead.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
 // Returns the frame of an event at `depth` in `code`, or NULL if no hook saw
-// the frame's beginning. Closes all inner frames, which must have ended without
-// an event.
+// the beginning of this frame. Closes all inner frames, which must have ended
+// without an event.
 struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks);
-// Doubles the stack. Returns false if memory is out or the stack has its
-// largest size. The caller then pushes no frame.
+// Doubles the size of the stack. Returns false if memory is out or the stack
+// has its largest size. If ThreadTrace_grow returns false, the caller pushes no
+// frame.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which ended before `ticks` without an event.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
-// Prepares for a call that begins at `depth`. Closes the frames at this depth
-// or deeper, which must have ended without an event. Then the top frame should
-// be the caller's frame. If its function is not `caller` (Hit_caller; 0 if
-// unknown), the top frame has also ended, and is closed.
+// Prepares the shadow stack for a call that begins at `depth`. Closes the
+// frames at this depth or deeper, which must have ended without an event. The
+// top frame should then be the frame of the caller. If the function of the top
+// frame is not `caller` (Hit_caller, or 0 if unknown), this frame has ended,
+// too, and is closed.
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
 // Records a call of `code` at `depth` as a call edge from the function of the
@@ -196,19 +211,20 @@ void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
 // callees.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
                              uint32_t depth);
-// This function is called if a site of the code has used up its hits. Returns
-// true if the site gets more hits (Code_renew).
+// ThreadTrace_renew is called if a site of the code has used up its hits.
+// Returns true if the site gets more hits (Code_renew).
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
                        uint64_t ticks);
 // Makes the code dark if its threshold is reached. Returns true if the caller
-// must still push the frame.
+// must still push the frame of this call.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);
 // In precise mode, discards the time of the instruction that the top frame
 // runs.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
-// Pushes a frame whose beginning was not seen, because tracing started in the
-// middle of the call. Returns NULL if the code is dark or memory is out.
+// Pushes the frame of a call whose beginning was not seen, because tracing
+// started in the middle of the call. Returns NULL if the code is dark or memory
+// is out.
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks);
 

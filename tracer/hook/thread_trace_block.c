@@ -10,16 +10,16 @@ static uint16_t block_length(const struct Frame *frame, const struct Code *code,
     uint16_t length =
         (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
-    // No event reports that FOR_ITER has ended a loop. If that happened, the
-    // loop's body is between `start` and the site in address order, but did not
-    // run.
+    // No event reports that a FOR_ITER has ended its loop. If a FOR_ITER has
+    // ended its loop, the body of the loop lies between `start` and the site,
+    // but did not run.
     return length < site->reach ? length : site->reach;
 }
 
-// Removes loops that have ended, and the loops of frames that have ended. Two
-// frames in the same place of the stack may begin at the same net time. The
-// number of instructions shows which frame is the later frame, because this
-// number only grows in a frame.
+// Removes loops that have ended, and loops of frames that have ended. Two
+// frames in the same position of the stack can begin at the same net time. The
+// number of instructions shows which of the two frames is the later one,
+// because this number only grows while a frame runs.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {
@@ -37,9 +37,8 @@ static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
     }
 }
 
-// Returns the cycles of an iteration. The result is at least 1. Without this
-// bound a short iteration may have 0 or fewer cycles, because the hooks' cost
-// is subtracted.
+// Returns the cycles of an iteration, which are at least 1. The net cycles of a
+// short iteration can be 0 or fewer, because the hooks' cost is subtracted.
 static uint64_t net_cycles(int64_t cycles)
 {
     return cycles > 0 ? (uint64_t)cycles : 1;
@@ -54,15 +53,15 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     uint32_t instructions = frame->instructions + length;
     struct Loop *loop;
 
-    if (head > from) // a forward jump
+    if (head > from) // The jump is a forward jump.
         return;
     end_loops(trace, frame, instructions, head);
     loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
     if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
         loop->head != head) {
-        // No event reports the beginning of a loop's first iteration. Only the
-        // last block of this iteration is known, and that block may have begun
-        // before the loop.
+        // No event reports the beginning of the first iteration of a loop. Only
+        // the last block of the first iteration is known, and this block can
+        // have begun before the loop.
         uint16_t body = (uint16_t)(from - head + 1);
 
         if (trace->loop_count == THREAD_TRACE_LOOPS)
@@ -81,7 +80,8 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     loop->instructions = instructions;
 }
 
-// Returns the frame's running loop with this head, or NULL.
+// Returns the running loop of the frame that begins at the instruction `head`,
+// or NULL.
 static struct Loop *find_loop(struct ThreadTrace *trace,
                               const struct Frame *frame, uint16_t head)
 {
@@ -120,7 +120,8 @@ static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
     if (!(instruction->flags & INSTRUCTION_LOOP))
         return;
     loop = find_loop(trace, frame, instruction->next);
-    if (!loop) // the loop's head is dark, or ran before the trace began
+    // The first instruction of the loop is dark, or ran before the trace began.
+    if (!loop)
         return;
     Ring_push(trace->ring, ticks, EVENT_LOOP,
               Event_loop(net_cycles(now - loop->start),
@@ -180,9 +181,10 @@ static bool is_dark(const struct Code *code, uint16_t number)
                                 memory_order_relaxed);
 }
 
-// Returns true if only the instruction `from` ran since the frame's last event.
-// This is certain if `to` can follow `from`, and if the other instruction that
-// can follow `from` has a hook, because that hook was not called.
+// Returns true if only the instruction `from` ran since the last event of the
+// frame. The answer is certain if `to` can follow `from`, and if the other
+// instruction that can follow `from` has a hook, because that hook was not
+// called.
 static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 {
     const struct Instruction *at = &code->layout.instructions[from];
@@ -222,6 +224,6 @@ bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
     if (hits < instruction->stop_at)
         return false;
     Code_darken_instruction(code, instruction);
-    ThreadTrace_lose_step(trace); // removing the hook takes time
+    ThreadTrace_lose_step(trace); // Removing the hook takes time.
     return true;
 }

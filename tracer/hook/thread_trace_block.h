@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Handles the end of a basic block, of a loop's iteration or, in precise mode,
-// of an instruction. Adds the cycles to the place of the end. The caller holds
-// the counting lock. `ticks` is the value of the counter that the hook has
-// read.
+// Handles the end of a basic block, of an iteration of a loop or, in precise
+// mode, of an instruction. The cycles are added to the site or the instruction
+// of the end. The caller of these functions holds the counting lock. `ticks` is
+// the value of the time stamp counter that the hook has read.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 
 #include "tracer/hook/thread_trace.h"
 
-// Ends a block at `site`.
+// Ends a block at the site `site`.
 void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
                            struct Site *site);
 // Counts a jump or a branch from `site` to the instruction `to`. Returns true

@@ -14,7 +14,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     struct Frame *frame;
     bool disable = false, untimed = code->hot.untimed;
 
-    // While a function is dark, a hit does not set last_seen.
+    // Hits of a dark function do not set last_seen.
     if (!code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     else
@@ -26,7 +26,8 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     code->hot.untimed = false;
     if (entries >= code->hot.stop_at) {
         if (ThreadTrace_renew(trace, code, ticks)) {
-            untimed = true; // the renewal takes time during this call
+            // Giving the sites more hits takes time during this call.
+            untimed = true;
         } else if (ThreadTrace_darken(trace, code, ticks)) {
             disable = true;
             untimed |= code->spans.ended;
@@ -52,7 +53,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     return disable;
 }
 
-// --- Leave ---
+// --- End of a call ---
 
 static void record_first(struct Code *code, uint64_t self)
 {
@@ -68,13 +69,14 @@ static void record_first(struct Code *code, uint64_t self)
         Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
     Counter_add(&code->cold.grown_bytes, sizeof *histogram);
-    // This store pairs with the acquire of the thread that builds a snapshot.
+    // The release pairs with the acquire of the thread that builds a snapshot.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);
     Code_refresh(code);
 }
 
-// Returns true if the frame's cycles may count as its function's self time.
+// Returns true if the cycles of the frame may count as self time of its
+// function.
 static bool is_clean(const struct Frame *frame, const struct Code *code)
 {
     return frame->epoch == code->hot.epoch && !code->hot.dark_callees &&
@@ -100,10 +102,10 @@ static void record_self(const struct Frame *frame, struct Code *code)
         record_first(code, self);
 }
 
-// Returns true if an outer frame on the same stack belongs to the same
-// function. is_open_below is called only if the counter of running calls is
-// above 1. This is so in a recursion, if two ids share a counter, or if a call
-// of the function is on a parked stack.
+// Returns true if a frame below, on the same stack, is a frame of the same
+// function. is_open_below is called only if the number of running calls in
+// `active` is above 1. The number is above 1 in a recursion, if two ids share
+// an element of `active`, or if a call of the function is on a parked stack.
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {
@@ -115,8 +117,8 @@ static bool is_open_below(const struct ThreadTrace *trace,
     return false;
 }
 
-// Counts a call. The call's total time is added only if no outer frame on the
-// same stack belongs to the same function.
+// Counts a call that has ended. The total time of the call is added only if no
+// outer frame on the same stack is a frame of the same function.
 static void record(const struct ThreadTrace *trace, const struct Frame *frame,
                    struct Code *code, int64_t now)
 {

@@ -8,24 +8,25 @@ static void begin(struct ThreadTrace *trace, struct Code *code,
 {
     uintptr_t caller;
 
-    // The end of an earlier collection was not seen.
+    // The end of an earlier garbage collection was not seen.
     while (trace->top->code == code)
         ThreadTrace_pop_unseen(trace, hit->ticks);
     ThreadTrace_settle(trace, depth + 1, Hit_to(hit), hit->ticks);
-    // Only the bits of Hit_caller are known of a function without a frame.
+    // If the calling function has no frame, only the bits of Hit_caller are
+    // known of it.
     caller = trace->top->depth == depth ? trace->top->address
                                         : (uintptr_t)Hit_to(hit) << 4;
-    // The function gets no link to the collector. With the link, the function
-    // would count as one that calls others, and would not be timed between
-    // slices.
+    // The function gets no link to the function of garbage collections. With
+    // this link, the function would count as one that calls other functions,
+    // and would not be timed between slices.
     code->hot.last_caller = trace->top->id;
     trace->begins = EVENT_ENTER;
     ThreadTrace_enter(trace, code, depth + 1,
                       code->layout.units[Hit_unit(hit)].number, hit->ticks);
-    if (trace->top->code != code) // memory is out
+    if (trace->top->code != code) // Memory is out.
         return;
-    // Finalizers are called at `depth` + 1, and the interpreter names the
-    // function below as their caller.
+    // A finalizer is called at `depth` + 1, and the interpreter gives the
+    // function below the collection as its caller.
     trace->top->depth = depth;
     trace->top->address = caller;
 }
@@ -37,11 +38,12 @@ static void end(struct ThreadTrace *trace, struct Code *code,
     int64_t long_span = contention->long_span;
 
     ThreadTrace_settle(trace, depth + 1, 0, hit->ticks);
-    if (trace->top->code != code) // the beginning has no frame
+    // The beginning of the collection has no frame.
+    if (trace->top->code != code)
         return;
-    // A long pause is the collector's own time, because the collector holds the
-    // GIL. If a finalizer in C releases the GIL, its wait counts as own time,
-    // too.
+    // A long pause is the garbage collector's own time, because the garbage
+    // collector holds the GIL. If a finalizer in C releases the GIL, its
+    // waiting time counts as the garbage collector's own time, too.
     contention->long_span = INT64_MAX;
     ThreadTrace_leave(trace, code, Code_site(code, 2 * Hit_unit(hit)), depth,
                       hit->ticks);

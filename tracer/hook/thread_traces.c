@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keeps the list of thread records. Traced threads add records, and the
-// collector visits the records.
+// collector's thread visits the records.
 #include "tracer/hook/thread_traces.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/registry.h"
@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define NAME_ASKS 512
-#define NEAR 16 // number of records that are checked for reuse
+// Number of records at the front of the list that are checked for reuse.
+#define NEAR 16
 
 void ThreadTraces_init(struct ThreadTraces *traces)
 {
@@ -74,7 +75,7 @@ static uint64_t lost_of(const struct ThreadTrace *trace)
     return trace->ring ? Counter_get(&trace->ring->lost) : 0;
 }
 
-// Unlinks the record at *link and adds its numbers to the sums of ended
+// Unlinks the record at *link, and adds its counts to the sums of ended
 // threads.
 static struct ThreadTrace *unlink_ended(struct ThreadTraces *traces,
                                         struct ThreadTrace **link)
@@ -96,9 +97,10 @@ static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
     ThreadTrace_free(unlink_ended(traces, link));
 }
 
-// Takes the record of an ended thread from the list. Returns NULL if the first
-// NEAR records have no record of this kind, or if a visitor is active. A record
-// with a ring is not taken, because the ring must be read.
+// Takes the record of an ended thread out of the list. Returns NULL if none of
+// the first NEAR records is the record of an ended thread, or if a visitor is
+// active. A record with a ring is not taken, because the events in the ring
+// must still be read.
 static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
 {
     struct ThreadTrace **link, *trace = NULL;
@@ -118,8 +120,9 @@ static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
     return trace;
 }
 
-// Returns a reused or a new record. Reuse is faster for programs that start a
-// thread for each request, because the kernel provides new memory page by page.
+// Returns a record that is reused or new. Reusing records is faster for
+// programs that start a thread for each request, because the kernel provides
+// new memory page by page.
 static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
                                         struct Registry *registry,
                                         struct Contention *contention)
@@ -129,7 +132,7 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
     if (!trace)
         return ThreadTrace_new(registry, contention, traces->cost);
     if (contention->last_trace == trace)
-        // `last_trace` belonged to another thread
+        // `last_trace` was the record of another thread.
         contention->last_trace = NULL;
     trace->track = NULL;
     trace->counted_busy = false;
@@ -149,7 +152,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
         return NULL;
     ThreadTrace_reset(trace, ticks);
     if (timeline)
-        // If there is no ring, the thread has only statistics.
+        // A thread without a ring is missing from the timeline, but is counted.
         trace->ring = new_ring(traces, trace);
     trace->tid = gettid();
     trace->ident = (uintptr_t)pthread_self();
@@ -167,10 +170,10 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     return trace;
 }
 
-// The mutex is released during the visit, which may take long. The walk over
+// The mutex is released during the visit, which can take long. The walk over
 // the list is safe without the mutex, because only a holder of `visiting`
-// removes records, and new records are added at the front. So the part of the
-// list after the present record does not change.
+// removes records, and new records are added at the front. The rest of the list
+// behind the present record therefore does not change.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),
@@ -325,7 +328,9 @@ void ThreadTraces_keep_only(struct ThreadTraces *traces,
     if (!own)
         return;
     own->next = NULL;
-    own->tid = gettid();               // in the child the thread has another id
-    Preemption_init(&own->preemption); // in the child the kernel counts from 0
+    // In the child the thread has another id.
+    own->tid = gettid();
+    // In the child the kernel counts CPU time and context switches from 0.
+    Preemption_init(&own->preemption);
     ThreadTrace_restart_cpu(own);
 }
