@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chooses the CPU's counter or the system clock, measures the counter's
-// frequency against CLOCK_MONOTONIC_RAW and converts ticks into seconds. Each
-// measurement has a known bound of its error.
+// Chooses the CPU's time stamp counter or the system clock, measures the
+// frequency of the time stamp counter against CLOCK_MONOTONIC_RAW, and converts
+// ticks into seconds. Each measurement of the frequency has a known bound of
+// its error.
 #include "tracer/base/clock.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -17,8 +18,8 @@
 #define CALIBRATION_NS 5000000u
 #define TRIES 16
 
-// A reading of the counter and a reading of CLOCK_MONOTONIC_RAW. At most
-// `error` ticks passed between the two readings.
+// A reading of the time stamp counter and a reading of CLOCK_MONOTONIC_RAW. At
+// most `error` ticks have passed between the two readings.
 struct Pair {
     uint64_t ticks;
     uint64_t raw_ns;
@@ -47,10 +48,11 @@ uint64_t Clock_fallback(void)
     return Now_ns(CLOCK_MONOTONIC_RAW);
 }
 
-// Reads several pairs and returns the pair with the fewest ticks between the
-// pair's two readings of the counter. An interrupt makes the number of ticks
-// larger. If the thread moves to another core, the number of ticks can be
-// negative. As an unsigned number it is then huge, so the pair is not chosen.
+// Makes several pairs, and returns the pair with the fewest ticks between its
+// two readings of the time stamp counter. An interrupt between the two readings
+// makes the number of ticks larger. If the thread moves to another core between
+// the two readings, the number of ticks can be negative. A negative number of
+// ticks is huge as an unsigned number, so its pair is not chosen.
 static struct Pair read_pair(void)
 {
     uint64_t tightest = UINT64_MAX;
@@ -72,7 +74,7 @@ static struct Pair read_pair(void)
 }
 
 #if defined(__x86_64__)
-// Reads the only line of a file of sysfs into `line`. Returns false if the file
+// Reads the only line of a file in sysfs into `line`. Returns false if the file
 // cannot be read.
 static bool read_line(const char *path, char line[256])
 {
@@ -97,9 +99,9 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
-// The kernel removes the TSC from its available clock sources if the cores
-// disagree. The TSC can be correct even if the kernel prefers another source,
-// for example kvm-clock in a guest.
+// The kernel removes the TSC from its available clock sources if the TSCs of
+// the cores disagree. The TSC can be correct even if the kernel prefers another
+// clock source, for example kvm-clock in a virtual machine.
 static bool kernel_distrusts_tsc(void)
 {
     static const char current[] =
@@ -117,7 +119,7 @@ static bool has_counter(void)
 {
     unsigned a, b, c, d;
 
-    // In leaf 0x80000007 bit 8 of EDX means that the TSC has the same rate in
+    // In leaf 0x80000007, bit 8 of EDX says that the TSC has the same rate in
     // every power state.
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
         return false;
@@ -126,7 +128,7 @@ static bool has_counter(void)
 #elif defined(__aarch64__)
 static bool has_counter(void)
 {
-    return true; // the architecture guarantees a constant rate
+    return true; // The architecture (aarch64) guarantees a constant rate.
 }
 #else
 static bool has_counter(void)
@@ -144,8 +146,8 @@ static void sleep_until(uint64_t ns)
         ;
 }
 
-// Returns the counter's rate that the CPU reports, or NaN if the CPU reports no
-// rate.
+// Returns the rate of the time stamp counter that the CPU reports, or NaN if
+// the CPU reports no rate.
 static double stated_hz(void)
 {
 #if defined(__aarch64__)
@@ -158,8 +160,8 @@ static double stated_hz(void)
 #endif
 }
 
-// Returns the counter's rate between two pairs in ticks per second, and stores
-// the relative error bound of this rate in `error`.
+// Returns the rate of the time stamp counter between two pairs, in ticks per
+// second, and stores the relative error bound of this rate in `error`.
 static double rate(const struct Pair *from, const struct Pair *to,
                    double *error)
 {
@@ -169,13 +171,13 @@ static double rate(const struct Pair *from, const struct Pair *to,
     *error = INFINITY;
     if (to->ticks <= from->ticks || to->raw_ns <= from->raw_ns)
         return NAN;
-    // The raw clock counts whole nanoseconds.
+    // CLOCK_MONOTONIC_RAW counts whole nanoseconds.
     *error = (from->error + to->error) / ticks + 2 / ns;
     return ticks * 1e9 / ns;
 }
 
-// Measures the counter's rate. Returns false if the rate is implausible or
-// inexact.
+// Measures the rate of the time stamp counter. Returns false if the measured
+// rate is implausible or inexact.
 static bool calibrate(struct Clock *clock)
 {
     struct Pair from = read_pair(), to;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A counter has one writer at a time and any number of readers. A reader may
-// see a value without the newest hit. The writer holds the counting lock
-// (tracer/hook/counting.h) or the GIL. An addition is therefore a relaxed load
-// and a relaxed store, without a locked instruction. Some counters hold a time
-// in ticks, an id or the bits of a double under the same rules.
+// A counter_t has one writer at a time and any number of readers. A reader can
+// see a value that does not include the newest hit. The writer holds the
+// counting lock (tracer/hook/counting.h) or the GIL. Adding to a counter_t is
+// therefore a relaxed load and a relaxed store, without a locked instruction.
+// Some fields of the type counter_t hold a time in ticks, an id or the bits of
+// a double, under the same rules.
 #ifndef OCULAR_TRACER_BASE_COUNTER_H
 #define OCULAR_TRACER_BASE_COUNTER_H
 
@@ -19,8 +20,8 @@ static inline uint64_t Counter_get(const counter_t *counter)
 }
 
 // Returns a sum of cycles, or 0 if the sum is negative. The hooks' cost, which
-// is subtracted, has an error of a few ticks. So the sum of a few short times
-// may be negative.
+// is subtracted from the cycles, has an error of a few ticks. The sum of a few
+// short times can therefore be negative.
 static inline uint64_t Counter_cycles(const counter_t *counter)
 {
     uint64_t value = Counter_get(counter);
@@ -28,7 +29,7 @@ static inline uint64_t Counter_cycles(const counter_t *counter)
     return value > INT64_MAX ? 0 : value;
 }
 
-// Returns the value to the counter's only writer. The compiler may keep the
+// Returns the value of a counter to its only writer. The compiler may keep the
 // value in a register, because no other thread changes the counter.
 static inline uint64_t Counter_own(const counter_t *counter)
 {
@@ -40,7 +41,7 @@ static inline void Counter_set(counter_t *counter, uint64_t value)
     atomic_store_explicit(counter, value, memory_order_relaxed);
 }
 
-// Adds `amount` and returns the new value.
+// Adds `amount` to the counter and returns the new value.
 static inline uint64_t Counter_add(counter_t *counter, uint64_t amount)
 {
     uint64_t value = Counter_get(counter) + amount;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Implements the bounded list of threads that have ended.
+// Implements the list of ended threads, whose length is limited.
 #include "tracer/base/ended.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread)
     }
     ended->dropped++;
     slot = least(ended);
-    // If two threads have equal CPU times, the newer thread stays.
+    // If two threads have equal CPU times, the thread that ended later stays in
+    // the list.
     if (slot->cpu_ns <= thread->cpu_ns)
         *slot = *thread;
 }

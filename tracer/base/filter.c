@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Matches paths and qualified names against substrings.
+// Compares paths and qualified names with the texts of a filter's rules.
 #include "tracer/base/filter.h"
 #include "ipc/base/heap.h"
 
@@ -30,7 +30,7 @@ static int append(char ***texts, size_t *count, const char *text)
     char **grown, *copy;
 
     if (text[0] == '\0')
-        return -EINVAL; // an empty text would match everything
+        return -EINVAL; // An empty text would match everything.
     copy = Heap_text(text);
     if (copy == NULL)
         return -ENOMEM;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Decides which code is traced. A rule is a substring of the path or of the
-// qualified name. A dot in a rule also matches a slash of the path, so a
-// package's name matches the package's files. An exclude rule wins over an
-// include rule. The rules are set at start and read once for each code object.
+// Decides which code is traced. A rule of the filter is a text that occurs in a
+// path or in a qualified name. A dot in a rule also matches a slash of the
+// path, so the name of a package matches the package's files. If an exclude
+// rule and an include rule both match, the code is excluded. The rules are set
+// at the start of tracing, and are applied once to each code object.
 #ifndef OCULAR_TRACER_BASE_FILTER_H
 #define OCULAR_TRACER_BASE_FILTER_H
 
@@ -12,15 +13,16 @@
 struct Filter {
     char **exclude;
     size_t exclude_count;
-    // If there is no include rule, all code that is not excluded is traced.
+    // The include rules; if there are none, all code that is not excluded is
+    // traced.
     char **include;
     size_t include_count;
 };
 
 void Filter_init(struct Filter *filter);
 void Filter_release(struct Filter *filter);
-// Returns 0, -ENOMEM, or -EINVAL for an empty text, which would match
-// everything.
+// Adds a rule and returns 0, -ENOMEM, or -EINVAL for an empty text, which would
+// match everything.
 int Filter_exclude(struct Filter *filter, const char *text);
 int Filter_include(struct Filter *filter, const char *text);
 bool Filter_accepts(const struct Filter *filter, const char *file,

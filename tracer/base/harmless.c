@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Cleans a text in one pass, one character at a time. All functions are pure.
+// Cleans a text in one pass, one character after the other. The functions in
+// this file have no state.
 #include "tracer/base/harmless.h"
 
 #include "ipc/base/utf8.h"
 
 #include <string.h>
 
-#define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
+#define REPLACEMENT "\xef\xbf\xbd" // the character U+FFFD in UTF-8.
 
 static bool is_printable(uint32_t c)
 {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
         return false;
-    if (c == 0xad || c == 0x61c || c == 0xfeff) // invisible characters
+    // These characters are invisible.
+    if (c == 0xad || c == 0x61c || c == 0xfeff)
         return false;
+    // These characters are spaces, line ends and changes of the text's
+    // direction.
     if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-        (c >= 0x2060 && c <= 0x206f)) // spaces, line ends, changes of direction
+        (c >= 0x2060 && c <= 0x206f))
         return false;
-    return !(c >= 0xe0000 && c <= 0xe0fff); // tag characters
+    return !(c >= 0xe0000 && c <= 0xe0fff); // These characters are tags.
 }
 
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)
 {
     const char *bytes = text;
-    // `fits` is the largest length after which "..." still fits
+    // `fits` is the largest length so far after which "..." still fits.
     size_t used = 0, fits = 0;
     uint32_t character;
 

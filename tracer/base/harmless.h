@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Makes text of the traced program safe to print. The result is always valid
-// UTF-8, as JSON needs it. On request the result has no characters that move a
-// terminal's cursor or reverse the text's direction, as the report needs it.
+// Makes texts of the traced program safe to print. The cleaned text is always
+// valid UTF-8, which JSON requires. On request the cleaned text contains no
+// characters that move a terminal's cursor or reverse the direction of text;
+// the report requests this.
 #ifndef OCULAR_TRACER_BASE_HARMLESS_H
 #define OCULAR_TRACER_BASE_HARMLESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// Copies `text` into the `size` (at least 4) bytes at `out` as valid UTF-8 that
-// ends in a NUL. If the text is too long, its end is replaced by "...". Each
-// byte that is not UTF-8 becomes U+FFFD. If `printable` is set, each control
-// and formatting character becomes U+FFFD, too. Returns the length without the
-// NUL.
+// Copies `text` to `out` as valid UTF-8 that ends in a NUL, in at most `size`
+// bytes, where `size` is at least 4. If the text is too long, the end of the
+// copy is "...". Each byte that is not part of valid UTF-8 becomes U+FFFD. If
+// `printable` is true, each control and formatting character also becomes
+// U+FFFD. Returns the length of the copy without the NUL.
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable);
 // Returns the number of characters in `text`, which must be valid UTF-8.
 size_t Harmless_width(const char *text);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads a histogram's bounds, count and quantiles. Any thread may read while
-// the writer adds a hit or halves the buckets. A result may miss the hit that
-// is being added. While the writer halves the buckets, a reader may find only
-// the lower buckets halved, but the next reading is right again.
+// Computes bounds, count and quantiles of a histogram. Any thread may read a
+// histogram while the writer adds a value or halves the buckets. A result can
+// lack the value that is being added. While the writer halves the buckets, a
+// reader can find only the lower buckets halved; the next reading is right
+// again.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -24,10 +25,10 @@ void Histogram_halve(struct Histogram *histogram)
 void Histogram_age(struct Histogram *histogram)
 {
     uint64_t total = Histogram_count(histogram);
-    // If a bucket has an odd number of hits, half a hit is carried over to the
-    // next bucket. If half of the total is odd, half a hit is carried into the
-    // first bucket. Without this half hit the lowest single hit would always be
-    // forgotten.
+    // If a bucket has an odd number of values, half a value is carried over to
+    // the next bucket. If half of the total is odd, half a value is carried
+    // into the first bucket. Without this half value, a single value in the
+    // lowest bucket would always be forgotten.
     unsigned half = total / 2 % 2;
 
     if (total < HISTOGRAM_FEW)
@@ -43,7 +44,7 @@ void Histogram_age(struct Histogram *histogram)
 
 uint64_t Histogram_floor(unsigned bucket)
 {
-    // The upper bound of a bucket is the floor of the next bucket, even for the
+    // The upper bound of a bucket is the floor of the next bucket, also for the
     // last bucket.
     if (bucket > HISTOGRAM_BUCKETS)
         bucket = HISTOGRAM_BUCKETS;
@@ -62,9 +63,10 @@ uint64_t Histogram_count(const struct Histogram *histogram)
     return count;
 }
 
-// Returns the value at `position` (0..1) between the least and the greatest
-// value of a bucket. The greatest value is the next bucket's floor minus 1, so
-// the result is exact if only one value belongs to the bucket.
+// Returns the value at `position` (0 to 1) between the smallest and the largest
+// value that belong to a bucket. The largest value of a bucket is the next
+// bucket's floor minus 1, so the result is exact if only one value belongs to
+// the bucket.
 static double within(unsigned bucket, double position)
 {
     double least = (double)Histogram_floor(bucket);
@@ -73,8 +75,8 @@ static double within(unsigned bucket, double position)
     return least + position * (greatest - least);
 }
 
-// The hits of a histogram at one moment, with the first and the last bucket
-// that has hits.
+// The numbers in a histogram's buckets at one moment, with the first and the
+// last bucket that is not empty.
 struct Reading {
     uint16_t hits[HISTOGRAM_BUCKETS];
     unsigned first, last;
@@ -111,7 +113,7 @@ static double quantile(const struct Reading *reading, double q)
             return within(i, (rank - below) / here);
         below += here;
     }
-    return within(reading->last, 1); // reached only by rounding errors
+    return within(reading->last, 1); // Only rounding errors lead to this line.
 }
 
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,
@@ -119,8 +121,8 @@ void Histogram_quantiles(const struct Histogram *histogram, const double *q,
 {
     struct Reading reading;
 
-    // All quantiles are computed from one reading, because the writer may halve
-    // the buckets between two readings.
+    // All quantiles are computed from one reading, because the writer could
+    // halve the buckets between two readings.
     read_all(&reading, histogram);
     for (unsigned i = 0; i < count; i++)
         values[i] = quantile(&reading, q[i]);

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Counts cycles in a histogram with a logarithmic scale. An octave has sixteen
-// buckets, so a quantile has an error of about 3 %. The writer holds the
-// counting lock. Any thread may read, as counter.h explains.
+// Counts cycles in a histogram with a logarithmic scale. The histogram has
+// sixteen buckets for each octave (factor of 2), so a quantile has an error of
+// about 3 %. The writer of a histogram holds the counting lock. Any thread may
+// read a histogram, as counter.h explains.
 #ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
 #define OCULAR_TRACER_BASE_HISTOGRAM_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define HISTOGRAM_SUB 16  // buckets per octave
-#define HISTOGRAM_FEW 400 // number of hits; half as many are too few for a p99
-// buckets for values up to 2^40; the last bucket also has larger values
+#define HISTOGRAM_SUB 16 // number of buckets for each octave.
+// A number of values; half as many values are too few for a p99.
+#define HISTOGRAM_FEW 400
+// Number of buckets, which are for values up to 2^40. The last bucket also has
+// all larger values.
 #define HISTOGRAM_BUCKETS 592
 
 struct Histogram {
     _Atomic uint16_t buckets[HISTOGRAM_BUCKETS];
 };
 
-// Returns the bucket of a value. A bucket below 32 holds one value. Above 32,
-// each octave has HISTOGRAM_SUB buckets.
+// Returns the index of the bucket to which a value belongs. Below index 32,
+// only one value belongs to each bucket. From index 32 on, each octave has
+// HISTOGRAM_SUB buckets.
 static inline unsigned Histogram_bucket(uint64_t value)
 {
     unsigned shift, bucket;
@@ -30,14 +34,14 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Halves the number of hits of each bucket, before a bucket overflows. An odd
-// number is rounded up, so a single hit stays and the quantiles hardly change.
-// Only the writer may call this function.
+// Halves the number in each bucket, before a bucket overflows. Halves of odd
+// numbers are rounded up, so a single value is not lost and the quantiles
+// hardly change. Only the writer of the histogram may call Histogram_halve.
 void Histogram_halve(struct Histogram *histogram);
-// Forgets half of all hits, so that the quantiles follow the newest hits. Of
-// the hits that are alone in their buckets, the function forgets every second
-// hit. A histogram with fewer than HISTOGRAM_FEW hits does not change. Only the
-// writer may call this function.
+// Forgets half of all values, so that the quantiles follow the newest values.
+// Of the values that are alone in their buckets, Histogram_age forgets every
+// second one. A histogram with fewer than HISTOGRAM_FEW values does not change.
+// Only the writer of the histogram may call Histogram_age.
 void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
@@ -50,16 +54,17 @@ static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
         Histogram_halve(histogram);
 }
 
-// Returns the least value that belongs to the bucket.
+// Returns the smallest value that belongs to the bucket.
 uint64_t Histogram_floor(unsigned bucket);
 uint64_t Histogram_count(const struct Histogram *histogram);
-// Stores the quantiles q[0..count) (0 < q <= 1) in `values`. A quantile is
-// interpolated within its bucket, and is NaN if the histogram is empty. Reading
-// the buckets takes most of the time, so one call should ask for all quantiles.
+// Stores the quantiles q[0..count) (0 < q <= 1) in values[0..count). A quantile
+// is interpolated within its bucket, and is NaN if the histogram is empty. Most
+// of the time is spent on reading the buckets, so one call should ask for all
+// quantiles.
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,
                          double *values, unsigned count);
-// Returns the standard deviation divided by the mean, or NaN if the histogram
-// is empty.
+// Returns the standard deviation of the values divided by their mean, or NaN if
+// the histogram is empty.
 double Histogram_spread(const struct Histogram *histogram);
 
 #endif

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The location table is a sequence of entries, and each entry describes one to
-// eight code units. Bit 7 is set in the first byte of an entry and in no other
-// byte. The other bits of the first byte are a code (4 bits) and the number of
-// code units minus 1 (3 bits). The decoder skips columns and end lines and
-// finds the next entry by bit 7.
+// eight code units. Bit 7 is set in the first byte of an entry, and in no other
+// byte. The other bits of an entry's first byte are a code (4 bits) and the
+// number of code units minus 1 (3 bits). The decoder skips columns and end
+// lines, and finds the next entry by bit 7.
 #include "tracer/base/lines.h"
 
-#define FIRST 0x80    // bit 7, set in an entry's first byte
-#define CONTINUE 0x40 // set in each byte of a number except the last
+#define FIRST 0x80 // bit 7, which is set in the first byte of an entry.
+// Bit that is set in each byte of a number except the last.
+#define CONTINUE 0x40
 
-enum EntryCode {         // codes 0 to 9: the line does not change
-    ENTRY_ONE_LINE = 10, // 10 to 12: the line grows by code - 10
+enum EntryCode {         // With codes 0 to 9 the line does not change.
+    ENTRY_ONE_LINE = 10, // With codes 10 to 12 the line grows by code - 10.
     ENTRY_NO_COLUMNS = 13,
     ENTRY_LONG = 14,
     ENTRY_NONE = 15
 };
 
-// Reads a signed number with six bits in each byte, the least significant bits
-// first. The lowest bit of the number is the sign.
+// Reads a signed number, which has six bits in each byte, least significant
+// bits first. The lowest bit of the number is its sign.
 static int64_t signed_number(struct LineReader *table)
 {
     uint64_t value = 0;
@@ -58,7 +59,7 @@ uint32_t LineReader_line(struct LineReader *reader, size_t unit)
         int64_t line;
 
         if (!(first & FIRST))
-            continue; // this byte is not the first byte of an entry
+            continue; // This byte is not the first byte of an entry.
         line = reader->line + line_step(reader, code);
         // If an entry gives an impossible line, the table is damaged, and the
         // line does not change.

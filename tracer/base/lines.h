@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Decodes CPython's location table (co_linetable) into one line number for each
 // code unit. CPython's InternalDocs/code_objects.md describes the format of
-// 3.12 to 3.15. All functions are pure. If a table is damaged, lines are
-// missing or wrong, but nothing else happens.
+// location tables in 3.12 to 3.15. The functions in this file have no other
+// state than their arguments. If a location table is damaged, lines are missing
+// or wrong, but nothing else happens.
 #ifndef OCULAR_TRACER_BASE_LINES_H
 #define OCULAR_TRACER_BASE_LINES_H
 
@@ -15,16 +16,17 @@ struct LineReader {
     const uint8_t *at;
     const uint8_t *end;
     int64_t line;
-    size_t behind; // first code unit after the newest entry
-    bool none;     // true if the newest entry has no line
+    size_t behind; // number of the first code unit after the newest entry.
+    bool none;     // true if the newest entry has no line.
 };
 
 void LineReader_init(struct LineReader *reader, const uint8_t *table,
                      size_t size, uint32_t first_line);
-// Returns the line of a code unit, or 0 if the unit has no line. `unit` must
-// not be less than in the previous call.
+// Returns the line of the code unit `unit`, or 0 if the unit has no line.
+// `unit` must not be less than in the previous call for this reader.
 uint32_t LineReader_line(struct LineReader *reader, size_t unit);
-// Fills lines[0..unit_count) with line numbers. A unit without a line has 0.
+// Stores the line number of each code unit in lines[0..unit_count). The line
+// number of a code unit without a line is 0.
 void Lines_decode(uint32_t *lines, size_t unit_count, const uint8_t *table,
                   size_t size, uint32_t first_line);
 

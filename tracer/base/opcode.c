@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Classifies opcodes that change the flow of control. An opcode is identified
-// by its name, because the numbers change more often between versions of
-// CPython.
+// Classifies the opcodes that change the flow of control. An opcode is
+// identified by its name, because numbers of opcodes change more often between
+// versions of CPython.
 #include "tracer/base/opcode.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode)
 {
     unsigned sites = OPCODE_JUMP | OPCODE_BRANCH | OPCODE_LOOP;
 
-    // Some opcodes jump but have no site.
+    // Some opcodes are jumps without a site.
     return opcodes->flags[opcode] & sites ||
            !strncmp(opcodes->name[opcode], "JUMP", 4) ||
            Opcodes_is(opcodes, opcode, "SEND");

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // See own_text.h.
-#define _GNU_SOURCE 1 // for dl_iterate_phdr
+#define _GNU_SOURCE 1 // dl_iterate_phdr needs _GNU_SOURCE.
 #include "tracer/base/own_text.h"
 
 #include <link.h>
 #include <stddef.h>
 
-// These variables are global because the signal handlers outlive each session.
+// `begin` and `end` are global, because the signal handlers outlive each
+// session.
 static uintptr_t begin, end;
 
-// Stores the bounds of the executable segment that contains this function.
-// Returns 1, which ends the search, if `info` is the right file.
+// Stores the bounds of the executable segment that contains this function. If
+// `info` is the right file, note returns 1, which ends the search.
 static int note(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t here = (uintptr_t)note;

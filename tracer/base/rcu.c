@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Wraps liburcu-bp. The compiler's atomics read and write the pointers. The
-// atomics order the data behind the pointers, and ThreadSanitizer understands
-// atomics. ThreadSanitizer does not see the library's grace periods, so
-// section_ends() and sections_ended() tell ThreadSanitizer about the grace
-// periods.
+// Wraps liburcu-bp. The compiler's atomics read and write the pointers that RCU
+// protects. The atomics also order accesses to the data behind the pointers,
+// and ThreadSanitizer understands atomics. ThreadSanitizer does not see the
+// grace periods of liburcu, so section_ends() and sections_ended() describe
+// them to ThreadSanitizer.
 //
-// liburcu has a few bytes of thread-local memory. glibc allocates these bytes
-// when a thread first uses them, and ends the process if memory is out. So only
-// our own threads use liburcu. Each of our threads registers when it begins.
-// All other threads are visitors. A mutex guards the number of visitors.
+// liburcu has a few bytes of thread-local memory. glibc allocates thread-local
+// memory when a thread first uses it, and ends the process if memory is out.
+// Only Ocular's own threads therefore use liburcu. Each of Ocular's own threads
+// registers at its beginning. All other threads are called visitors. A mutex
+// guards the number of open read sections of visitors.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -16,8 +17,8 @@
 #include <stdlib.h>
 #include <urcu-bp.h>
 
-// More bytes than glibc needs for a thread's block of thread-local memory and
-// for a larger table of these blocks.
+// More bytes than glibc needs for the thread-local memory of a thread and for a
+// larger table of such memory.
 #define TLS_BYTES (8u << 10)
 
 #ifndef __has_feature
@@ -28,7 +29,7 @@
 #include <sanitizer/tsan_interface.h>
 
 // For ThreadSanitizer the address of this variable stands for the ends of all
-// read sections. The value is not used.
+// read sections. The value of `read_sections` is not used.
 static const char read_sections;
 
 static void section_ends(void)
@@ -50,16 +51,16 @@ static void sections_ended(void)
 }
 #endif
 
-// --- Who reads how ---------------------------------------------------------
+// --- Threads that register, and visitors ------------------------------------
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t registered; // set in threads that have registered
-static bool has_key;             // set once, by make_key
+static pthread_key_t registered; // set in each thread that has registered.
+static bool has_key;             // set to true once, by make_key.
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t gone; // signalled when `count` becomes 0
-    unsigned count;      // read sections that visitors have open
+    pthread_cond_t gone; // signalled when `count` becomes 0.
+    unsigned count;      // number of open read sections of visitors.
 } visitors = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
 static void make_key(void)
@@ -67,8 +68,8 @@ static void make_key(void)
     has_key = pthread_key_create(&registered, NULL) == 0;
 }
 
-// This function must not allocate memory, so it does not use a thread-local
-// variable of our own.
+// is_registered must not allocate memory, so it does not use a thread-local
+// variable of its own.
 static bool is_registered(void)
 {
     pthread_once(&key_once, make_key);
@@ -95,8 +96,8 @@ static void visit(void)
     pthread_mutex_unlock(&visitors.lock);
 }
 
-// Ends a visitor's read section. In a forked child `count` may already be 0,
-// because the child clears `count` even if the forking thread was in a read
+// Ends a read section of a visitor. In a forked child `count` can already be 0,
+// because the child sets `count` to 0 even if the forking thread was in a read
 // section.
 static void leave(void)
 {
@@ -143,7 +144,7 @@ void *Rcu_exchange(void **slot, void *value)
 void *Rcu_dereference(void **slot)
 {
     // The load pairs with the exchange in Rcu_exchange. The load has acquire
-    // order, because no compiler implements consume.
+    // order, because no compiler implements consume order.
     return __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 }
 

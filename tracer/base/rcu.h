@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Wraps a library for read-copy-update (RCU). Our own threads register and use
-// the "bulletproof" flavour of liburcu. All other threads, which are mostly the
-// program's threads, take a mutex for a few instructions at the beginning and
-// at the end of a read section. Only rcu.c calls liburcu. call_rcu is not used,
-// because it would start another thread in the traced process.
+// Wraps a library for read-copy-update (RCU). Ocular's own threads register,
+// and use the "bulletproof" flavour of liburcu. All other threads, which are
+// mostly the program's threads, take a mutex for a few instructions at the
+// beginning and at the end of a read section. Only rcu.c calls liburcu.
+// liburcu's call_rcu is not used, because it would start another thread in the
+// traced process.
 #ifndef OCULAR_TRACER_BASE_RCU_H
 #define OCULAR_TRACER_BASE_RCU_H
 
-// Registers the calling thread, which is one of our threads and has just begun
-// (Worker.prepare). A registered thread reads without a lock. If memory is out,
-// the thread stays unregistered and reads like the program's threads.
+// Registers the calling thread, which is one of Ocular's own threads and has
+// just begun (Worker.prepare). A registered thread reads without taking a lock.
+// If memory is out, the thread stays unregistered and reads like the program's
+// threads.
 void Rcu_register(void);
-void Rcu_read_lock(void); // read sections may nest
+void Rcu_read_lock(void); // Read sections may be nested.
 void Rcu_read_unlock(void);
-// Publishes `value` in *slot and returns the old value. A slot has one writer.
+// Publishes the pointer `value` in *slot and returns the old pointer. A slot
+// has only one writer.
 void *Rcu_exchange(void **slot, void *value);
-void *Rcu_dereference(void **slot); // the caller must be in a read section
-// Waits until all read sections that are open now have ended. The caller must
-// not hold the GIL and must not be in a read section.
+void *Rcu_dereference(void **slot); // The caller must be in a read section.
+// Waits until all read sections have ended that are open now. The caller of
+// Rcu_synchronize must not hold the GIL and must not be in a read section.
 void Rcu_synchronize(void);
 void Rcu_before_fork(void);
 void Rcu_after_fork_parent(void);

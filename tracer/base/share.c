@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Adds up time in an exponentially decaying window. A value is stored as it was
-// at its newest credit. The decay since then is computed when a thread reads
-// the value. The sampler writes, and any thread reads.
+// Adds up times in a window that decays exponentially. A value is stored as it
+// was when it was last credited. The decay since the last credit is computed
+// when a thread reads the value. The sampler writes values, and any thread may
+// read them.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -32,10 +33,10 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
     fade(&clock->samples, kept, samples);
     fade(&clock->square_samples, kept * kept, samples);
     fade(&clock->ns, 1, ns);
-    // A reader that sees the new age also sees the sums above.
+    // A reader that sees the new age also sees the new sums.
     atomic_thread_fence(memory_order_release);
     fade(&clock->age, 1, aged);
-    // A reader that sees a later credit also sees this step of the clock.
+    // A reader that sees a later credit also sees this advance of the clock.
     atomic_thread_fence(memory_order_release);
 }
 
@@ -50,10 +51,10 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
     return now;
 }
 
-// Returns the clock's newest moment if the clock has advanced since `now`. The
-// value that the caller has just read may contain a credit that is newer than
-// `now`. In the first second one step of the clock may be most of the window,
-// so the difference would be large.
+// Returns the newest moment of the clock if the clock has advanced since `now`.
+// The value that the caller has just read can contain a credit that is newer
+// than `now`. In the first second one advance of the clock can be most of the
+// window, so without catch_up the value would be wrong by much.
 static struct ShareTime catch_up(const struct ShareTime *now)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -62,8 +63,8 @@ static struct ShareTime catch_up(const struct ShareTime *now)
                : *now;
 }
 
-// Returns Kish's effective size of a weighted sample from the sum of the
-// weights and the sum of their squares.
+// Returns Kish's effective size of a weighted sample, computed from the sum of
+// the weights and the sum of their squares.
 static double effective(const counter_t *sum, const counter_t *squares)
 {
     double whole = Counter_get_double(sum), parts = Counter_get_double(squares);
@@ -103,7 +104,7 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
 
     if (!(credit->ns > 0))
         return;
-    // Most values have the same age, so `kept` is rarely computed.
+    // Most values have the same age, so `kept` seldom has to be computed again.
     if (at != credit->at) {
         credit->at = at;
         credit->kept = ShareTime_decay(at, credit->age);
@@ -142,8 +143,8 @@ double ShareValue_window(const struct ShareValue *value,
     // Most functions have never waited, and most functions were never sampled.
     if (Counter_get_double(&value->window_ns) == 0)
         return 0;
-    // The age is read before the credit. So the age may be older than the
-    // credit, but never newer.
+    // The age is read before the value of the window. The age can therefore be
+    // older than the value, but never newer.
     age = Counter_get_double(&value->window_age);
     atomic_thread_fence(memory_order_acquire);
     ns = Counter_get_double(&value->window_ns);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Holds the time that the sampler has attributed to a function or a thread.
-// There is one sum for the time since the start, and one sum for an
-// exponentially decaying window. `struct ShareClock` makes the window long
-// enough to hold enough samples. The sampler writes and any thread reads. Of
-// two values that are read one after the other, one may lack the newest sample.
+// There is one sum for the time since the start, and one sum for a window that
+// decays exponentially. struct ShareClock makes the window long enough to
+// contain enough samples. The sampler writes struct Share, and any thread may
+// read it. If a thread reads two values one after the other, one of the values
+// can lack the newest sample.
 #ifndef OCULAR_TRACER_BASE_SHARE_H
 #define OCULAR_TRACER_BASE_SHARE_H
 
@@ -13,10 +14,10 @@
 
 struct Breakdown;
 
-// The mean age of the window, in seconds, lies between SHARE_SHORTEST and
-// SHARE_LONGEST. Between the two bounds, the mean age is the time in which
-// SHARE_SAMPLES samples are taken. A window without decay would need twice this
-// length for the same precision.
+// The mean age of the samples in the window, in seconds, lies between
+// SHARE_SHORTEST and SHARE_LONGEST. Between these two bounds, the mean age is
+// the time in which SHARE_SAMPLES samples are taken. A window without decay
+// would have to be twice as long for the same precision.
 #define SHARE_SHORTEST 2.5
 #define SHARE_LONGEST 30.0
 #define SHARE_SAMPLES 150.0
@@ -24,93 +25,103 @@ struct Breakdown;
 struct ShareClock;
 
 // A moment of the sampler's time. If the clock has advanced since this moment,
-// a value is read at the clock's newest moment instead.
+// a value is read at the newest moment of the clock instead.
 struct ShareTime {
-    // Nanoseconds since the sampler's start, without the time in which reads
-    // were denied.
+    // ns since the sampler's start, without the time in which reading memory
+    // was denied.
     double ns;
-    // The time `ns`, counted in mean ages of the window. The length of a mean
-    // age changes over time.
+    // The time `ns` divided by the mean age of the window. The mean age of the
+    // window changes over time, so `age` is an integral.
     double age;
-    // Nanoseconds that a core that is always busy has in the window.
+    // ns in the window for a core that is always busy.
     double full_ns;
     // The clock to which this moment belongs. If `clock` is NULL, the moment is
-    // never replaced.
+    // never replaced by a newer moment.
     const struct ShareClock *clock;
 };
 
-// The clock of the window, which consists of sums. The sampler advances the
-// sums, and any thread reads them.
+// The clock of the window, which consists of sums. The sampler advances these
+// sums, and any thread may read them.
 struct ShareClock {
-    counter_t ns; // all fields are the bits of doubles
+    counter_t ns; // All fields of struct ShareClock are the bits of doubles.
     counter_t age;
-    counter_t full_ns;        // ns weighted by their decay
-    counter_t square_ns;      // ns weighted by the square of their decay
-    counter_t samples;        // samples weighted by their decay
-    counter_t square_samples; // samples weighted by the square of their decay
+    counter_t full_ns;   // ns, each weighted by its decay.
+    counter_t square_ns; // ns, each weighted by the square of its decay.
+    counter_t samples;   // number of samples, each weighted by its decay.
+    // Number of samples, each weighted by the square of its decay.
+    counter_t square_samples;
 };
 
 struct ShareValue {
     counter_t total_ns;
-    counter_t window_ns; // ns at the time `window_age`, as the bits of a double
-    counter_t window_age; // age of the newest credit, as the bits of a double
+    // ns in the window at the age `window_age`, stored as the bits of a double.
+    counter_t window_ns;
+    // ShareTime.age at the newest credit, stored as the bits of a double.
+    counter_t window_age;
 };
 
-// All numbers that the sampler has about one function.
+// All values that the sampler has for one function.
 struct Share {
-    struct ShareValue cpu;  // CPU time in the function itself
-    struct ShareValue wait; // time in the function itself, off the CPU
-    // The part of `wait` in which the thread waits for the GIL or a CPU. This
-    // time does not count as a part of a call's duration.
+    struct ShareValue cpu;  // CPU time in the function itself.
+    struct ShareValue wait; // time off the CPU in the function itself.
+    // The part of `wait` in which the thread waited for the GIL or for a CPU.
+    // The time in `wait_to_run` does not count as a part of a call's duration.
     struct ShareValue wait_to_run;
-    // The part of `cpu` at a call that pushed no frame.
+    // The part of `cpu` at call instructions that have pushed no frame, which
+    // is time in C.
     struct ShareValue in_c;
     // Time in which other threads waited for the GIL while the function had it.
     struct ShareValue blocked;
-    // Time in which the function, or a function that it called, ran or waited.
+    // Time in which the function itself, or a function that it called, ran or
+    // waited.
     struct ShareValue cumulative;
-    counter_t samples; // number of samples with the function innermost
-    // samples, counted in `samples`, that found the function running
+    // Number of samples with the function as the innermost one.
+    counter_t samples;
+    // Number of those samples in `samples` that found the function running.
     counter_t run_samples;
-    // The callers' parts of `cumulative`, or NULL before the first sample. The
-    // sampler publishes this pointer with release.
+    // The parts of `cumulative` for each caller, or NULL before the first
+    // sample. The sampler publishes `callers` with release.
     struct Breakdown *_Atomic callers;
-    // An array of two parts with a number for each instruction. The first part
-    // has the number of samples that found the instruction running. The second
-    // part counts only the samples in C functions (Code_instruction_samples).
+    // An array of two parts, each with one number for each instruction. In the
+    // first part, an entry is the number of samples that found the instruction
+    // running. The second part counts only the samples in C functions
+    // (Code_instruction_samples).
     _Atomic uint32_t *_Atomic instruction_samples;
     // An array with the id of the function that each instruction calls in
-    // sampled stacks. Only the sampler uses this field.
+    // sampled stacks. Only the sampler uses `callees`.
     uint32_t *callees;
-    counter_t bytes; // bytes of memory behind the three pointers above
-    // The number of the newest sample that contains the function. Only the
-    // sampler uses this field.
+    // Bytes of memory behind `callers`, `instruction_samples` and `callees`.
+    counter_t bytes;
+    // The number of the newest sample whose stack contains the function. Only
+    // the sampler uses `stamp`.
     uint32_t stamp;
-    // The samples in `run_samples` at the caller's call instruction, which push
-    // or pop the function's frame. Only the sampler uses this field.
+    // Number of those samples in `run_samples` that found the caller's call
+    // instruction pushing or popping the function's frame. Only the sampler
+    // uses `entry_samples`.
     uint32_t entry_samples;
 };
 
-// The credit of one sample, which many values receive. The decay of the values
-// is computed once.
+// The credit of one sample, which many values receive. The decay of values is
+// computed once for all values with the same age.
 struct ShareCredit {
-    double age; // age of the sample (ShareTime.age)
+    double age; // ShareTime.age of the sample.
     double ns;
-    double at;   // age of a value's newest credit
-    double kept; // decay factor from `at` to `age`
+    double at;   // age at the newest credit of a value.
+    double kept; // factor by which a value decays from `at` to `age`.
 };
 
-// Advances the clock by `ns`, during which `samples` samples were taken. Only
-// the sampler calls this function.
+// Advances the clock by `ns`, in which `samples` samples were taken. Only the
+// sampler calls ShareClock_advance.
 void ShareClock_advance(struct ShareClock *clock, double ns, double samples);
 struct ShareTime ShareClock_now(const struct ShareClock *clock);
-// The next two functions return the length of the window in seconds and the
-// number of samples in the window. Both numbers describe a window without decay
-// that would be equally precise.
+// ShareClock_window_s returns the length of the window in seconds, and
+// ShareClock_samples returns the number of samples in the window. Both results
+// describe a window without decay that would be equally precise.
 double ShareClock_window_s(const struct ShareClock *clock);
 double ShareClock_samples(const struct ShareClock *clock);
 
-// Returns the factor by which a credit decays from age `from` to age `to`.
+// Returns the factor by which a credit decays from the age `from` to the age
+// `to`.
 double ShareTime_decay(double from, double to);
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
                       double ns);
@@ -118,14 +129,15 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit);
 // Adds the window and the total of `other` to `value`.
 void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
                      const struct ShareTime *now);
-// Credits `ns` at the moment `now`.
+// Credits `ns` to the value at the moment `now`.
 void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
                     double ns);
-// Returns the value's share of one core's wall time in the window that ends at
-// `now`.
+// Returns the fraction of one core's wall-clock time that the value has in the
+// window that ends at `now`.
 double ShareValue_window(const struct ShareValue *value,
                          const struct ShareTime *now);
-// Returns the value's share of one core's wall time since the start.
+// Returns the fraction of one core's wall-clock time that the value has since
+// the start.
 double ShareValue_total(const struct ShareValue *value,
                         const struct ShareTime *now);
 

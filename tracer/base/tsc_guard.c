@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See tsc_guard.h.
-#define _GNU_SOURCE 1 // for REG_RIP
+#define _GNU_SOURCE 1 // REG_RIP needs _GNU_SOURCE.
 #include "tracer/base/tsc_guard.h"
 
 #include "tracer/base/own_text.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-// These variables are global, because a signal handler gets no context of ours.
+// The variables of the guard are global, because a signal handler gets no
+// pointer from us.
 atomic_bool tsc_guard_tripped;
 static void (*_Atomic tell)(void);
 
@@ -38,8 +39,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         return;
     }
     // After the return a faulting instruction faults again, and the kernel
-    // takes the default action. A signal that a process has sent must be raised
-    // again here.
+    // takes the default action. If another process has sent the signal, the
+    // signal must be raised again here.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
         raise(number);
@@ -65,7 +66,7 @@ static void install(void)
         sigaction(SIGSEGV, &action, NULL);
 }
 
-#else // other CPUs keep their counter readable
+#else // Other CPUs do not forbid reading their time stamp counters.
 
 static bool has_handler(void)
 {

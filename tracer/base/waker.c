@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls the callback that wakes a thread, under a mutex. The server's thread
-// and the collector wake the governor with a Waker (session.h).
+// and the collector's thread wake the governor with a Waker (session.h).
 #include "tracer/base/waker.h"
 
 void Waker_init(struct Waker *waker)
