@@ -7,22 +7,25 @@
 #include <stdatomic.h>
 #include <time.h>
 
-// Hooks are timed at the start, in calls that follow each other at once. With a
-// budget, hot code is dark, so that hooks run seldom and find cold caches. The
-// next factors are for hooks with and without a budget before there are samples
-// (docs/overhead.md).
+// The cost of a hook is measured at the start, in calls that follow each other
+// at once. With a budget, hot code is dark, so that hooks run seldom and find
+// cold caches. COLD and WARM are the factors for the cost of hooks with and
+// without a budget, until there are samples (docs/overhead.md).
 #define COLD 4.0
 #define WARM 1.0
-#define IN_OUR_CODE 0.5 // part of a hook's time; CPython takes the rest
-// Seconds of hooks after which samples count as much as COLD or WARM. In this
-// time about ten samples find a hook.
+// The fraction of a hook's time that is in Ocular's code. CPython's code takes
+// the rest.
+#define IN_OUR_CODE 0.5
+// Seconds of hooks after which samples count as much as COLD or WARM. In
+// TRUST_S seconds of hooks, about ten samples find a hook.
 #define TRUST_S 0.15
-#define MEMORY_S                                                               \
-    1.0 // seconds of `new_timed` after which old samples lose weight
+// Seconds of `new_timed` after which old samples get less weight.
+#define MEMORY_S 1.0
 
-// Samples find a hook only in our code. The factor is the time of hooks by
-// samples, divided by their time with warm caches. As long as there are few
-// samples, the factor is close to COLD or WARM.
+// Samples can find a hook only in Ocular's code. The factor is the time of
+// hooks according to samples, divided by the time of the same hooks with warm
+// caches. As long as there are few samples, the factor is close to COLD or
+// WARM.
 static double choose_factor(const struct Account *account)
 {
     double before = account->budget.share > 0 ? COLD : WARM;
@@ -55,7 +58,8 @@ double Account_hook_factor(const struct Account *account)
     return atomic_load_explicit(&account->factor, memory_order_relaxed);
 }
 
-// Returns the seconds of hooks so far. `timed` and `found` are the readings.
+// Returns the seconds that hooks have taken so far. `timed` and `found` are
+// values of the present reading.
 static double hooks_s(struct Account *account, double timed, double found)
 {
     account->new_timed += timed - account->timed;
@@ -80,7 +84,7 @@ struct Budget *Account_open(struct Account *account)
     pthread_mutex_lock(&account->mutex);
     source->read(source->context, &reading);
     reading.hooks = hooks_s(account, reading.hooks, reading.found);
-    // The process's CPU time is read last, so that our own time never exceeds
+    // The process's CPU time is read last, so that Ocular's time never exceeds
     // the process's time.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;

@@ -1,39 +1,44 @@
 // SPDX-License-Identifier: MIT
-// Implements the token bucket and the decisions by its level.
-// docs/architecture.md, "The budget", explains the constants.
+// Implements the token bucket, and the decisions that depend on its level.
+// docs/architecture.md explains the constants in the section "The budget".
 #include "tracer/budget/budget.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0 // seconds over which the allowance's rate is measured.
-#define NOW 0.5    // seconds over which the refill rate is measured.
-// a refill rate below this part of the window's rate is a pause
+#define LATELY 2.0 // seconds over which `rate` is measured.
+#define NOW 0.5    // seconds over which `refill_rate` is measured.
+// If the refill rate is below this fraction of the window's rate, the program
+// pauses.
 #define PAUSES 0.5
-// A refill rate below this multiple of the least rate is idleness.
+// If the refill rate is below this multiple of the least rate, the program is
+// idle.
 #define FLOOR 2.0
 // If more than this fraction of the allowance is spent, all of it counts as
 // spent.
 #define NEARLY 0.9
-#define LEAST_SPAN 0.1 // the rate over a shorter span (in seconds) is unknown.
-#define AIM 0.9        // part of the allowance that fills the bucket.
-#define BURST 2.0      // a full bucket has this many seconds of allowance.
-#define DEBT 4.0       // debt above this many seconds of allowance is forgiven.
-#define SAMPLER 0.4    // the sampler's part of the allowance.
-// the sampler gets all of SAMPLER if the bucket has this many seconds of
-// allowance
+// Over an interval shorter than this number of seconds, the rate is unknown.
+#define LEAST_SPAN 0.1
+#define AIM 0.9   // fraction of the allowance that flows into the bucket.
+#define BURST 2.0 // seconds of allowance in a full bucket.
+// Number of seconds of allowance. A debt above it is forgiven.
+#define DEBT 4.0
+#define SAMPLER 0.4 // the sampler's fraction of the allowance.
+// If the bucket has at least this number of seconds of allowance, the sampler
+// gets all of SAMPLER.
 #define SAMPLER_FULL 1.0
 // If the bucket is empty, the sampler gets this fraction of SAMPLER.
 #define SAMPLER_LEAST 0.5
-#define SURPLUS 0.25 // the sampler's extra part of the allowance.
-// the extra part begins at this many seconds of allowance in the bucket
+#define SURPLUS 0.25 // the sampler's extra fraction of the allowance.
+// The sampler gets an extra fraction if the bucket has more than this number of
+// seconds of allowance.
 #define SURPLUS_FROM 1.5
-#define HOOKS 0.5 // the largest part of the allowance for hooks and arming.
-// the smallest part of the allowance for hooks and arming
+#define HOOKS 0.5 // largest fraction of the allowance for hooks and arming.
+// Smallest fraction of the allowance for hooks and arming.
 #define HOOKS_LEAST 0.2
 #define LEAST_HZ 10.0
-#define MOST_HZ 250.0 // many kernels have only 250 timer ticks a second.
-// seconds of CPU time per sample, until a sample was measured
+#define MOST_HZ 250.0 // Many kernels have only 250 timer ticks a second.
+// Seconds of CPU time per sample, assumed until a sample was measured.
 #define SAMPLE 10e-6
 #define LEAST_SAMPLE 2e-6
 #define MOST_SAMPLE 1e-3
@@ -48,23 +53,24 @@ static double ours(const struct BudgetReading *reading)
     return reading->hooks + reading->rearm + reading->threads;
 }
 
-// Returns the CPU time that the program used without us. Two clocks cannot be
-// read at the same moment, so a negative difference becomes 0.
+// Returns the CPU time that the program used without Ocular. Two clocks cannot
+// be read at the same moment, so the difference can be negative, and then
+// becomes 0.
 static double program(const struct BudgetReading *from,
                       const struct BudgetReading *to)
 {
     return fmax(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
 }
 
-// Returns the smallest allowance in seconds per second, which a program that
-// uses little CPU time has.
+// Returns the smallest allowance in seconds per second, which is that of a
+// program that uses little CPU time.
 static double least_rate(const struct Budget *budget)
 {
     return budget->share > 0 ? BUDGET_CORES * budget->share : 0;
 }
 
-// Returns the newest kept reading that is at least `s` seconds old. If no kept
-// reading is that old, returns the oldest.
+// Returns the newest of the kept readings that are at least `s` seconds old. If
+// no kept reading is that old, returns the oldest kept reading.
 static const struct BudgetReading *ago(const struct Budget *budget, double s)
 {
     unsigned room = BUDGET_KEPT, at = budget->next, back;
@@ -98,8 +104,8 @@ void Budget_init(struct Budget *budget, double share,
 
 void Budget_set(struct Budget *budget, double share)
 {
-    // The level is scaled to the new budget. So the bucket stays equally full,
-    // and paying a debt takes the same time.
+    // The level of the bucket is scaled to the new budget. The bucket therefore
+    // stays equally full, and paying back a debt takes the same time as before.
     double scale = budget->share > 0 && share > 0 ? share / budget->share : 1;
 
     if (budget->share == share)
@@ -109,7 +115,7 @@ void Budget_set(struct Budget *budget, double share)
         budget->level *= scale;
         budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
-        // At first the rate is computed for a program that uses one core.
+        // At first the rate is that of a program that uses one core.
         budget->rate = share;
     }
     budget->refill_rate = budget->rate;
@@ -117,9 +123,9 @@ void Budget_set(struct Budget *budget, double share)
 
 // --- Readings --------------------------------------------------------------
 
-// Returns the income of the bucket, which is the budget's share of the
-// program's CPU time. If the average of the income over the window is lower
-// than the least rate, the income is raised to the least rate.
+// Returns the income of the bucket, which is the budget's fraction of the
+// program's CPU time. If the mean income over the window is lower than the
+// least rate, the income is raised to the least rate.
 static double earn(struct Budget *budget, double wall, double used)
 {
     double earned = budget->share * used, least = least_rate(budget);
@@ -179,7 +185,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         keep(budget, reading);
 }
 
-// --- What was measured -----------------------------------------------------
+// --- Measured overhead -----------------------------------------------------
 
 struct BudgetShares Budget_window(const struct Budget *budget)
 {
@@ -195,7 +201,7 @@ struct BudgetShares Budget_window(const struct Budget *budget)
             fmax(budget->share * used / wall, least_rate(budget));
     if (!(used > 0))
         return shares;
-    // A later reading may correct the hook time of an earlier reading
+    // A later reading can correct the hook time of an earlier reading
     // downwards.
     shares.hooks = fmax(to->hooks - from->hooks, 0) / used;
     shares.rearm = (to->rearm - from->rearm) / used;
@@ -222,15 +228,15 @@ double Budget_cores(const struct Budget *budget)
     return wall > 0 ? program(then, &budget->last) / wall : 0;
 }
 
-// --- What may be spent -----------------------------------------------------
+// --- Allowances for the kinds of work --------------------------------------
 
 bool Budget_is_overdrawn(const struct Budget *budget)
 {
     return budget->share > 0 && budget->level < 0;
 }
 
-// Returns true if the program uses less CPU time than before. During such a
-// pause the remaining allowance should be kept.
+// Returns true if the program uses less CPU time than before. While the program
+// pauses, the remaining allowance should be kept.
 static bool is_pausing(const struct Budget *budget)
 {
     return budget->refill_rate < PAUSES * rate_over(budget, BUDGET_WINDOW);
@@ -244,10 +250,11 @@ bool Budget_is_throttled(const struct Budget *budget)
            is_pausing(budget) && window.measured > NEARLY * window.allowed;
 }
 
-// Returns the sampler's extra part of the allowance. The extra part is income
-// that a full bucket could not take. The bucket stays nearly full for sudden
-// costs and for a pause. The extra part is 0 for a program that uses almost no
-// CPU time, because such a program should not be woken up more often.
+// Returns the sampler's extra fraction of the allowance. The sampler's extra
+// allowance is income that a full bucket could not take. The bucket stays
+// nearly full for sudden costs and for a pause of the program. The extra
+// fraction is 0 for a program that uses almost no CPU time, because such a
+// program should not be woken up more often.
 static double surplus(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SURPLUS_FROM;

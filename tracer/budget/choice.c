@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See choice.h. docs/architecture.md, "The budget", explains the constants.
+// See choice.h. docs/architecture.md explains the constants in the section "The
+// budget".
 #include "tracer/budget/choice.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
@@ -10,19 +11,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5 // part of the hooks' time for functions that stay armed
-// part of the hooks' time for the program's own functions that stay armed
+#define PART 0.5 // fraction of the hooks' time for functions that stay armed.
+// Fraction of the hooks' time for the program's own functions that stay armed.
 #define OWN_PART 0.75
-#define LEAST_PART 0.1 // least part of the hooks' time for libraries' functions
-// the cost of a function that is already armed is multiplied by this factor, so
-// that choices seldom change
+// Least fraction of the hooks' time for functions of libraries.
+#define LEAST_PART 0.1
+// The cost of a function that is already armed is multiplied by this factor, so
+// that choices seldom change.
 #define STAYS 0.7
-#define SLACK 1.25 // factor by which armed functions may exceed their part
-// seconds; a span of this length is enough for the call rate of a new function
+#define SLACK 1.25 // factor by which armed functions may exceed their fraction.
+// Seconds. A span of this length is enough for the call rate of a new function.
 #define KNOWN_S 1.0
-// Seconds; if a span is shorter at a slice's end, the span gives no call rate.
+// Seconds. A span that is shorter at the end of a slice gives no call rate.
 #define SHORT_S 0.09
-#define RATE_S 5.0 // mean age in seconds of the calls in a call rate
+// Mean age in seconds of the calls from which a call rate is computed.
+#define RATE_S 5.0
 
 // Returns the number of calls and resumptions per second. Each call and each
 // resumption runs hooks.
@@ -33,8 +36,8 @@ static double entry_rate(const struct Code *code,
            Code_calls_an_entry(code);
 }
 
-// Updates and returns the call rate of a function that stays armed. The rate
-// comes from the function's own counter.
+// Updates and returns the call rate of a function that stays armed. The call
+// rate is computed from the function's number of entries.
 static double note_rate(struct Code *code, const struct ChoiceReading *reading)
 {
     uint64_t entries = Counter_get(&code->hot.entries);
@@ -60,13 +63,13 @@ static bool is_known(const struct Code *code,
 
     double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
 
-    // If code was adopted just before the slice's end, its short span began
-    // with a call, so the call rate would be too high.
+    // If code was adopted just before the end of the slice, its short span
+    // began with a call, so the call rate would be too high.
     return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
 // Returns the calls and resumptions per second, or NaN if the function is not a
-// candidate.
+// candidate of the choice.
 static double rate_of(struct Code *code, const struct ChoiceReading *reading)
 {
     enum Arming arming = Code_arming(code);
@@ -83,7 +86,7 @@ static double rate_of(struct Code *code, const struct ChoiceReading *reading)
 }
 
 // Stores the time at which a call of the function was last timed. Viewers show
-// how long ago that call was.
+// the time since that call.
 static void note_timed(struct Code *code, uint64_t ticks)
 {
     uint64_t calls = Counter_get(&code->hot.self_calls);
@@ -121,8 +124,8 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Removes functions that stay armed as before. These functions need no change
-// between slices.
+// Removes from the choice the functions that stay armed as before. A function
+// that stays armed as before needs no change between slices.
 static void drop_settled(struct Choice *choice)
 {
     size_t count = 0;
@@ -133,9 +136,9 @@ static void drop_settled(struct Choice *choice)
     choice->count = count;
 }
 
-// Marks the cheapest functions as armed until their hooks use `room`. If `own`
-// is true, marks only the program's own functions, otherwise all others.
-// Returns how much of `room` is used.
+// Marks the cheapest functions as armed until the hooks of these functions use
+// `room`. If `own` is true, only marks the program's own functions, otherwise
+// only all other functions. Returns the part of `room` that is used.
 static double share_out(struct Choice *choice, bool own, double room)
 {
     double left = room;
@@ -160,7 +163,7 @@ static void decide(struct Choice *choice, double rate)
 
     for (size_t i = 0; i < choice->count; i++)
         all_s += choice->items[i].cost_s;
-    if (all_s > PART * rate) // usually all functions can stay armed
+    if (all_s > PART * rate) // Usually all functions can stay armed.
         qsort(choice->items, choice->count, sizeof *choice->items,
               cheapest_first);
     choice->left_out = false;

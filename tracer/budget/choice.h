@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Chooses the functions that stay armed. The functions whose hooks cost least
+// Chooses the functions that stay armed. The functions with the cheapest hooks
 // stay armed, until half of the hooks' time is used. The hooks of the program's
-// own functions may use three quarters of the hooks' time. All other functions
-// are armed in slices. The governor's thread makes the choice without the GIL.
+// own functions may use three quarters of the hooks' time. All functions that
+// do not stay armed are armed in slices. The governor's thread makes the choice
+// without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_CHOICE_H
 #define OCULAR_TRACER_BUDGET_CHOICE_H
 
@@ -13,40 +14,41 @@
 #include <stdint.h>
 
 struct ChoiceItem {
-    double key;    // the item with the smallest key is chosen first
-    double cost_s; // seconds per second that the function's hooks take
+    double key;    // The item with the smallest key is chosen first.
+    double cost_s; // seconds per second that the function's hooks take.
     uint32_t id;
-    bool own;    // true for a function of the program, false for a library's
-    bool stays;  // true if the function is armed after this choice
-    bool stayed; // true if the function was armed before this choice
+    // True for a function of the program, false for a library's function.
+    bool own;
+    bool stays;  // true if the function is armed after this choice.
+    bool stayed; // true if the function was armed before this choice.
 };
 
 struct Choice { // If all fields are zero, the choice is empty.
     struct ChoiceItem *items;
     size_t count, room, next;
-    // Seconds per second for the hooks of functions that stay armed.
+    // Seconds per second that the hooks of the functions that stay armed take.
     double stays_s;
-    bool left_out;  // true if some functions do not stay armed
-    uint64_t ticks; // time of the choice
+    bool left_out;  // true if some functions do not stay armed.
+    uint64_t ticks; // ticks at the time of the choice.
 };
 
 struct ChoiceReading {
     struct Registry *registry;
-    uint64_t ticks; // time of the choice
-    double hz;      // ticks per second
-    double call_s;  // CPU time in seconds of one call's hooks
-    double rate;    // seconds per second that all hooks may take
-    // True if a slice has just ended. In this case all functions are
-    // candidates, otherwise only armed functions.
+    uint64_t ticks; // ticks at the time of the choice.
+    double hz;      // ticks per second.
+    double call_s;  // seconds of CPU time that the hooks of one call take.
+    double rate;    // seconds per second that all hooks may take.
+    // True if a slice has just ended. If `sliced` is true, the choice is among
+    // all functions, otherwise among the armed functions.
     bool sliced;
 };
 
-// Makes a new choice, and stores for each function how often it is called now.
-// The function opens a read section. Returns 0, or -ENOMEM if the choice is
-// incomplete.
+// Makes a new choice, and stores for each function the present rate of its
+// calls. Choice_make opens a read section. Returns 0, or -ENOMEM if the choice
+// is incomplete.
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
-// Returns the next item that the caller must carry out, or NULL. The item is
-// valid until the next Choice_make.
+// Returns the next item that the caller must carry out, or NULL. The returned
+// item is valid until the next Choice_make.
 const struct ChoiceItem *Choice_pop(struct Choice *choice);
 void Choice_release(struct Choice *choice);
 

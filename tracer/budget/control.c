@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: MIT
-// See control.h. budget.c has the constants of the budget.
+// See control.h. The constants of the budget are in budget.c.
 #include "tracer/budget/control.h"
 
 #include <math.h>
 
-#define FIRST_S 0.02  // seconds before the first reading of the overhead.
-#define LEAST_S 1e-3  // the shortest pause before a wake-up, in seconds.
-#define HOLD_S 0.2    // the shortest pause between two full holds, in seconds.
-#define SLOWEST_S 2.0 // the longest pause between two full holds, in seconds.
-// seconds of CPU time for a wake-up and for taking the GIL
+#define FIRST_S 0.02 // seconds before the first reading of the overhead.
+#define LEAST_S 1e-3 // the shortest pause before a wake-up in seconds.
+// The shortest time between two full holds of the GIL in seconds.
+#define HOLD_S 0.2
+// The longest time between two full holds of the GIL in seconds.
+#define SLOWEST_S 2.0
+// Seconds of CPU time that a wake-up and taking the GIL cost.
 #define HOLD_COST_S 150e-6
-// The cost of a wake-up in a light program, in seconds. It is higher because of
-// cold caches.
+// Seconds of CPU time that a wake-up and taking the GIL cost in a light
+// program. The cost is higher in a light program because of cold caches.
 #define LIGHT_COST_S 300e-6
-#define LIGHT_CORES 0.2  // a program that uses fewer cores is light.
-#define HOLD_PART 0.08   // part of the allowance for holds.
-#define RANK_S 1.0       // the shortest pause between two rankings, in seconds.
-#define RANK_PART 0.05   // part of the allowance for rankings.
-#define RANK_MOST_S 10.0 // the longest pause between two rankings, in seconds.
-#define BURST_CODES 8    // a burst has at least this many new code objects.
-// a burst has at least this many new code objects per second
+#define LIGHT_CORES 0.2  // A program that uses fewer cores is a light program.
+#define HOLD_PART 0.08   // fraction of the allowance for holds of the GIL.
+#define RANK_S 1.0       // the shortest time between two rankings in seconds.
+#define RANK_PART 0.05   // fraction of the allowance for rankings.
+#define RANK_MOST_S 10.0 // the longest time between two rankings in seconds.
+// Least number of new code objects in a burst of new code.
+#define BURST_CODES 8
+// Least number of new code objects per second in a burst of new code.
 #define BURST_CODES_A_S 40.0
-#define BURST_S 0.5        // seconds that a burst lasts after its newest code.
-#define BURST_PAUSE_S 0.02 // seconds to the next wake-up if work is left.
-#define BURST_PART 0.25    // part of the allowance for holds in a burst.
-#define REQUEST_S 0.05     // seconds between two holds for viewers' requests.
-#define IDLE_CORES 0.01    // a program that uses fewer cores is idle.
-#define HZ_CHANGE 0.05     // a smaller change of the sampler's rate is ignored.
+// Seconds that a burst of new code lasts after its newest code object.
+#define BURST_S 0.5
+#define BURST_PAUSE_S 0.02 // seconds until the next wake-up if work is left.
+// Fraction of the allowance for holds of the GIL in a burst of new code.
+#define BURST_PART 0.25
+// Least seconds between two holds of the GIL for viewers' requests.
+#define REQUEST_S 0.05
+#define IDLE_CORES 0.01 // A program that uses fewer cores is idle.
+// A smaller relative change of the sampler's rate is ignored.
+#define HZ_CHANGE 0.05
 
 static bool is_ahead(double time_s, double now_s, double most_s)
 {
@@ -49,8 +56,8 @@ static bool is_due(const struct Control *control, double now_s)
     return !is_ahead(control->due_s, now_s, SLOWEST_S);
 }
 
-// Returns the time until which a burst of new code lasts. The governor handles
-// new code often during a burst.
+// Returns the time until which a burst of new code lasts. During a burst of new
+// code, the governor handles new code often.
 static double burst_until(const struct Control *control, double now_s,
                           uint32_t newest_code)
 {
@@ -81,7 +88,7 @@ static void read_budget(struct Control *control, const struct Budget *budget)
     control->spent = budget->last.hooks + budget->last.rearm;
 }
 
-// Returns the sampler's new rate, or 0 if the rate stays as it is.
+// Returns the new rate of the sampler, or 0 if the rate does not change.
 static double choose_hz(struct Control *control, const struct Budget *budget)
 {
     double hz = Budget_hz(budget);
@@ -92,8 +99,8 @@ static double choose_hz(struct Control *control, const struct Budget *budget)
     return hz;
 }
 
-// Returns the seconds to the next full hold, so that holds take no more than a
-// part of the allowance.
+// Returns the seconds until the next full hold of the GIL, so that holds take
+// no more than their fraction of the allowance.
 static double hold_pause(const struct Control *control)
 {
     double cost_s = control->held && control->cores < LIGHT_CORES ? LIGHT_COST_S
@@ -125,8 +132,8 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
     return decision;
 }
 
-// `took_s` is CPU time. If `took_s` were wall time, a preempted ranking would
-// delay the next ranking.
+// `took_s` is CPU time. If `took_s` were wall-clock time, a preempted ranking
+// would delay the next ranking.
 void Control_ranked(struct Control *control, double now_s, double took_s)
 {
     control->rank_due_s =

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Ranks the functions in one pass over the registry. A function is inserted if
-// it is hotter than the coldest of the fifty ranked functions.
+// Ranks the functions in one pass over the registry. A function is inserted
+// into the ranking if it is hotter than the coldest of the fifty ranked
+// functions.
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 
 #include <math.h>
 
-#define SHARE_WEIGHT 1e12 // a share always counts more than hits
+#define SHARE_WEIGHT 1e12 // A share always counts more than a number of events.
 
-// Returns how hot a function is, by its sampled share and its events since the
-// last ranking. The events of cold functions are not read, because most
-// functions are cold.
+// Returns how hot a function is, by its sampled share and the number of its
+// events since the last ranking. The events of cold functions are not read,
+// because most functions are cold.
 static double heat(struct Hottest *hottest, struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {

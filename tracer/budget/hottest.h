@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Ranks the functions that are hot now. The hottest function comes first. The
-// sampler's share decides the order. If no function has a share, the number of
-// hits since the last ranking decides. The governor's thread ranks the
-// functions without the GIL.
+// Ranks the functions that are hot now. The hottest function comes first in the
+// ranking. The sampler's shares decide the order of functions. If no function
+// has a share, the number of hits since the last ranking decides the order. The
+// governor's thread ranks the functions without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
 #define OCULAR_TRACER_BUDGET_HOTTEST_H
 
@@ -14,15 +14,15 @@ struct Hottest {
     uint32_t ids[HOTTEST_COUNT];
     double heat[HOTTEST_COUNT];
     unsigned count;
-    uint64_t ticks; // time of the ranking
+    uint64_t ticks; // ticks at the ranking.
     // Number of functions that were called since the ranking before this one,
     // or 0 at the first ranking.
     uint32_t active;
 };
 
-// Ranks all functions. If all fields of `hottest` are zero, there is no ranking
-// yet. `sampled` is NULL if there is no sampler. The function opens a read
-// section.
+// Ranks all functions. If all fields of `hottest` are zero, there was no
+// ranking yet. `sampled` is NULL if there is no sampler. Hottest_rank opens a
+// read section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds requests to arm functions again. Viewers' requests wait in this queue
+// Holds requests to arm functions again. Requests of viewers wait in the queue
 // for the governor, because only the governor may call the interpreter. A mutex
-// guards the queue and is held briefly.
+// guards the queue, and is held only briefly.
 #ifndef OCULAR_TRACER_BUDGET_REARM_QUEUE_H
 #define OCULAR_TRACER_BUDGET_REARM_QUEUE_H
 
@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Number of requests that can wait; one more request means "all functions".
+// Number of requests that can wait. One request more is replaced by a request
+// for all functions.
 #define REARM_ROOM 256
 
 struct RearmRequest {
-    uint32_t id; // id of the function; 0 for all functions
-    // true if a viewer shows the code, so that jumps and branches are armed,
-    // too
+    uint32_t id; // Id of the function, or 0 for all functions.
+    // True if a viewer shows the code, so that jumps and branches are armed,
+    // too.
     bool jumps;
 };
 
@@ -33,7 +34,7 @@ void RearmQueue_release(struct RearmQueue *rearm);
 // is ignored.
 void RearmQueue_push(struct RearmQueue *rearm, uint64_t id, bool jumps);
 // Moves one request from the queue to *request and returns 1. Returns 0 if no
-// request waits. A request for all functions removes all other requests.
+// request waits. Taking a request for all functions removes all other requests.
 int RearmQueue_pop(struct RearmQueue *rearm, struct RearmRequest *request);
 
 #endif

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
-// See slices.h. docs/architecture.md, "The budget", explains the constants.
+// See slices.h. docs/architecture.md explains the constants in the section "The
+// budget".
 #include "tracer/budget/slices.h"
 
 #include <math.h>
 
-#define PART 0.5        // part of the hooks' time for slices
-#define INTERVAL_S 15.0 // the allowance of this many seconds pays for one slice
+#define PART 0.5 // fraction of the hooks' time for slices.
+// The allowance of this many seconds pays for one slice.
+#define INTERVAL_S 15.0
 #define SHORTEST_INTERVAL_S 2.0
 #define LONGEST_INTERVAL_S 60.0
-#define LENGTH_S 0.5 // length of the first slice in seconds
+#define LENGTH_S 0.5 // length of the first slice in seconds.
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
-// Highest cost of the first slice, as a part of a slice's allowance.
+// Highest cost of the first slice, as a fraction of a slice's allowance.
 #define FIRST 0.2
-// Part of the hooks' time for hooks in slices of own functions.
+// Fraction of the hooks' time for hooks in slices of own functions.
 #define OWN_PART 0.25
-#define OWN_INTERVAL_S 4.0 // least seconds between two slices of own functions
+#define OWN_INTERVAL_S 4.0 // least seconds between two slices of own functions.
 #define OWN_SHORTEST_S 0.2
 // If many functions are newer than the newest slice, the interval to the next
 // slice is multiplied by this factor.
 #define NEW_PART 0.25
-#define NEW_CODES 8 // "many" means more than 1/8 of all functions
+// Many functions are newer than the newest slice if more than 1/8 of all
+// functions are.
+#define NEW_CODES 8
 // Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0
 
@@ -39,22 +43,22 @@ double Slices_means(double rate)
     return PART * rate * INTERVAL_S;
 }
 
-// Returns true if a slice that is due at `due_s` may begin. If the token bucket
-// is in debt, the slice waits for at most `interval_s`.
+// Returns true if a slice that is due at the time `due_s` may begin now. If the
+// token bucket is in debt, the slice waits for at most `interval_s` seconds.
 static bool is_due(const struct SlicesReading *reading, double due_s,
                    double interval_s)
 {
     double late_s = reading->now_s - due_s;
 
-    // Even if the clock was set far back, the slice is not delayed.
+    // If the clock was set far back, the slice is not delayed.
     if (late_s < -2 * LONGEST_INTERVAL_S)
         return true;
     return late_s >= 0 && (!reading->overdrawn || late_s >= interval_s);
 }
 
-// Returns true if the slice is to end. A slice that costs too much ends early.
-// The cost is that of all functions together, so a single function's calls
-// hardly influence when the slice ends.
+// Returns true if the slice must end now. A slice that costs too much ends
+// early. The cost of a slice is that of all functions together, so the calls of
+// a single function hardly influence when the slice ends.
 static bool is_over(const struct Slices *slices,
                     const struct SlicesReading *reading)
 {
@@ -94,8 +98,8 @@ enum SlicePhase Slices_step(struct Slices *slices,
 {
     if (slices->phase == SLICE_RESTS && may_begin(slices, reading)) {
         slices->phase = SLICE_BEGINS;
-        slices->own_open =
-            false; // the slice of all functions ends the slice of own functions
+        // The slice of all functions ends the slice of own functions.
+        slices->own_open = false;
         slices->begun_s = reading->now_s;
         slices->spent_s = reading->spent_s;
         slices->codes = reading->codes;
@@ -119,11 +123,11 @@ static double clamp(double value, double least, double most)
     return fmin(fmax(value, least), most);
 }
 
-// Returns a factor between 0.75 and 1.25. Without this factor each slice could
-// see a periodic program in the same phase.
+// Returns a random factor between 0.75 and 1.25. Without a random factor each
+// slice could see a periodic program in the same phase.
 static double jitter(struct Slices *slices)
 {
-    // The constants come from Numerical Recipes.
+    // The constants of this generator are from Numerical Recipes.
     slices->random = slices->random * 1664525 + 1013904223;
     return 0.75 + 0.5 * (slices->random >> 8) / (double)(1 << 24);
 }
@@ -132,14 +136,15 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
 {
     double cost = fmax(reading->spent_s - slices->spent_s, 1e-6);
 
-    // The first slice costs more, because all known code is adopted in it.
+    // The first slice costs more than later slices, because all known code is
+    // adopted in it.
     if (slices->count == 0)
         cost = fmin(cost, Slices_means(reading->rate) * FIRST);
     slices->phase = SLICE_RESTS;
     slices->interval_s = clamp(cost / (PART * reading->rate),
                                SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S);
     slices->due_s = reading->now_s + slices->interval_s * jitter(slices);
-    // The slice of all functions has also counted the own functions.
+    // The slice of all functions has also counted the calls of own functions.
     slices->own_due_s =
         fmax(slices->own_due_s, reading->now_s + OWN_INTERVAL_S);
     slices->length_s =
