@@ -493,6 +493,43 @@ static void fill_gil(struct Maker *maker)
     out->gil_longest_count = count;
 }
 
+// Copies a stall of the final snapshot.
+static struct StallRow take_stall(struct Maker *maker,
+                                  const struct StallRow *stall)
+{
+    struct StallRow row = *stall;
+
+    row.thread = text_of(maker, stall->thread);
+    row.task = text_of(maker, stall->task);
+    row.function = text_of(maker, stall->function);
+    row.file = text_of(maker, stall->file);
+    row.stack = text_of(maker, stall->stack);
+    return row;
+}
+
+// Copies the stalls of the final snapshot that began in the stretch. The final
+// snapshot's rates of loops are not copied, because they cover only the last
+// seconds of the run.
+static void fill_stalls(struct Maker *maker)
+{
+    const struct Snapshot *final = maker->sums->reader->final;
+    size_t count = final ? final->stall_count : 0;
+    struct StallRow *rows =
+        Snapshot_alloc(maker->out, (count + 1) * sizeof *rows);
+
+    if (!rows || !final)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (final->stalls[i].at_s >= maker->sums->from_s &&
+            final->stalls[i].at_s < maker->sums->to_s)
+            rows[maker->out->stall_count++] =
+                take_stall(maker, &final->stalls[i]);
+    maker->out->stalls = rows;
+    maker->out->stall_limit_s = final->stall_limit_s;
+    if (maker->final)
+        maker->out->stalls_total = final->stalls_total;
+}
+
 static void fill_head(struct Maker *maker)
 {
     const struct StretchSums *sums = maker->sums;
@@ -551,6 +588,7 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
     fill_pairs(&maker);
     fill_garbage(&maker);
     fill_gil(&maker);
+    fill_stalls(&maker);
     count_states(maker.out);
     return maker.out;
 }

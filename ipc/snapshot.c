@@ -132,6 +132,23 @@ static const struct Field PLACE_FIELDS[] = {
 static const struct Record PLACE_RECORD =
     RECORD(StackPlace, "place", PLACE_FIELDS);
 
+static const struct Field LOOP_FIELDS[] = {
+    TEXT(LoopRow, thread),
+    F64(LoopRow, lag_s),
+    F64(LoopRow, steps_per_s),
+    U64(LoopRow, tid),
+};
+static const struct Record LOOP_RECORD = RECORD(LoopRow, "loop", LOOP_FIELDS);
+
+static const struct Field STALL_FIELDS[] = {
+    F64(StallRow, at_s),  F64(StallRow, seconds),   TEXT(StallRow, thread),
+    TEXT(StallRow, task), TEXT(StallRow, function), TEXT(StallRow, file),
+    U64(StallRow, line),  TEXT(StallRow, stack),    U64(StallRow, tid),
+    U64(StallRow, id),
+};
+static const struct Record STALL_RECORD =
+    RECORD(StallRow, "stall", STALL_FIELDS);
+
 static const struct Field RULE_FIELDS[] = {TEXT(FilterRule, text)};
 const struct Record FILTER_RULE_RECORD =
     RECORD(FilterRule, "rule", RULE_FIELDS);
@@ -194,6 +211,10 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_LIST(Snapshot, gil, longest, gil_longest_count, PLACE_RECORD),
     GROUP_F64(Snapshot, gil, held_s),
     GROUP_F64(Snapshot, gil, waited_s),
+    LIST(Snapshot, loops, loop_count, LOOP_RECORD),
+    LIST(Snapshot, stalls, stall_count, STALL_RECORD),
+    U64(Snapshot, stalls_total),
+    F64(Snapshot, stall_limit_s),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

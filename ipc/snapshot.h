@@ -166,6 +166,33 @@ struct StackPlace {
     uint64_t line; // the line at which the function was
 };
 
+// The event loop of one thread, over about the last ten seconds.
+struct LoopRow {
+    const char *thread; // name
+    // Mean time between the moment at which a timer's callback was due and the
+    // moment at which it ran. Null: unknown, or no timer has run.
+    double lag_s;
+    // A step is one callback, or one part of a task up to its next await.
+    double steps_per_s;
+    uint64_t tid;
+};
+
+// A step of an event loop that took long.
+struct StallRow {
+    double at_s; // beginning, in seconds since tracing started
+    double seconds;
+    const char *thread; // name
+    const char *task;   // name of asyncio's task; null: unknown, or no task
+    // The place in which most observations have found the thread. All are null
+    // if there was no observation.
+    const char *function;
+    const char *file;
+    uint64_t line;
+    const char *stack; // names of functions, the outermost first, with ';'
+    uint64_t tid;
+    uint64_t id; // of the function
+};
+
 // A rule of the filter that decides which code is traced.
 struct FilterRule {
     const char *text;
@@ -256,6 +283,12 @@ struct Snapshot {
     size_t gil_longest_count;
     double gil_held_s; // in seconds since tracing began
     double gil_waited_s;
+    const struct LoopRow *loops; // threads with an event loop that have run
+    size_t loop_count;
+    const struct StallRow *stalls; // the newest ones, the oldest first
+    size_t stall_count;
+    uint64_t stalls_total; // stalls since tracing started; null: unknown
+    double stall_limit_s;  // a step that takes as long is a stall
     // Not in the table of the schema. A traced process has the functions in
     // `shared` instead of `functions`, in rows that several snapshots share
     // (row_set.h).

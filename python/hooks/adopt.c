@@ -380,6 +380,14 @@ static void classify_anew(struct State *state, PyCodeObject *code)
 
 static void disarm(struct State *state, PyCodeObject *code)
 {
+    uint8_t *steps = Extra_steps(state, code);
+
+    if (steps && *steps) {
+        Tools_set_steps(state, code, false);
+        *steps = 0;
+    }
+    if (!Adopt_find(state, (PyObject *)code))
+        return;
     if (Tools_set_local(state, code, state->no_events) < 0)
         PyErr_Clear();
 }
@@ -397,7 +405,7 @@ int Adopt_again(struct State *state)
 
 int Adopt_disarm(struct State *state)
 {
-    return visit_known(state, false, disarm);
+    return visit_known(state, true, disarm);
 }
 
 int Adopt_drop_all(struct State *state)

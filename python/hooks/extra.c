@@ -84,6 +84,7 @@ int Extra_set_other(struct State *state, PyCodeObject *code)
     if (!other)
         return -1;
     other->code = code;
+    other->steps = 0;
     other->next = state->others;
     other->link = &state->others;
     if (other->next)

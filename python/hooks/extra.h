@@ -33,6 +33,20 @@ static inline bool Extra_is_mark(const void *extra)
     return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;
 }
 
+// Returns where the code's bits for steps of event loops are (loop_steps.c), or
+// NULL if the code was not classified.
+static inline uint8_t *Extra_steps(const struct State *state,
+                                   const PyCodeObject *code)
+{
+    void *extra = Extra_of(state, code);
+
+    if (!extra || Extra_is_mark(extra))
+        return NULL;
+    if ((uintptr_t)extra & EXTRA_OTHER)
+        return &((struct OtherCode *)((uintptr_t)extra - EXTRA_OTHER))->steps;
+    return &((struct Code *)extra)->cold.steps;
+}
+
 // Requests the co_extra index. Returns 0, or -1 with an exception.
 int Extra_init(struct State *state);
 // Notes that `code` was rejected. Returns 0, or -1 without an exception if

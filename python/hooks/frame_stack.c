@@ -101,6 +101,20 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
     return count;
 }
 
+bool FrameStack_caller_has(const PyThreadState *state, uintptr_t object)
+{
+    const char *frame = (const char *)FrameStack_newest(state);
+    const PyCodeObject *code = (const PyCodeObject *)FrameStack_caller(state);
+
+    if (!code)
+        return false;
+    frame = python_frame(previous_of(frame));
+    for (int i = 0; i < code->co_nlocalsplus; i++)
+        if (FrameStack_local((uintptr_t)frame, i) == object)
+            return true;
+    return false;
+}
+
 void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
                        uint32_t depth, uint64_t ticks)
 {

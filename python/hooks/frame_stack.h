@@ -24,6 +24,11 @@
 #define FRAME_CODE_MASK (~(uintptr_t)0)
 #endif
 #define FRAME_OWNED_BY_GENERATOR 1
+#if PY_VERSION_HEX >= 0x030E0000
+#define FRAME_LOCALS 80
+#else
+#define FRAME_LOCALS 72
+#endif
 // C code has made a frame whose owner is this value or larger
 #define FRAME_OWNED_BY_C 3
 
@@ -63,6 +68,17 @@ static inline uintptr_t FrameStack_instruction(uintptr_t frame)
 {
     return *(const uintptr_t *)(frame + FRAME_INSTRUCTION);
 }
+
+// Returns the address of the object in a frame's local variable, or 0.
+static inline uintptr_t FrameStack_local(uintptr_t frame, int index)
+{
+    const uintptr_t *locals = (const uintptr_t *)(frame + FRAME_LOCALS);
+
+    return locals[index] & FRAME_CODE_MASK;
+}
+
+// Returns true if a local variable of the newest frame's caller has the object.
+bool FrameStack_caller_has(const PyThreadState *state, uintptr_t object);
 
 // Returns what a hit has in the place of a jump's target (Hit_to). `to` is the
 // target if the hit is a jump.

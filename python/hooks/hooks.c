@@ -2,6 +2,7 @@
 // See hooks.h.
 #include "python/hooks/hooks.h"
 #include "python/hooks/hook.h"
+#include "python/hooks/loop_steps.h"
 #include "python/hooks/rare.h"
 #include "python/hooks/thread_state.h"
 
@@ -73,6 +74,7 @@ void Hooks_silence(struct State *state, void (*on_event)(void))
         ((struct Hook *)state->hooks[i])->call =
             i == ON_UNWIND || i == ON_THROW ? do_nothing : leave_for_good;
     ((struct Hook *)state->discovery_hook)->call = leave_for_now;
+    ((struct Hook *)state->step_hook)->call = leave_for_good;
 }
 
 void Hooks_select(struct State *state, uint64_t threshold)
@@ -86,6 +88,7 @@ void Hooks_select(struct State *state, uint64_t threshold)
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call = calls[i];
     ((struct Hook *)state->discovery_hook)->call = Rare_discover;
+    ((struct Hook *)state->step_hook)->call = LoopSteps_end;
 }
 
 static PyObject *make(PyTypeObject *type, vectorcallfunc call)
@@ -110,7 +113,8 @@ int Hooks_init(struct State *state)
             goto done;
     }
     state->discovery_hook = make(type, Rare_discover);
-    if (state->discovery_hook)
+    state->step_hook = make(type, LoopSteps_end);
+    if (state->discovery_hook && state->step_hook)
         result = 0;
 done:
     Py_DECREF(type);

@@ -5,6 +5,7 @@
 #include "python/hooks/call.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_stack.h"
+#include "python/hooks/loop_steps.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/tools.h"
@@ -42,6 +43,7 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
     Tools_note_unwind(&ocular_state);
+    LoopSteps_unwind(args[0]);
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;
@@ -67,6 +69,7 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
         return NULL;
     if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
+    LoopSteps_begin(args[0]);
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;
@@ -173,11 +176,13 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names)
 {
     struct Call call;
-    bool done = true;
+    bool done = true, steps = false;
 
     (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
+    if (PyVectorcall_NARGS(nargsf) >= 2 && LoopSteps_begin(args[0]))
+        return Py_None;
     Call_init(&call);
     if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
         ocular_state.phase != PHASE_TRACING || TscGuard_has_tripped()) {
@@ -194,9 +199,10 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
             done = enter_unarmed(&call);
         else
             enter_missed(&call, first);
+        steps = LoopSteps_adopt(args[0], done);
     }
     // The time for classifying new code is charged as overhead, not to the
     // caller.
     Call_pay(&call);
-    return done ? ocular_state.disable : Py_None;
+    return done && !steps ? ocular_state.disable : Py_None;
 }

@@ -50,6 +50,7 @@ enum TaskName {
     TASK_OWNER,
     TASK_GET_NAME,
     TASK_NAME,
+    TASK_WHEN,
     TASK_NAMES
 };
 
@@ -61,6 +62,15 @@ struct OtherCode {
     PyCodeObject *code;
     struct OtherCode *next;
     struct OtherCode **link;
+    uint8_t steps; // see Extra_steps
+};
+
+#define HANDLE_TYPES 2 // classes of handles that loop_steps.c remembers
+
+// A class of asyncio's handles.
+struct HandleType {
+    PyTypeObject *type; // owned, or NULL
+    Py_ssize_t when;    // offset of the due time in an object; 0 if none
 };
 
 // The objects with which garbage_watch.c watches the garbage collector.
@@ -113,6 +123,8 @@ struct State {
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
+    PyObject *step_hook; // ends steps of event loops
+    struct HandleType handle_types[HANDLE_TYPES];
     void (*on_silenced)(void); // called at each event after Hooks_silence
     bool fast; // true if the hooks use the fast path, which was calibrated
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];

@@ -7,6 +7,7 @@
 #include "python/hooks/callees.h"
 #include "tracer/timeline/mark.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MOST 64u // bytes of a task's name
@@ -14,7 +15,7 @@
 static const char *const NAMES[TASK_NAMES] = {
     [TASK_SELF] = "self",      [TASK_CALLBACK] = "_callback",
     [TASK_OWNER] = "__self__", [TASK_GET_NAME] = "get_name",
-    [TASK_NAME] = "_name",
+    [TASK_NAME] = "_name",     [TASK_WHEN] = "_when",
 };
 
 int Tasks_init(struct State *state)
@@ -197,4 +198,70 @@ void Tasks_note(const struct Call *call)
     Py_XDECREF(task);
     Py_XDECREF(callback);
     Py_XDECREF(handle);
+}
+
+// --- For steps of event loops ------------------------------------------------
+
+// Calls a C function of the module _asyncio without arguments. Returns a new
+// reference, or NULL if there is no such function.
+static PyObject *call_asyncio(const char *name)
+{
+    PyObject *modules = PySys_GetObject("modules"); // borrowed
+    PyObject *module = modules && PyDict_CheckExact(modules)
+                           ? PyDict_GetItemString(modules, "_asyncio")
+                           : NULL;
+    PyObject *function =
+        module && PyModule_CheckExact(module)
+            ? PyDict_GetItemString(PyModule_GetDict(module), name)
+            : NULL;
+    PyObject *result = function && PyCFunction_CheckExact(function)
+                           ? PyObject_CallNoArgs(function)
+                           : NULL;
+
+    PyErr_Clear();
+    return result;
+}
+
+bool Tasks_loop_runs(void)
+{
+    PyObject *loop = call_asyncio("_get_running_loop");
+    bool runs = loop && !Py_IsNone(loop);
+
+    Py_XDECREF(loop);
+    return runs;
+}
+
+static void copy_name(PyObject *task, char *out, size_t size)
+{
+    PyObject *name = task && !Py_IsNone(task) ? name_of(task) : NULL;
+    Py_ssize_t length;
+    const char *text = name && PyUnicode_Check(name)
+                           ? PyUnicode_AsUTF8AndSize(name, &length)
+                           : NULL;
+
+    *out = '\0';
+    if (text)
+        snprintf(out, size, "%.*s", (int)cut(text, (size_t)length), text);
+    PyErr_Clear();
+    Py_XDECREF(name);
+}
+
+void Tasks_current_name(char *out, size_t size)
+{
+    PyObject *task = call_asyncio("current_task");
+
+    copy_name(task, out, size);
+    Py_XDECREF(task);
+}
+
+void Tasks_handle_name(PyObject *handle, char *out, size_t size)
+{
+    PyObject *callback =
+        read_member(handle, ocular_state.task_names[TASK_CALLBACK]);
+    PyObject *task = callback ? task_of(callback) : NULL;
+
+    PyErr_Clear();
+    copy_name(task, out, size);
+    Py_XDECREF(task);
+    Py_XDECREF(callback);
 }

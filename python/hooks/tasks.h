@@ -15,5 +15,12 @@ int Tasks_init(struct State *state);
 // of Handle._run that begins a step of a task. `call` must have been counted
 // before. The function runs no Python code and leaves no exception set.
 void Tasks_note(const struct Call *call);
+// Returns true if an asyncio loop of any kind runs in this thread.
+bool Tasks_loop_runs(void);
+// Stores the name of the thread's current task, or of the task that makes its
+// step by this handle. Stores "" if there is no task or its name is unknown.
+// The functions run no Python code and leave no exception set.
+void Tasks_current_name(char *out, size_t size);
+void Tasks_handle_name(PyObject *handle, char *out, size_t size);
 
 #endif

@@ -277,6 +277,14 @@ static void regain(struct State *state, int tool)
     PyErr_Clear();
 }
 
+// Returns the discovery tool's hook of an event, or NULL.
+static PyObject *discovery_hook_of(const struct State *state, int event)
+{
+    if (event <= ON_RESUME)
+        return state->discovery_hook;
+    return event <= ON_YIELD ? state->step_hook : NULL;
+}
+
 static int register_hooks(struct State *state)
 {
     int i;
@@ -286,10 +294,13 @@ static int register_hooks(struct State *state)
             call(state->register_callback, "(ilO)", state->tracer,
                  state->event_bits[i], state->hooks[i]) < 0)
             return -1;
-    for (i = ON_START; i <= ON_RESUME; i++)
-        if (call(state->register_callback, "(ilO)", state->discovery,
-                 state->event_bits[i], state->discovery_hook) < 0)
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        PyObject *hook = discovery_hook_of(state, i);
+
+        if (hook && call(state->register_callback, "(ilO)", state->discovery,
+                         state->event_bits[i], hook) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -394,9 +405,8 @@ void Tools_disarm(struct State *state)
 // callback in our place, registers that callback again.
 static void unregister(struct State *state, int tool, int event)
 {
-    const PyObject *ours = tool                 ? state->hooks[event]
-                           : event <= ON_RESUME ? state->discovery_hook
-                                                : NULL;
+    const PyObject *ours =
+        tool ? state->hooks[event] : discovery_hook_of(state, event);
     PyObject *old;
 
     if (!ours || !state->event_bits[event])
@@ -476,4 +486,23 @@ int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
     Tools_restore(state, code);
     Py_XDECREF(result);
     return result ? 0 : -1;
+}
+
+int Tools_set_steps(struct State *state, PyCodeObject *code, bool on)
+{
+    long events = state->event_bits[ON_RETURN] | state->event_bits[ON_YIELD];
+    int result = -1;
+
+    if (state->held[0] && holder(state, 0) == HOLDER_WE) {
+        // The events are cleared first, because setting the same events again
+        // does nothing, and a silenced hook may have disabled them (hooks.c).
+        result =
+            call(state->set_local_events, "(iOl)", state->discovery, code, 0L);
+        if (on && result == 0)
+            result = call(state->set_local_events, "(iOl)", state->discovery,
+                          code, events);
+        Tools_restore(state, code);
+    }
+    PyErr_Clear();
+    return result;
 }

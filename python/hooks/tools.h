@@ -43,5 +43,8 @@ void Tools_restore(struct State *state, PyCodeObject *code);
 // event bits. Returns 0, or -1 with an exception. Fails if another tool has
 // taken the tracer's id.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
+// Sets or clears the discovery tool's events at the returns and yields of one
+// code object. Returns 0, or -1 without an exception.
+int Tools_set_steps(struct State *state, PyCodeObject *code, bool on);
 
 #endif

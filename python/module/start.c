@@ -12,8 +12,8 @@
 
 const char Start_doc[] =
     "start(mode, timeline, timeline_limit, instructions, spill, "
-    "spill_asked, threshold, exclude, include, serve, signal, budget, output, "
-    "command, by)\n\n"
+    "spill_asked, threshold, exclude, include, serve, signal, budget, stall_s, "
+    "output, command, by)\n\n"
     "Starts tracing; budget is a float, NaN for none. by: who starts "
     "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
     "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
@@ -66,11 +66,12 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     unsigned long long threshold;
 
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(
-            args, "spnpypKO!O!pidysi:start", &mode, &timeline, &limit,
-            &instructions, &spill, &spill_asked, &threshold, &PyList_Type,
-            &request.exclude, &PyList_Type, &request.include, &serve,
-            &config->signal, &config->budget, &output, &request.command, &by))
+    if (!PyArg_ParseTuple(args, "spnpypKO!O!piddysi:start", &mode, &timeline,
+                          &limit, &instructions, &spill, &spill_asked,
+                          &threshold, &PyList_Type, &request.exclude,
+                          &PyList_Type, &request.include, &serve,
+                          &config->signal, &config->budget, &config->stall_s,
+                          &output, &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output ||
         strlen(spill) >= sizeof config->spill) {

@@ -130,6 +130,7 @@ def start_tracing(
     children=False,
     timeline_instructions=False,
     report=None,
+    stall_ms=_settings.DEFAULT_STALL_MS,
 ):
     """Start tracing all threads of this process, until stop_tracing().
 
@@ -196,6 +197,8 @@ def start_tracing(
     timeline_instructions   in precise mode: write a slice for each instruction
                             that runs, within its call's slice. An instruction
                             takes 16 bytes of memory and some 200 of JSON.
+    stall_ms                milliseconds; a step of an event loop that takes at
+                            least as long is a stall and goes into the log.
 
     Raises TypeError, ValueError or OSError for a bad argument, and RuntimeError
     if tracing cannot start: it is running already, no tool id is free, or the
@@ -227,6 +230,7 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.serve,
         settings.signal,
         float("nan") if budget is None else budget,
+        settings.stall_ms / 1000,
         os.fsencode(_settings.first_file(settings.output)),
         _command(),
         by,
@@ -377,6 +381,7 @@ def serve(
     overhead_budget=None,
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
+    stall_ms=_settings.DEFAULT_STALL_MS,
 ):
     """Listen for ocular-top without setting any hook or starting the sampler.
 

@@ -42,6 +42,7 @@ class _Settings(TypedDict, total=False):
     children: bool | int
     timeline_instructions: bool
     report: bool | None
+    stall_ms: float
 
 def start_tracing(
     mode: _Mode = "adaptive",
@@ -59,6 +60,7 @@ def start_tracing(
     children: bool | int = False,
     timeline_instructions: bool = False,
     report: bool | None = None,
+    stall_ms: float = 50,
 ) -> None: ...
 def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...
@@ -75,6 +77,7 @@ def serve(
     overhead_budget: float | None = None,
     timeline_limit: int = 2621440,
     timeline_spill: _Path | Literal[False] | None = None,
+    stall_ms: float = 50,
 ) -> None: ...
 def stop_serving() -> None: ...
 @contextmanager

@@ -108,6 +108,14 @@ def _add_cost(group):
         "or --mode precise)",
     )
     add(
+        "--stall-ms",
+        type=float,
+        metavar="MS",
+        default=_settings.DEFAULT_STALL_MS,
+        help="a step of an event loop that takes at least as long is a stall "
+        "(default %(default)g)",
+    )
+    add(
         "--exclude",
         action="append",
         metavar="TEXT",

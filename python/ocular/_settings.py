@@ -15,6 +15,7 @@ DEFAULT_OUTPUT = "ocular_trace.json"
 DEFAULT_TIMELINE_LIMIT = 5 << 19
 DEFAULT_CHILDREN = 8
 DEFAULT_OUTPUT_SECONDS = 10.0
+DEFAULT_STALL_MS = 50
 DEFAULT_BUDGET = 0.01  # share of CPU time, if viewers can connect to the trace
 LEAST_TIMELINE = 1 << 20
 # largest number that is accepted, because the engine's numbers have 64 bits
@@ -39,6 +40,7 @@ _DEFAULTS = dict(
     quiet=False,
     report=True,
     children=False,
+    stall_ms=DEFAULT_STALL_MS,
     signal=0,  # number of the sampler's signal; 0 takes any free signal, -1 none
 )
 
@@ -103,6 +105,14 @@ def _seconds(value):
         raise TypeError(f"output_seconds must be a number or None, not {value!r}")
     if not 0 < value <= 1e9:
         raise ValueError(f"output_seconds must be more than 0 and at most 1e9, not {value}")
+    return float(value)
+
+
+def _stall_ms(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"stall_ms must be a number of milliseconds, not {value!r}")
+    if not 0 < value <= 1e6:
+        raise ValueError(f"stall_ms must be more than 0 and at most 1e6, not {value}")
     return float(value)
 
 
@@ -255,6 +265,7 @@ def check(
     children=False,
     timeline_instructions=False,
     report=None,
+    stall_ms=DEFAULT_STALL_MS,
 ):
     """Returns the Settings for the arguments of start_tracing(). Raises TypeError,
     ValueError or OSError with a message that names the argument and the accepted values."""
@@ -305,6 +316,7 @@ def check(
         quiet=_flag("quiet", quiet),
         report=not serve if report is None else _flag("report", report),
         children=_children(children),
+        stall_ms=_stall_ms(stall_ms),
         signal=_signal(),
     )
 

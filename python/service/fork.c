@@ -145,6 +145,7 @@ static void be_a_child(void)
     pthread_mutex_init(&engine->ending, NULL);
     pthread_rwlock_init(&ocular_state.attached, NULL);
     Counting_after_fork(&engine->counting);
+    EventLoops_after_fork(&engine->loops);
     ThreadTraces_keep_only(&engine->traces, own_trace);
     if (engine->session)
         Session_abandon(engine->session);

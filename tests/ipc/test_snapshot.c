@@ -78,7 +78,10 @@ TEST(test_names_and_groups_are_the_contract)
         "gc{share,generations[collections,total_s,longest_s]},"
         "filter{exclude[text],include_only[text]},"
         "gil{held,waited,longest_s,longest[id,name,file,line],"
-        "held_s,waited_s}");
+        "held_s,waited_s},"
+        "loops[thread,lag_s,steps_per_s,tid],"
+        "stalls[at_s,seconds,thread,task,function,file,line,stack,tid,id],"
+        "stalls_total,stall_limit_s");
 }
 
 static size_t member_size(const struct Field *field)

@@ -44,6 +44,8 @@ struct CodeCold {
     _Atomic uint64_t dark_since;
     bool unarmed; // true if the function was never armed.
     uint8_t ends; // enum CodeEnds, immutable.
+    // Not 0 if the code begins steps of event loops. The GIL guards `steps`.
+    uint8_t steps;
     // True if a call of the function was running when the code was adopted. Any
     // thread may read `found_running`.
     _Atomic bool found_running;

@@ -67,6 +67,7 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
     memset(trace->bottom, 0, sizeof *trace->bottom);
     memset(trace->active, 0, sizeof trace->active);
     trace->loop_count = 0;
+    trace->event_loop = NULL;
     trace->last = (int64_t)ticks;
     trace->taken = 0;
     Preemption_init(&trace->preemption);

@@ -97,6 +97,9 @@ struct ThreadTrace {
     struct Stack *spare;  // An empty stack for the next greenlet, or NULL.
     struct Stacks parked; // shadow stacks of the greenlets that do not run now.
     unsigned number;
+    // The thread's event loop (event_loops.h), or NULL. Only the record's own
+    // thread uses this field.
+    struct EventLoop *event_loop;
     // The interpreter's thread state at the thread's last hook, or 0 before the
     // first hook. The signal handler of the thread reads `state`. The GIL
     // guards `state`, `state_id` and `state_ticks`.

@@ -9,6 +9,7 @@
 #include "tracer/sample/flame_names.h"
 #include "tracer/sample/observer.h"
 #include "tracer/sample/samples.h"
+#include "tracer/sample/stall_watch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -33,14 +34,16 @@ struct Sampler {
     struct Sampling sampling;
     struct Samples samples;
     struct Observer observer;
+    struct StallWatch stalls;
     uint64_t due_ns;    // time of the next step, CLOCK_MONOTONIC
     double interval_ns; // ns from the newest step to `due_ns`
     counter_t steps;
 
     struct Worker worker;
-    pthread_mutex_t lock; // guards `stop`
+    pthread_mutex_t lock; // guards `stop` and `woken`
     pthread_cond_t wake;
     bool stop;
+    bool woken; // true if a step of an event loop has woken the thread
 };
 
 // --- A step ------------------------------------------------------------------
@@ -107,10 +110,11 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
 uint64_t Sampler_step(struct Sampler *sampler)
 {
     uint64_t now_ns = Sampling_ns(&sampler->sampling, CLOCK_MONOTONIC);
+    uint64_t stalls_ns = StallWatch_step(&sampler->stalls, now_ns);
 
     if (now_ns >= sampler->due_ns)
         wake_up(sampler, now_ns);
-    return sampler->due_ns;
+    return stalls_ns < sampler->due_ns ? stalls_ns : sampler->due_ns;
 }
 
 void Sampler_collect(struct Sampler *sampler)
@@ -121,7 +125,8 @@ void Sampler_collect(struct Sampler *sampler)
 
 // --- The thread --------------------------------------------------------------
 
-// Waits until `due_ns`. Returns false if the thread must end.
+// Waits until `due_ns` or a step of an event loop. Returns false if the thread
+// must end.
 static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
 {
     struct timespec due = Now_timespec(due_ns);
@@ -129,12 +134,24 @@ static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
     int error = 0;
 
     pthread_mutex_lock(&sampler->lock);
-    while (!sampler->stop && error == 0)
+    while (!sampler->stop && !sampler->woken && error == 0)
         error = pthread_cond_clockwait(&sampler->wake, &sampler->lock,
                                        CLOCK_MONOTONIC, &due);
     stop = sampler->stop;
+    sampler->woken = false;
     pthread_mutex_unlock(&sampler->lock);
     return !stop;
+}
+
+// A thread of the program calls this function at a step of its event loop.
+static void wake_for_step(void *argument)
+{
+    struct Sampler *sampler = argument;
+
+    pthread_mutex_lock(&sampler->lock);
+    sampler->woken = true;
+    pthread_cond_signal(&sampler->wake);
+    pthread_mutex_unlock(&sampler->lock);
 }
 
 static void run(void *argument)
@@ -190,6 +207,10 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
     sampling->timers.clock = parts->counter;
     sampling->stepped_ns = Sampling_ns(sampling, CLOCK_MONOTONIC);
     sampler->due_ns = sampling->stepped_ns + (uint64_t)FIRST_NS;
+    sampler->stalls = (struct StallWatch){.loops = parts->loops,
+                                          .attribution = &sampling->attribution,
+                                          .walk = &sampler->observer.walk,
+                                          .clock = parts->counter};
 }
 
 int Sampler_new(struct Sampler **result, const struct SamplerParts *parts,
@@ -228,6 +249,8 @@ int Sampler_start(struct Sampler **result, const struct SamplerParts *parts,
         Sampler_stop(sampler);
         return error;
     }
+    if (parts->loops)
+        EventLoops_watch(parts->loops, wake_for_step, sampler);
     *result = sampler;
     return 0;
 }
@@ -248,6 +271,8 @@ int Sampler_resume(struct Sampler *sampler)
 
 void Sampler_stop(struct Sampler *sampler)
 {
+    if (sampler->stalls.loops)
+        EventLoops_watch(sampler->stalls.loops, NULL, NULL);
     Sampler_pause(sampler);
     Samples_close(&sampler->samples);
     pthread_mutex_destroy(&sampler->lock);

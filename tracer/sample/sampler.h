@@ -12,6 +12,7 @@
 #include "ipc/base/worker.h"
 #include "tracer/base/clock.h"
 #include "tracer/code/registry.h"
+#include "tracer/sample/event_loops.h"
 #include "tracer/sample/gil_watch.h"
 #include "tracer/sample/sample_clock.h"
 
@@ -60,6 +61,7 @@ struct SamplerParts {
     const struct Clock *counter;
     const struct SampleClock *clock; // NULL for the kernel's clocks
     struct SampleSink sink;          // the consumer that gets each sample, too
+    struct EventLoops *loops;        // NULL if no loop is observed
     double call_ticks; // ticks that an untraced call of an empty function takes
     // The signal to be used. 0 means any free signal. A negative number means
     // that no signal is used, so that the sampler only observes.

@@ -6,6 +6,7 @@
 #include "tracer/session/function_row.h"
 #include "tracer/session/garbage_rows.h"
 #include "tracer/session/gil_rows.h"
+#include "tracer/session/loop_rows.h"
 #include "tracer/session/retired_rows.h"
 #include "tracer/session/session.h"
 #include "tracer/session/settings.h"
@@ -63,6 +64,7 @@ static uint64_t memory_of(struct Session *session,
            totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
            (session->engine->rearmed ? RING_EVENTS * sizeof(struct Event) : 0) +
+           EventLoops_bytes(&session->engine->loops) +
            sizeof session->transitions + ListingWishes_bytes(&session->wishes) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
            Publish_bytes(&session->publish) + RowLog_bytes(&session->rows) +
@@ -119,6 +121,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at.now, at.hz);
     if (at.sees)
         whole &= GilRows_fill(snapshot, session->sampler, at.registry);
+    whole &= LoopRows_fill(snapshot, &engine->loops, at.now, at.start_ticks);
     fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);
     if (whole)

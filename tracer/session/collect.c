@@ -38,6 +38,7 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
         Counting_begin(&session->engine->counting);
         Counting_forget_thread(&session->engine->counting, trace);
         Counting_end(&session->engine->counting);
+        EventLoops_leave(&session->engine->loops, trace);
     }
     if (!trace->ring || !session->timeline)
         return;

@@ -17,6 +17,7 @@ int Engine_init(struct Engine *engine)
         return -ENOMEM;
     ThreadTraces_init(&engine->traces);
     Names_init(&engine->names);
+    EventLoops_init(&engine->loops);
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
@@ -31,6 +32,7 @@ void Engine_release(struct Engine *engine)
 {
     ThreadTraces_keep_only(&engine->traces, NULL);
     Names_release(&engine->names);
+    EventLoops_reset(&engine->loops, 0, 0);
     Registry_free(engine->registry);
     engine->registry = NULL;
 }

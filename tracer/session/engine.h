@@ -24,6 +24,7 @@ struct Engine {
     struct Names names;
     struct Contention contention;
     struct Garbage garbage;
+    struct EventLoops loops;
     sem_t due; // posted if the collector has something to do
     struct Clock clock;
     struct Opcodes opcodes;

@@ -88,6 +88,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
             .counter = &engine->clock,
             .call_ticks = engine->traces.call_ticks,
             .sink = {session, session->timeline ? keep_sample : NULL},
+            .loops = &engine->loops,
             .signal = session->config.signal,
         };
 
@@ -155,6 +156,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     Waker_init(&session->governor_waker);
     Listings_init(session);
     Garbage_reset(&engine->garbage, Now_s(CLOCK_MONOTONIC));
+    EventLoops_reset(&engine->loops, config->stall_s, Clock_hz(&engine->clock));
     session->start_ticks = Clock_read(&engine->clock);
     Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
                      session->start_ticks);

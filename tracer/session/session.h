@@ -49,6 +49,8 @@ struct Config {
     // Server that outlives the session, or NULL.
     struct PersistentServer *persistent;
     double budget; // share of CPU time at the start, or NaN
+    // Seconds; a step of an event loop that takes as long is a stall.
+    double stall_s;
     // The rules by which code is traced, which live longer than the session, or
     // NULL.
     const struct Filter *filter;

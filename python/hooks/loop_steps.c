@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// See loop_steps.h.
+#include "python/hooks/loop_steps.h"
+#include "python/hooks/callees.h"
+#include "python/hooks/extra.h"
+#include "python/hooks/frame_stack.h"
+#include "python/hooks/own_trace.h"
+#include "python/hooks/tasks.h"
+#include "python/hooks/thread_state.h"
+#include "python/hooks/tools.h"
+#include "tracer/base/tsc_guard.h"
+
+#include <string.h>
+#include <time.h>
+
+// Bits of Extra_steps.
+#define STEPS 1u       // the code begins steps
+#define STEPS_KNOWN 2u // the discovery tool needs no event of this code
+#define STEPS_RUN 4u   // the code is asyncio's Handle._run
+
+// A timer that is later than this was set by another clock.
+#define LATE_MOST_NS 3600e9
+
+#define COROUTINE (CO_COROUTINE | CO_ITERABLE_COROUTINE)
+
+// --- Timers ------------------------------------------------------------------
+
+// Returns the offset of the slot in which a handle of this class has its due
+// time, or 0 if the class has no such slot. The first two classes, asyncio's
+// Handle and TimerHandle, are remembered.
+static Py_ssize_t find_when(PyTypeObject *type)
+{
+    struct HandleType *known = ocular_state.handle_types;
+    struct HandleType found = {.type = type};
+    PyObject *when;
+
+    for (int i = 0; i < HANDLE_TYPES; i++)
+        if (known[i].type == type)
+            return known[i].when;
+    when = Callees_in_class(type, ocular_state.task_names[TASK_WHEN]);
+    if (when && Py_IS_TYPE(when, &PyMemberDescr_Type))
+        found.when = ((PyMemberDescrObject *)when)->d_member->offset;
+    for (int i = 0; i < HANDLE_TYPES; i++)
+        if (!known[i].type) {
+            Py_INCREF(type);
+            known[i] = found;
+            break;
+        }
+    return found.when;
+}
+
+static void note_timer(struct EventLoop *loop, PyObject *handle)
+{
+    Py_ssize_t offset = find_when(Py_TYPE(handle));
+    PyObject *when = offset ? *(PyObject **)((char *)handle + offset) : NULL;
+    struct timespec now;
+    double late_ns;
+
+    if (!when || !PyFloat_CheckExact(when))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    late_ns = ((double)now.tv_sec - PyFloat_AS_DOUBLE(when)) * 1e9 +
+              (double)now.tv_nsec;
+    if (late_ns < LATE_MOST_NS)
+        EventLoop_late(loop, late_ns > 0 ? (uint64_t)late_ns : 0);
+}
+
+// --- A step ------------------------------------------------------------------
+
+static struct EventLoop *own_loop(uint64_t ticks)
+{
+    struct ThreadTrace *trace = OwnTrace_get(&ocular_state, ticks);
+
+    if (trace && !trace->event_loop)
+        trace->event_loop =
+            EventLoops_take(&ocular_state.engine.loops, trace, trace->tid);
+    return trace ? trace->event_loop : NULL;
+}
+
+static void begin(PyObject *code, unsigned steps)
+{
+    const PyThreadState *state = THREAD_STATE_CALL();
+    uint32_t depth = ThreadState_depth(state);
+    uint64_t ticks = Clock_read(&ocular_state.engine.clock);
+    struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
+
+    if (!loop && !(loop = own_loop(ticks)))
+        return;
+    // If the depth is not larger, the end of the last step was not seen.
+    if (EventLoop_began(loop) && depth > loop->depth)
+        return;
+    loop->handle = 0;
+    atomic_store_explicit(&loop->state, (uintptr_t)state, memory_order_relaxed);
+    EventLoops_begin(&ocular_state.engine.loops, loop, ticks, depth,
+                     (uintptr_t)code);
+    if (steps & STEPS_RUN) {
+        loop->handle = FrameStack_local(FrameStack_newest(state), 0);
+        if (loop->handle)
+            note_timer(loop, (PyObject *)loop->handle);
+    }
+}
+
+static void note_stall(const struct EventLoop *loop, uint64_t ended,
+                       uint64_t length)
+{
+    struct Engine *engine = &ocular_state.engine;
+    struct Stall stall = {
+        .began = ended - length, .ended = ended, .tid = own_trace->tid};
+
+    ThreadTraces_copy_name(&engine->traces, own_trace, stall.thread);
+    // The handle exists as long as the caller, the loop, has it in a variable.
+    if (!loop->handle)
+        Tasks_current_name(stall.task, sizeof stall.task);
+    else if (FrameStack_caller_has(THREAD_STATE_CALL(), loop->handle))
+        Tasks_handle_name((PyObject *)loop->handle, stall.task,
+                          sizeof stall.task);
+    EventLoops_stall(&engine->loops, loop, &stall);
+}
+
+static void end(void)
+{
+    struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
+    uint64_t ticks, length;
+
+    if (!loop || !EventLoop_began(loop) || TscGuard_has_tripped() ||
+        ThreadState_depth(THREAD_STATE_CALL()) != loop->depth)
+        return;
+    ticks = Clock_read(&ocular_state.engine.clock);
+    length = EventLoop_end(loop, ticks);
+    if (length >= ocular_state.engine.loops.limit)
+        note_stall(loop, ticks, length);
+}
+
+static bool is_on(PyObject *code)
+{
+    return PyCode_Check(code) && ocular_state.phase == PHASE_TRACING &&
+           !TscGuard_has_tripped();
+}
+
+bool LoopSteps_begin(PyObject *code)
+{
+    const uint8_t *steps =
+        is_on(code) ? Extra_steps(&ocular_state, (PyCodeObject *)code) : NULL;
+
+    if (!steps || !*steps)
+        return false;
+    begin(code, *steps);
+    return *steps & STEPS_KNOWN;
+}
+
+void LoopSteps_unwind(PyObject *code)
+{
+    const uint8_t *steps =
+        is_on(code) ? Extra_steps(&ocular_state, (PyCodeObject *)code) : NULL;
+
+    if (steps && *steps)
+        end();
+}
+
+PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
+                        PyObject *names)
+{
+    (void)self, (void)args, (void)nargsf, (void)names;
+    if (PyErr_Occurred())
+        return NULL;
+    end();
+    return Py_None;
+}
+
+// --- Which code begins steps -------------------------------------------------
+
+static bool ends_with(PyObject *text, const char *ending)
+{
+    Py_ssize_t size, length = (Py_ssize_t)strlen(ending);
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
+
+    if (!bytes)
+        PyErr_Clear();
+    return bytes && size >= length &&
+           memcmp(bytes + size - length, ending, (size_t)length) == 0;
+}
+
+static bool is_handle_run(const PyCodeObject *code)
+{
+    return PyUnicode_CompareWithASCIIString(code->co_qualname, "Handle._run") ==
+               0 &&
+           ends_with(code->co_filename, "/asyncio/events.py");
+}
+
+// Returns true if an event loop runs in this thread. `caller` is the code that
+// runs a coroutine's step.
+static bool runs_loop(const PyCodeObject *caller)
+{
+    if (caller && (ends_with(caller->co_filename, "/trio/_core/_run.py") ||
+                   ends_with(caller->co_filename, "/curio/kernel.py")))
+        return true;
+    return Tasks_loop_runs();
+}
+
+// Returns true if the running call of `code` is a task's outermost coroutine,
+// and not below code that begins steps.
+static bool is_outermost(const PyCodeObject *code)
+{
+    const struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
+    const PyCodeObject *caller;
+    const uint8_t *steps;
+
+    if (!(code->co_flags & COROUTINE) || (loop && EventLoop_began(loop)))
+        return false;
+    caller = (PyCodeObject *)FrameStack_caller(THREAD_STATE_CALL());
+    if (caller && !PyCode_Check(caller))
+        return false;
+    steps = caller ? Extra_steps(&ocular_state, caller) : NULL;
+    return !(steps && *steps) &&
+           !(caller && caller->co_flags & (COROUTINE | CO_ASYNC_GENERATOR)) &&
+           runs_loop(caller);
+}
+
+bool LoopSteps_adopt(PyObject *object, bool done)
+{
+    PyCodeObject *code = (PyCodeObject *)object;
+    uint8_t *steps = is_on(object) ? Extra_steps(&ocular_state, code) : NULL;
+    unsigned kind = STEPS;
+
+    if (!steps) // not classified yet
+        return false;
+    if (!*steps) {
+        if (is_handle_run(code))
+            kind |= STEPS_RUN;
+        else if (!is_outermost(code))
+            return false;
+        if (Tools_set_steps(&ocular_state, code, true) < 0)
+            return false;
+        *steps = (uint8_t)kind;
+        begin(object, kind);
+    }
+    if (done)
+        *steps |= STEPS_KNOWN;
+    return true;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Notes the steps of event loops (event_loops.h) by hooks of the discovery
+// tool, which stay on. Code that begins steps is asyncio's Handle._run, which
+// runs each callback of asyncio's loops in Python, and the outermost coroutine
+// of a task under any other loop, such as uvloop's, trio's and curio's. Hooks
+// call these functions on the loop's thread with the GIL held. No function runs
+// Python code or leaves an exception.
+#ifndef OCULAR_PYTHON_HOOKS_LOOP_STEPS_H
+#define OCULAR_PYTHON_HOOKS_LOOP_STEPS_H
+
+#include "python/hooks/state.h"
+
+// Begins a step if `code` begins steps. Returns true if the discovery tool has
+// nothing else to do at this event.
+bool LoopSteps_begin(PyObject *code);
+// Finds out whether `code`, which has just been classified, begins steps, and
+// then begins one. `done` is true if the discovery tool needs no further event
+// of this code. Returns true if the event must stay on.
+bool LoopSteps_adopt(PyObject *code, bool done);
+// Ends the running step if `code` has begun it and an exception leaves `code`.
+void LoopSteps_unwind(PyObject *code);
+// The hook at returns and yields of code that begins steps.
+PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
+                        PyObject *names);
+
+#endif

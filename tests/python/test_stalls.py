@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: MIT
+"""Tests the log of stalls and the numbers of event loops against programs that measure
+their own steps."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+
+import ocular
+import pytest
+from e2e.program import PYTHON, run, top
+
+QUIET = dict(perfetto=False, quiet=True)
+MODES = {"a budget": dict(overhead_budget=0.01), "all hits": dict(deinstrument_threshold=0)}
+# A busy machine may stop a thread between an event's hook and the program's reading of the
+# clock. So each length in the log is compared with a time that the step contains, and with
+# a time that contains the step. Ocular's clock may differ by this share.
+CLOCK = 1e-3
+
+
+@pytest.fixture(params=MODES)
+def tracing(request):
+    ocular.start_tracing(**QUIET, **MODES[request.param])
+    yield
+    ocular.stop_tracing()
+
+
+def spins(seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def sleeps(seconds):
+    time.sleep(seconds)
+
+
+def receives(seconds):
+    here, there = socket.socketpair()
+    with here, there:
+        here.settimeout(seconds)
+        try:
+            here.recv(1)
+        except TimeoutError:
+            pass
+
+
+class Step:
+    """Measures a step. `inner` is the time of a part of the step. `outer` is the time of a
+    stretch that contains the step."""
+
+    def __init__(self, name):
+        self.name = name
+        self.inner = self.outer = None
+
+    def run(self, stalls, seconds):
+        begin = time.monotonic()
+        stalls(seconds)
+        self.inner = time.monotonic() - begin
+
+
+async def stalls_once(step, stalls, seconds):
+    step.run(stalls, seconds)
+
+
+async def measured(stalls, seconds, name):
+    """Runs a task with one step and returns its Step."""
+    step = Step(name)
+    await asyncio.sleep(0.001)
+    begin = time.monotonic()
+    await asyncio.create_task(stalls_once(step, stalls, seconds), name=name)
+    step.outer = time.monotonic() - begin
+    return step
+
+
+def found(name):
+    return [stall for stall in ocular.snapshot()["stalls"] if stall["task"] == name]
+
+
+def check(step, function, thread="MainThread"):
+    """The step is in the log once, with its length, its function and a line of it."""
+    (stall,) = found(step.name)
+    assert step.inner * (1 - CLOCK) < stall["seconds"] < step.outer * (1 + CLOCK)
+    assert stall["thread"] == thread
+    if stall["function"] is None:  # a busy machine did not run Ocular's thread in time
+        assert stall["stack"] is stall["line"] is None
+        return False
+    if stall["function"] != function.__qualname__:  # the kernel stopped the thread before
+        return False
+    assert stall["file"] == __file__
+    first = function.__code__.co_firstlineno
+    assert first < stall["line"] < first + 10
+    assert stall["stack"].endswith(f"stalls_once;Step.run;{function.__qualname__}")
+    return True
+
+
+@pytest.mark.parametrize("stalls", [spins, sleeps, receives])
+def test_every_stall_is_found_once(tracing, stalls):
+    async def main():
+        return [await measured(stalls, s, f"{s}") for s in (0.055, 0.08, 0.2)]
+
+    before = ocular.snapshot()["uptime_s"]
+    steps = asyncio.run(main())
+    places = [check(step, stalls) for step in steps]
+    assert any(places)
+    at = [found(step.name)[0]["at_s"] for step in steps]
+    assert before < at[0] < at[1] < at[2] < ocular.snapshot()["uptime_s"]
+
+
+def test_short_steps_are_no_stall(tracing):
+    """10 000 short steps of 100 tasks, and the idle time of a loop."""
+    idle_s = 0.3
+    turns = [time.monotonic()]
+
+    async def short():
+        for _ in range(100):
+            await asyncio.sleep(0)
+            turns.append(time.monotonic())
+
+    async def main():
+        turns.append(time.monotonic())
+        await asyncio.sleep(idle_s)
+        turns.append(time.monotonic())
+        await asyncio.gather(*[short() for _ in range(100)])
+
+    asyncio.run(main())
+    turns.append(time.monotonic())
+    steps = [b - a for a, b in zip(turns, turns[1:], strict=False)]
+    steps[1] -= idle_s
+    longest = max(steps)  # no step was longer than this, even if the machine is busy
+    snapshot = ocular.snapshot()
+    assert all(stall["seconds"] < longest * (1 + CLOCK) for stall in snapshot["stalls"])
+    (loop,) = snapshot["loops"]
+    assert loop["thread"] == "MainThread"
+    assert loop["steps_per_s"] > 100
+
+
+def test_the_lag_is_that_of_timers(tracing):
+    """Timers that are due while the loop stalls run late."""
+    late, least = [], []
+
+    def note(due):
+        late.append(time.monotonic() - due)
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        due = time.monotonic() + 0.02
+        for _ in range(20):
+            loop.call_at(due, note, due)
+        await asyncio.sleep(0)
+        time.sleep(0.12)
+        least.append(time.monotonic() - due)
+        while len(late) < 20:
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    (loop,) = ocular.snapshot()["loops"]
+    assert least[0] * (1 - CLOCK) < loop["lag_s"] < max(late) * (1 + CLOCK)
+
+
+def test_each_thread_has_its_loop(tracing):
+    steps, ready, done = {}, threading.Barrier(3), threading.Event()
+
+    def go(name):
+        async def main():
+            steps[name] = await measured(sleeps, 0.07, name)
+            ready.wait(60)
+            done.wait(60)
+
+        asyncio.run(main())
+
+    threads = [
+        threading.Thread(target=go, args=(name,), name=name)
+        for name in ("loop-a", "loop-b")
+    ]
+    for thread in threads:
+        thread.start()
+    ready.wait(60)
+    rows = ocular.snapshot()["loops"]
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert {row["thread"] for row in rows} >= {"loop-a", "loop-b"}
+    for name, step in steps.items():
+        check(step, sleeps, name)
+
+
+def test_an_eager_task_runs_in_its_creators_step(tracing):
+    steps = []
+
+    async def eager():
+        steps.append(Step("later"))
+        spins(0.07)
+        await asyncio.sleep(0.001)
+        steps[0].run(sleeps, 0.08)
+
+    async def main():
+        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+        await asyncio.sleep(0)
+        asyncio.current_task().set_name("first")
+        task = asyncio.create_task(eager(), name="later")
+        await task
+
+    asyncio.run(main())
+    (first,), (later,) = found("first"), found("later")
+    assert first["seconds"] >= 0.07
+    assert later["seconds"] >= steps[0].inner
+
+
+def test_a_callback_is_a_step(tracing):
+    async def main():
+        asyncio.get_running_loop().call_soon(spins, 0.06)
+        await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+    stalls = ocular.snapshot()["stalls"]
+    assert [s for s in stalls if s["task"] is None and s["seconds"] >= 0.06]
+
+
+def test_a_coroutine_that_no_loop_runs_is_no_stall(tracing):
+    async def alone():
+        sleeps(0.06)
+
+    with pytest.raises(StopIteration):
+        alone().send(None)
+    snapshot = ocular.snapshot()
+    assert snapshot["stalls"] == snapshot["loops"] == []
+    assert snapshot["stalls_total"] == 0
+
+
+def test_the_limit_is_a_setting():
+    ocular.start_tracing(**QUIET, stall_ms=150)
+    try:
+
+        async def main():
+            for seconds in (0.06, 0.2):
+                await measured(sleeps, seconds, f"{seconds}")
+
+        asyncio.run(main())
+        assert found("0.2")
+        assert all(stall["seconds"] >= 0.15 for stall in ocular.snapshot()["stalls"])
+        assert ocular.snapshot()["stall_limit_s"] == pytest.approx(0.15)
+    finally:
+        ocular.stop_tracing()
+
+
+def test_a_second_trace_begins_with_an_empty_log():
+    async def main():
+        await measured(sleeps, 0.06, "stall")
+
+    for _ in range(2):
+        ocular.start_tracing(**QUIET)
+        assert ocular.snapshot()["stalls"] == []
+        asyncio.run(main())
+        assert len(found("stall")) == 1
+        assert ocular.stop_tracing()["stalls_total"] >= 1
+
+
+def test_steps_that_end_by_an_exception_end(tracing):
+    """A task that is cancelled or fails takes a step as any other."""
+
+    async def fails():
+        await asyncio.sleep(0)
+        sleeps(0.06)
+        raise ValueError
+
+    async def cancelled():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            sleeps(0.06)
+
+    async def main():
+        tasks = [
+            asyncio.create_task(fails(), name="fails"),
+            asyncio.create_task(cancelled(), name="cancelled"),
+        ]
+        await asyncio.sleep(0.001)
+        tasks[1].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(main())
+    assert len(found("fails")) == len(found("cancelled")) == 1
+
+
+# A loop without asyncio's Handle._run: asyncio's own C tasks on a loop whose callbacks run
+# without a Python function in between, as uvloop's do. functools.partial is C code.
+FOREIGN = """
+import asyncio, functools, time, ocular
+
+class Handle(asyncio.Handle):
+    def _run(self):  # another function than asyncio's
+        self._context.run(self._callback, *self._args)
+
+async def step():
+    await asyncio.sleep(0)
+    time.sleep(.07)
+    await asyncio.sleep(0)
+    t = time.monotonic()
+    while time.monotonic() - t < .08:
+        pass
+    raise ValueError
+
+async def cancelled():
+    try:
+        await asyncio.sleep(60)
+    finally:
+        time.sleep(.09)
+
+async def main():
+    tasks = [asyncio.create_task(step(), name="inner"),
+             asyncio.create_task(cancelled(), name="cancelled")]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+asyncio.events.Handle = Handle
+ocular.start_tracing(perfetto=False, quiet=True)
+asyncio.run(main())
+
+snapshot = ocular.stop_tracing()
+stalls = [s for s in snapshot["stalls"] if s["task"] == "inner"]
+assert len(stalls) == 2, snapshot["stalls"]
+
+assert stalls[0]["seconds"] >= .07 and stalls[1]["seconds"] >= .08
+
+(stall,) = [s for s in snapshot["stalls"] if s["task"] == "cancelled"]
+assert stall["seconds"] >= .09
+"""
+
+
+def test_a_loop_of_another_kind_is_seen_by_its_coroutines():
+    done = run([PYTHON, "-c", FOREIGN])
+    assert done.status == 0, done.err
+
+
+OTHERS = """
+import sys, time, ocular
+kind = sys.argv[1]
+if kind == "curio":
+    import multiprocessing.connection as mpc
+    for name in ("CHALLENGE", "WELCOME", "FAILURE"):
+        setattr(mpc, name, b"#")
+try:
+    loop = __import__(kind)
+except (ImportError, AttributeError):
+    sys.exit(77)
+sleep = __import__("asyncio").sleep if kind == "uvloop" else loop.sleep
+
+async def main():
+    for _ in range(10):
+        await sleep(0)
+    time.sleep(.07)
+    await sleep(0.01)
+    t = time.monotonic()
+    while time.monotonic() - t < .08:
+        pass
+    await sleep(0)
+
+ocular.start_tracing(perfetto=False, quiet=True)
+loop.run(main() if kind == "uvloop" else main)
+snapshot = ocular.stop_tracing()
+lengths = [s["seconds"] for s in snapshot["stalls"]]
+assert sum(s >= .07 for s in lengths) >= 2 and max(lengths) >= .08, lengths
+"""
+
+
+@pytest.mark.parametrize("kind", ["uvloop", "trio", "curio"])
+def test_other_loops(kind):
+    done = run([PYTHON, "-c", OTHERS, kind])
+    if done.status == 77:
+        pytest.skip(f"{kind} is not installed")
+    assert done.status == 0, done.err
+
+
+STALLS = """
+import asyncio, sys, time
+import ocular
+
+async def stalls():
+    time.sleep(.12)
+
+async def main():
+    await asyncio.sleep(.1)
+    await asyncio.create_task(stalls(), name="long")
+    await asyncio.sleep(.1)
+
+ocular.start_tracing(quiet=True, output=sys.argv[1])
+asyncio.run(main())
+ocular.stop_tracing()
+"""
+
+
+def test_a_recording_has_the_stalls(tmp_path):
+    recording = tmp_path / "run.ocular"
+    assert run([PYTHON, "-c", STALLS, recording]).status == 0
+    whole = json.loads(top("--once", "--json", recording).out)
+    (stall,) = [stall for stall in whole["stalls"] if stall["task"] == "long"]
+    assert stall["seconds"] >= 0.12
+    assert whole["stalls_total"] >= 1
+    at = stall["at_s"]
+    keys = f"]{at / 2:.3f}<Enter>"
+    part = json.loads(top("--once", "--json", recording, "--keys", keys).out)
+    assert part["stalls_total"] is None
+    assert not [stall for stall in part["stalls"] if stall["at_s"] > at / 2]

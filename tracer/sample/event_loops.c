@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// See event_loops.h.
+#include "tracer/sample/event_loops.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define WINDOW_S 10.0 // mean age in seconds of the steps in the rates
+// A window with a smaller number of timers has no lag.
+#define LEAST_TIMERS 0.1
+
+void EventLoops_init(struct EventLoops *loops)
+{
+    memset(loops, 0, sizeof *loops);
+    pthread_mutex_init(&loops->mutex, NULL);
+}
+
+void EventLoops_reset(struct EventLoops *loops, double limit_s, double hz)
+{
+    for (int i = 0; i < EVENT_LOOPS; i++) {
+        Heap_free(loops->loops[i].observed);
+        loops->loops[i] = (struct EventLoop){0};
+    }
+    Heap_free(loops->stalls);
+    loops->stalls = NULL;
+    loops->stall_count = 0;
+    loops->count = 0;
+    loops->asleep = false;
+    loops->limit = (uint64_t)(limit_s * hz);
+    loops->hz = hz;
+}
+
+void EventLoops_after_fork(struct EventLoops *loops)
+{
+    pthread_mutex_init(&loops->mutex, NULL);
+    EventLoops_watch(loops, NULL, NULL);
+}
+
+static struct EventLoop *find(struct EventLoops *loops, const void *owner)
+{
+    for (unsigned i = 0; i < loops->count; i++)
+        if (loops->loops[i].used && loops->loops[i].owner == owner)
+            return &loops->loops[i];
+    return NULL;
+}
+
+struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
+                                  pid_t tid)
+{
+    struct EventLoop *loop;
+    unsigned i = 0;
+
+    pthread_mutex_lock(&loops->mutex);
+    loop = find(loops, owner);
+    if (loop && loop->tid != tid) { // the record had another thread before
+        atomic_store(&loop->used, false);
+        loop = NULL;
+    }
+    while (!loop && i < EVENT_LOOPS && loops->loops[i].used)
+        i++;
+    if (!loop && i < EVENT_LOOPS) {
+        struct ObservedStep *observed = loops->loops[i].observed;
+        // EventLoops_steps never gets less.
+        uint64_t steps = Counter_get(&loops->loops[i].steps);
+
+        loop = &loops->loops[i];
+        *loop = (struct EventLoop){
+            .steps = steps, .owner = owner, .tid = tid, .observed = observed};
+        loop->window.steps = steps;
+        loop->window.at_s = Now_s(CLOCK_MONOTONIC);
+        if (observed)
+            observed->step = 0;
+        atomic_store(&loop->used, true);
+        if (i >= loops->count)
+            loops->count = i + 1;
+    }
+    pthread_mutex_unlock(&loops->mutex);
+    return loop;
+}
+
+void EventLoops_leave(struct EventLoops *loops, const void *owner)
+{
+    struct EventLoop *loop;
+
+    if (!loops->count)
+        return;
+    pthread_mutex_lock(&loops->mutex);
+    loop = find(loops, owner);
+    if (loop)
+        atomic_store(&loop->used, false);
+    pthread_mutex_unlock(&loops->mutex);
+}
+
+uint64_t EventLoops_steps(const struct EventLoops *loops)
+{
+    uint64_t steps = 0;
+
+    for (unsigned i = 0; i < loops->count; i++)
+        steps += Counter_get(&loops->loops[i].steps);
+    return steps;
+}
+
+void EventLoops_watch(struct EventLoops *loops, void (*wake)(void *sampler),
+                      void *sampler)
+{
+    loops->wake = wake;
+    loops->sampler = sampler;
+    atomic_store(&loops->asleep, wake != NULL);
+}
+
+// --- Stalls ------------------------------------------------------------------
+
+// Returns the entry of the place. If all entries are used, returns the entry
+// with the least time.
+static struct StallPlace *entry_of(struct ObservedStep *observed,
+                                   const struct StallPlace *place)
+{
+    struct StallPlace *least = &observed->places[0];
+
+    for (unsigned i = 0; i < observed->count; i++) {
+        struct StallPlace *each = &observed->places[i];
+
+        if (each->function == place->function && each->line == place->line)
+            return each;
+        if (each->ticks < least->ticks)
+            least = each;
+    }
+    if (observed->count < STALL_PLACES)
+        least = &observed->places[observed->count++];
+    *least = *place;
+    least->ticks = 0;
+    return least;
+}
+
+void EventLoops_observe(struct EventLoops *loops, struct EventLoop *loop,
+                        uint64_t step, uint64_t ticks,
+                        const struct StallPlace *place)
+{
+    struct ObservedStep *observed;
+
+    pthread_mutex_lock(&loops->mutex);
+    if (!loop->observed)
+        loop->observed = Heap_zeroed(1, sizeof *loop->observed);
+    observed = loop->observed;
+    if (observed && observed->step != step) {
+        observed->step = step;
+        observed->count = 0;
+        observed->last = EventLoop_began(loop);
+    }
+    if (observed && observed->last && ticks > observed->last) {
+        entry_of(observed, place)->ticks += ticks - observed->last;
+        observed->last = ticks;
+    }
+    pthread_mutex_unlock(&loops->mutex);
+}
+
+static const struct StallPlace *hottest(const struct ObservedStep *observed)
+{
+    const struct StallPlace *most = &observed->places[0];
+
+    for (unsigned i = 1; i < observed->count; i++)
+        if (observed->places[i].ticks > most->ticks)
+            most = &observed->places[i];
+    return most;
+}
+
+void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
+                      const struct Stall *stall)
+{
+    const struct ObservedStep *observed = loop->observed;
+    struct Stall *kept;
+
+    pthread_mutex_lock(&loops->mutex);
+    if (!loops->stalls)
+        loops->stalls = Heap_zeroed(STALLS, sizeof *loops->stalls);
+    if (loops->stalls) {
+        kept = &loops->stalls[loops->stall_count++ % STALLS];
+        *kept = *stall;
+        if (observed && observed->count &&
+            observed->step == Counter_get(&loop->steps))
+            kept->place = *hottest(observed);
+    }
+    pthread_mutex_unlock(&loops->mutex);
+}
+
+// --- Rates -------------------------------------------------------------------
+
+struct LoopRates EventLoop_rates(struct EventLoop *loop, double now_s)
+{
+    struct LoopWindow *window = &loop->window;
+    double s = fmax(now_s - window->at_s, 0);
+    double kept = exp(-s / WINDOW_S), all = WINDOW_S * (1 - kept);
+    // The steps since the last call count as spread evenly over this time.
+    double part = s > 0 ? all / s : 0;
+    uint64_t steps = Counter_get(&loop->steps);
+    uint64_t timers = Counter_get(&loop->timers);
+    uint64_t late_ns = Counter_get(&loop->late_ns);
+
+    window->s = window->s * kept + all;
+    window->step_sum =
+        window->step_sum * kept + part * (double)(steps - window->steps);
+    window->timer_sum =
+        window->timer_sum * kept + part * (double)(timers - window->timers);
+    window->late_sum = window->late_sum * kept +
+                       part * 1e-9 * (double)(late_ns - window->late_ns);
+    window->at_s = now_s;
+    window->steps = steps;
+    window->timers = timers;
+    window->late_ns = late_ns;
+    return (struct LoopRates){
+        .steps_per_s = window->s > 0 ? window->step_sum / window->s : NAN,
+        .lag_s = window->timer_sum > LEAST_TIMERS
+                     ? window->late_sum / window->timer_sum
+                     : NAN,
+    };
+}
+
+size_t EventLoops_bytes(const struct EventLoops *loops)
+{
+    size_t bytes = loops->stalls ? STALLS * sizeof *loops->stalls : 0;
+
+    for (unsigned i = 0; i < loops->count; i++)
+        bytes +=
+            loops->loops[i].observed ? sizeof *loops->loops[i].observed : 0;
+    return bytes;
+}

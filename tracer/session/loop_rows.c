@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// See loop_rows.h.
+#include "tracer/session/loop_rows.h"
+
+// Returns the name of a running thread, or NULL.
+static const char *name_of(const struct Snapshot *snapshot, uint64_t tid)
+{
+    for (size_t i = 0; i < snapshot->thread_count; i++) {
+        const struct Thread *thread = &snapshot->threads[i];
+
+        if (thread->tid == tid && thread->ended != 1)
+            return thread->name;
+    }
+    return NULL;
+}
+
+static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
+                      double now_s)
+{
+    unsigned most = loops->count;
+    struct LoopRow *rows = Snapshot_alloc(snapshot, (most + 1) * sizeof *rows);
+
+    if (!rows)
+        return false;
+    snapshot->loops = rows;
+    for (unsigned i = 0; i < most; i++) {
+        struct EventLoop *loop = &loops->loops[i];
+        struct LoopRates rates;
+
+        if (!atomic_load(&loop->used))
+            continue;
+        rates = EventLoop_rates(loop, now_s);
+        rows[snapshot->loop_count++] = (struct LoopRow){
+            .thread = name_of(snapshot, (uint64_t)loop->tid),
+            .lag_s = rates.lag_s,
+            .steps_per_s = rates.steps_per_s,
+            .tid = (uint64_t)loop->tid,
+        };
+    }
+    return true;
+}
+
+// Returns a copy of the text, or NULL if the text is empty or memory is out.
+static const char *text_or_null(struct Snapshot *snapshot, const char *text)
+{
+    return *text ? Snapshot_text(snapshot, text) : NULL;
+}
+
+static struct StallRow row_of(struct Snapshot *snapshot,
+                              const struct Stall *stall, uint64_t start,
+                              double hz)
+{
+    const struct StallPlace *place = &stall->place;
+
+    return (struct StallRow){
+        .at_s = (double)(int64_t)(stall->began - start) / hz,
+        .seconds = (double)(stall->ended - stall->began) / hz,
+        .thread = text_or_null(snapshot, stall->thread),
+        .task = text_or_null(snapshot, stall->task),
+        .function = text_or_null(snapshot, place->name),
+        .file = text_or_null(snapshot, place->file),
+        .line = place->line ? place->line : NULL_U64,
+        .stack = text_or_null(snapshot, place->stack),
+        .tid = (uint64_t)stall->tid,
+        .id = place->function ? place->function : NULL_U64,
+    };
+}
+
+static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
+                       uint64_t start)
+{
+    uint64_t count;
+    struct StallRow *rows;
+
+    pthread_mutex_lock(&loops->mutex);
+    count = loops->stall_count < STALLS ? loops->stall_count : STALLS;
+    rows = Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
+    for (uint64_t i = 0; rows && i < count; i++)
+        rows[i] = row_of(
+            snapshot, &loops->stalls[(loops->stall_count - count + i) % STALLS],
+            start, loops->hz);
+    snapshot->stalls = rows;
+    snapshot->stall_count = rows ? count : 0;
+    snapshot->stalls_total = loops->stall_count;
+    snapshot->stall_limit_s = (double)loops->limit / loops->hz;
+    pthread_mutex_unlock(&loops->mutex);
+    return rows;
+}
+
+bool LoopRows_fill(struct Snapshot *snapshot, struct EventLoops *loops,
+                   double now_s, uint64_t start_ticks)
+{
+    return add_loops(snapshot, loops, now_s) &&
+           add_stalls(snapshot, loops, start_ticks);
+}
