@@ -405,3 +405,4 @@ def test_a_recording_has_the_stalls(tmp_path):
     part = json.loads(top("--once", "--json", recording, "--keys", keys).out)
     assert part["stalls_total"] is None
     assert not [stall for stall in part["stalls"] if stall["at_s"] > at / 2]
+    assert "long" in top("--once", recording, "--keys", "L").out

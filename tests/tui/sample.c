@@ -272,6 +272,45 @@ static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
     snapshot->transition_pair_count = 3;
 }
 
+// Adds event loops and stalls, which began long before the snapshot.
+static void add_loops(struct Snapshot *snapshot)
+{
+    static const struct LoopRow loops[] = {{"MainThread", .00061, 1240, 4711},
+                                           {"pool-0", NULL_F64, 31.5, 4713}};
+    static const struct {
+        double ago, seconds;
+        const char *task, *function, *file, *stack;
+        uint64_t line;
+    } log[] = {{320, .0612, "Task-17", "parse_row", "/srv/app/pkg/loader.py",
+                "<module>;Handle._run;serve;Plan.execute;parse_row", 81},
+               {150, 1.27, "evil\x1b[31m\xff\xe2\x80\xae", "Plan.execute",
+                "/srv/app/run_benchmark.py",
+                "<module>;Handle._run;serve;evil\x1b[31m\xff;Plan.execute",
+                512},
+               {61, .0534, NULL, NULL, NULL, NULL, NULL_U64}};
+    size_t count = sizeof log / sizeof log[0];
+    struct StallRow *stalls = take(snapshot, count * sizeof *stalls);
+    for (size_t i = 0; i < count; i++)
+        stalls[i] = (struct StallRow){
+            .at_s = snapshot->uptime_s - log[i].ago,
+            .seconds = log[i].seconds,
+            .thread = loops[0].thread,
+            .task = log[i].task,
+            .function = log[i].function,
+            .file = log[i].file,
+            .line = log[i].line,
+            .stack = log[i].stack,
+            .tid = loops[0].tid,
+            .id =
+                log[i].function ? id_of(snapshot, log[i].function) : NULL_U64};
+    snapshot->loops = loops;
+    snapshot->loop_count = 2;
+    snapshot->stalls = stalls;
+    snapshot->stall_count = count;
+    snapshot->stalls_total = 17;
+    snapshot->stall_limit_s = .05;
+}
+
 static void add_threads(struct Snapshot *snapshot,
                         const struct SampleWish *wish)
 {
@@ -414,6 +453,7 @@ struct Snapshot *Sample_new(struct SampleWish wish)
     add_functions(snapshot, &wish);
     add_story(snapshot, &wish);
     add_threads(snapshot, &wish);
+    add_loops(snapshot);
     if (wish.hostile)
         make_hostile(snapshot);
     return snapshot;

@@ -28,6 +28,7 @@ SMALL, LARGE = "80x24", "150x40"
 AT_BOTH = (
     *("functions", "help", "opcodes", "threads", "flame", "callers", "annotate"),
     "latency",
+    "loops",
 )
 
 # {name of a screen: the keys that lead to it}. A new view needs entries for its own
@@ -59,6 +60,7 @@ SCREENS = {
     "latency-sorted": "<Frame>l<lt>I",
     "latency-baseline": "<Frame>lb<Frame><Frame>",
     "latency-menu": "l<F6>j",
+    "loops": "<Frame>Lj",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
     "callers-middle": "jjck<Enter><Frame>j",

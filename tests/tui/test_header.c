@@ -214,6 +214,27 @@ TEST_WITH(test_the_pauses_of_the_garbage_collector, set_up, tear_down)
     assert_false(says(f, "gc "));
 }
 
+// --- Stalls of event loops
+
+TEST_WITH(test_a_recent_stall_is_in_the_header, set_up, tear_down)
+{
+    static struct StallRow stall = {.seconds = 1.27};
+    struct Fixture *f = *state;
+
+    for (int width = 80; width < 200; width++) {
+        struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+
+        draw(f, snapshot, width);
+        assert_false(says(f, "stalled"));
+        snapshot = Sample_new((struct SampleWish){0});
+        stall.at_s = snapshot->uptime_s - 10 - stall.seconds;
+        snapshot->stalls = &stall;
+        snapshot->stall_count = 1;
+        draw(f, snapshot, width);
+        assert_true(says(f, "loop stalled 1.3s 10s ago (L)"));
+    }
+}
+
 // --- The filter
 
 TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)

@@ -265,9 +265,10 @@ static void picture(struct Stage *stage, struct Bytes *out)
 static void open_whole(struct Stage *stage, enum ViewId id)
 {
     static const char *const moves[VIEW_COUNT] = {
-        [VIEW_MAIN] = "jjj",   [VIEW_CALLERS] = "jjj", [VIEW_ANNOTATE] = "jjjj",
-        [VIEW_OPCODES] = "j",  [VIEW_THREADS] = "jj",  [VIEW_FLAME] = "jj",
-        [VIEW_LATENCY] = "jjj"};
+        [VIEW_MAIN] = "jjj",      [VIEW_CALLERS] = "jjj",
+        [VIEW_ANNOTATE] = "jjjj", [VIEW_OPCODES] = "j",
+        [VIEW_THREADS] = "jj",    [VIEW_FLAME] = "jj",
+        [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j"};
     set_up(stage, 250, 40);
     Navigation_open(&stage->ui, id);
     if (id == VIEW_FLAME)

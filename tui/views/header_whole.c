@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MUCH .01 // if the rows lack a larger share, this share is shown
+#define STALL_S 30 // the header shows a stall for this number of seconds
+#define MUCH .01   // if the rows lack a larger share, this share is shown
 
 // Sets `out` to the means of `trend` in `cells` equal parts.
 static void squeeze(float *out, const float *trend, int cells)
@@ -134,6 +135,24 @@ static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
                   Number_ns(number, longest * 1e9));
 }
 
+// Adds the newest stall of an event loop, if it was not long ago.
+static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    const struct StallRow *stall;
+    char number[NUMBER_MAX];
+    double ago_s;
+    if (!snapshot->stall_count)
+        return;
+    stall = &snapshot->stalls[snapshot->stall_count - 1];
+    ago_s = snapshot->uptime_s - stall->at_s - stall->seconds;
+    if (!(ago_s < STALL_S))
+        return;
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_ALERT, "loop stalled %s",
+              Number_ns(number, stall->seconds * 1e9));
+    Strip_add(strip, STYLE_FAINT, " %.0fs ago (L)", fmax(ago_s, 0));
+}
+
 // Says what a latency is, or that there are none.
 static void add_latency(struct Strip *strip, const struct Model *model)
 {
@@ -241,6 +260,8 @@ void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
         add_window(&strip, model);
     Header_add_specialisation(&strip, model, false);
     add_threads(&strip, model);
+    if (!model->past)
+        add_stall(&strip, model->snapshot);
     add_children(&strip, status->untraced_children);
     add_unlisted(&strip, model);
     if (!model->one_thread) {

@@ -26,6 +26,7 @@ enum ViewId {
     VIEW_FLAME,
     VIEW_COMPARE,
     VIEW_LATENCY,
+    VIEW_LOOPS,
     VIEW_COUNT
 };
 

@@ -215,6 +215,8 @@ static const struct {
     {STYLE_FAINT, "gc 1.2%",
      "in the header: garbage collection in the last 10 s (in a recording: in "
      "the run), and its longest pause, both counted"},
+    {STYLE_ALERT, "loop stalled",
+     "in the header: a step of an event loop took long (stall_ms)"},
     {STYLE_FAINT, "untraced",
      "in the header: share spent in code that is not traced"},
     {STYLE_FAINT, "gone",

@@ -7,6 +7,7 @@
 #include "tui/views/view_compare.h"
 #include "tui/views/view_flame.h"
 #include "tui/views/view_help.h"
+#include "tui/views/view_loops.h"
 #include "tui/views/view_main.h"
 #include "tui/views/view_opcodes.h"
 #include "tui/views/view_threads.h"
@@ -17,5 +18,5 @@ const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_ANNOTATE] = &ANNOTATE_VIEW, [VIEW_CALLERS] = &CALLERS_VIEW,
     [VIEW_OPCODES] = &OPCODES_VIEW,   [VIEW_THREADS] = &THREADS_VIEW,
     [VIEW_FLAME] = &FLAME_VIEW,       [VIEW_COMPARE] = &COMPARE_VIEW,
-    [VIEW_LATENCY] = &LATENCY_VIEW,
+    [VIEW_LATENCY] = &LATENCY_VIEW,   [VIEW_LOOPS] = &LOOPS_VIEW,
 };
