@@ -17,9 +17,11 @@
 
 #define WIDTH 150
 #define HEIGHT 40
-#define ANSWER_MS 2000 // time that --keys waits for answers
+#define ANSWER_MS 2000 // ms that --keys waits for the answers of the process
 #define WAIT_MS 1000
-#define FRAME_S 2   // seconds that <Frame> waits, added to twice the rate
+#define FRAME_S                                                                \
+    2               // seconds that <Frame> waits, in addition to twice the time
+                    // between snapshots
 #define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 
 static int flush(struct Bytes *bytes)
@@ -72,7 +74,7 @@ static void next_frame(struct Ui *ui)
 static void take_answers(struct Ui *ui)
 {
     double until = Feed_now() + ANSWER_MS / 1e3;
-    // A recording always answers, so the wait has no timeout.
+    // A recording always answers, so there is no timeout for it.
     while (Feed_is_waiting(ui->feed) &&
            (Feed_is_past(ui->feed) || Feed_now() < until)) {
         Feed_wait(ui->feed, 50);
@@ -80,9 +82,9 @@ static void take_answers(struct Ui *ui)
     }
 }
 
-// Presses the keys after the first snapshot. A key, or the answer to its
-// request, may change the meaning of the next key, so each key gets a frame and
-// waits for answers.
+// Presses the keys of --keys after the first snapshot. A key, or the answer to
+// its request, can change the meaning of the next key. So each key gets a
+// frame, and the next key waits for the answers.
 static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;
@@ -121,16 +123,16 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     return error;
 }
 
-// Returns true if tracing began when this viewer connected, so that there is
-// nothing to print yet.
+// Returns true if tracing began when this viewer connected, so that there are
+// no numbers to print yet.
 static bool is_empty(const struct Ui *ui)
 {
     return *ui->feed->notice && !ui->feed->ended &&
            ui->model.snapshot->uptime_s < ARMED_S;
 }
 
-// Returns true, with a message in `why`, if no snapshot has come within the
-// timeout.
+// If no snapshot has come within the timeout, returns true with a message in
+// `why`.
 static bool is_late(const struct Ui *ui, const struct Options *options,
                     double since, char *why, size_t why_size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs ocular-top without a terminal: prints frames as text or snapshots as
-// JSON on stdout. main.c calls Batch_run on the main thread.
+// Runs ocular-top without a terminal. It prints frames as text, or snapshots as
+// JSON, on stdout. main.c calls Batch_run on the main thread.
 #ifndef OCULAR_TUI_APP_BATCH_H
 #define OCULAR_TUI_APP_BATCH_H
 
@@ -9,7 +9,7 @@
 
 // Prints until all frames are written or the traced program ends. Returns 0, or
 // -errno with the reason in `why`. If the traced program ends after the first
-// frame, that is no error.
+// frame, this is no error.
 int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size);
 

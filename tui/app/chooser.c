@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MOST 16 // largest depth of indentation
+#define DEPTH_MOST 16 // largest depth in the tree of processes that is indented
 
-// --- The list
+// --- The list of processes
 
 static bool is_below(const struct ChooserRow *row, pid_t parent,
                      const struct ChooserRow *all, long count)
@@ -31,9 +31,9 @@ static bool is_below(const struct ChooserRow *row, pid_t parent,
     return true;
 }
 
-// Appends the children of `parent` to `rows`, each followed by its own
-// children. /proc may change during the reading and then show a cycle of
-// parents, so each row is taken only once.
+// Appends the children of `parent` to `rows`. Each child is followed by its own
+// children. /proc can change while it is read, and can then show a cycle of
+// parents. So each row is appended only once.
 static long add_children(struct ChooserRow *rows, long used, pid_t parent,
                          struct ChooserRow *all, long count)
 {
@@ -45,7 +45,7 @@ static long add_children(struct ChooserRow *rows, long used, pid_t parent,
             continue;
         rows[used] = all[i];
         rows[used++].depth = depth;
-        all[i].depth = -1; // marks the row as taken
+        all[i].depth = -1; // marks the row as appended
         used = add_children(rows, used, all[i].served.pid, all, count);
     }
     return used;
@@ -60,7 +60,8 @@ static void name_user(struct ChooserRow *row)
         snprintf(row->user, sizeof row->user, "%u", (unsigned)row->served.uid);
 }
 
-// Copies `all` to `rows`, so that each row is below its parent's row.
+// Copies `all` to `rows` in such an order that each row is below its parent's
+// row.
 static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
 {
     long used = add_children(rows, 0, 0, all, count);
@@ -69,8 +70,8 @@ static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
             rows[used++] = all[i];
 }
 
-// Sets `role` of each row. A child with the same command line as its parent is
-// a fork. Other children run another program.
+// Sets the `role` of each row. A child with the same command line as its parent
+// is a worker, because it was only forked. Other children run another program.
 static void find_workers(struct ChooserRow *rows, long count)
 {
     for (long i = 0; i < count; i++)
@@ -137,8 +138,8 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
     return row - rows;
 }
 
-// Fills the list with the processes that serve, then the others. Returns 0 or
-// -ENOMEM.
+// Fills the list with the processes that serve, and then the other processes.
+// Returns 0 or -ENOMEM.
 static int fill(struct Chooser *chooser, const struct Served *served,
                 long count)
 {
@@ -165,7 +166,7 @@ static int fill(struct Chooser *chooser, const struct Served *served,
     return 0;
 }
 
-// Drops the question if the process in question has ended.
+// Drops the question about attaching if the process in question has ended.
 static void drop_question(struct Chooser *chooser)
 {
     pid_t asked = chooser->asked;
@@ -183,8 +184,8 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // The processes that do not serve are read first, so that a process that
-    // begins to serve during the reading is not missed.
+    // Reads the processes that do not serve first. Otherwise a process that
+    // begins to serve meanwhile would be missed.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);
@@ -199,8 +200,7 @@ long Chooser_refresh(struct Chooser *chooser)
         chooser->users |= chooser->rows[i].served.uid != geteuid();
     for (long i = 0; chooser->users && i < chooser->count; i++)
         name_user(&chooser->rows[i]);
-    // If the selected process has ended, another process that serves is
-    // selected.
+    // If the selected process has ended, selects another process that serves.
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;
     struct ListRows rows = Chooser_rows(chooser);
@@ -219,7 +219,7 @@ void Chooser_release(struct Chooser *chooser)
 // --- Keys
 
 // Chooses the selected row. If the process does not serve, asks the user before
-// attaching, or shows the reason why attaching is impossible.
+// attaching, or shows the reason why Ocular cannot attach.
 static enum ChooserAnswer choose(struct Chooser *chooser)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The chooser is the list of processes. The user chooses a process to watch
-// from this list. A child is below its parent. The processes that serve come
-// first. The user's other Python processes are at the end, for attaching.
-// main.c and pick.c call these functions on the main thread.
+// from this list. In the list, a child is below its parent. The processes that
+// serve come first. The user's other Python processes come last. The viewer can
+// attach to them. main.c and pick.c call these functions on the main thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_H
 #define OCULAR_TUI_APP_CHOOSER_H
 
@@ -14,17 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHOOSER_FIRST_LINE 3 // line of the list's first row
+#define CHOOSER_FIRST_LINE 3 // line on the screen of the list's first row
 
 struct ChooserRow {
     struct Served served;
-    char user[24]; // name of the process's user
+    char user[24]; // name of the user to whom the process belongs
     pid_t parent;
-    int depth;        // number of the process's ancestors in the list
-    const char *role; // "master", "worker" or NULL
-    bool other; // the process does not serve, and the fields below are used
+    int depth;        // number of the process's ancestors that are in the list
+    const char *role; // "master", "worker", or NULL if the process is neither
+    bool other; // true if the process does not serve; then the next fields are
+                // used
     double age_s;
-    // `takes` and `why` are as in struct Other
+    // as in struct Other
     char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];
 };
@@ -32,33 +33,37 @@ struct ChooserRow {
 struct Chooser {
     struct ChooserRow *rows; // rows of the list; owned
     long count;
-    // Number of rows of processes that serve; these rows come first.
+    // Number of rows of processes that serve. These rows come first.
     long serving;
-    bool all;            // also list processes that do not serve
-    const char *package; // folder of a package for attaching; or NULL
+    bool all;            // true if the list also has processes that do not
+                         // serve
+    const char *package; // folder of a package for attaching, or NULL
     struct Others others;
     struct List list;
-    // The process to which the user has been asked to attach; 0: no question.
+    // The process about which the user is asked whether to attach; 0 if there
+    // is no question.
     pid_t asked;
-    bool may_kill; // result of Attach_may_kill for this process
+    bool may_kill; // result of Attach_may_kill for the process `asked`
     // The reason why the chosen process cannot be watched, or "".
     char message[512];
-    bool back;      // Esc returns to the watched process
-    bool users;     // some processes belong to other users
-    bool too_small; // the terminal has no room for the list
-    bool help;      // the help is shown
+    bool back;      // true if Esc returns to a watched process
+    bool users;     // true if some of the processes belong to other users
+    bool too_small; // true if the terminal has no room for the list
+    bool help;      // true while the help is shown
     int help_top;
 };
 
 enum ChooserAnswer {
-    CHOOSER_NONE, // no choice yet
-    // Watch the selected process. If row->other is set, attach first.
+    CHOOSER_NONE, // the user has not chosen yet
+    // Watch the selected process. If row->other is set, the viewer attaches
+    // first.
     CHOOSER_CHOSEN,
     CHOOSER_BACK, // return to the watched process
     CHOOSER_QUIT
 };
 
-// Returns the rows of the list. The columns are not set.
+// Returns the struct ListRows for the list. This function does not set the
+// columns.
 struct ListRows Chooser_rows(const struct Chooser *chooser);
 // Reads the list of processes again. The selected process stays selected.
 // Returns the number of processes that serve, or -errno.

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND_LEAST 20 // least number of cells for an indented command
+#define COMMAND_LEAST 20 // least number of cells that an indented command gets
 #define MESSAGE_SIZE sizeof((struct Chooser *)0)->message
-#define MESSAGE_MOST 6 // number of lines
+#define MESSAGE_MOST 6 // largest number of lines that a message takes
 
 // --- Rows
 
@@ -23,8 +23,8 @@ static const char *next_word(const char *at)
     return at + strspn(at, " ");
 }
 
-// Returns the command without the folder of its first word, because this folder
-// is the least informative part.
+// Returns the command without the folder of its first word, because the folder
+// is of little interest.
 static const char *short_command(const char *command)
 {
     const char *name = command;
@@ -46,7 +46,7 @@ static const char *script_of(const char *command)
             return at;
         if (*flag == 'm')
             return flag + 1 + strspn(flag + 1, " ");
-        // skips the option's value
+        // skips the value of the option
         if (flag[0] && flag[0] != ' ' && flag[1] == ' ')
             at = next_word(at);
         at = next_word(at);
@@ -54,7 +54,7 @@ static const char *script_of(const char *command)
     return at;
 }
 
-// Writes the command line with the script or module first and the interpreter
+// Writes the command line, with the script or module first and the interpreter
 // at the end.
 static void tell(char *text, size_t size, const struct ChooserRow *row)
 {
@@ -79,7 +79,8 @@ static void draw_command(struct Canvas *canvas, struct Box box,
     const struct ChooserRow *row = &chooser->rows[index];
     char text[2 * sizeof row->served.command + 32];
     tell(text, sizeof text, row);
-    if (row->depth) { // indents the command, but leaves it COMMAND_LEAST cells
+    // indents the command, but leaves COMMAND_LEAST cells for it
+    if (row->depth) {
         int depth = (box.width - COMMAND_LEAST) / 2;
         depth = depth < 1 ? 1 : depth;
         int indent = 2 * (row->depth < depth ? row->depth : depth);
@@ -147,7 +148,7 @@ static struct ListRows rows_of(const struct Chooser *chooser)
     return rows;
 }
 
-// --- Above and below
+// --- The lines above and below the list
 
 static void draw_title(const struct Chooser *chooser, struct Canvas *canvas)
 {
@@ -195,7 +196,8 @@ static int draw_message(struct Canvas *canvas, const char *text)
     while (*text && count < MESSAGE_MOST) {
         size_t size = Text_line(text, width);
         if (count == MESSAGE_MOST - 1)
-            size = strlen(text); // Canvas_fit cuts the text if it is too long
+            // Canvas_fit cuts the last line if the text is too long
+            size = strlen(text);
         snprintf(lines[count++], MESSAGE_SIZE, "%.*s", (int)size, text);
         text += size;
         text += *text == ' ';
@@ -217,7 +219,7 @@ static int draw_key(struct Canvas *canvas, int x, const char *key,
     return Canvas_put(canvas, y, x + 1, width, STYLE_LABEL, label) + 2;
 }
 
-// Draws the bottom lines. Returns their number.
+// Draws the lines at the bottom of the screen. Returns their number.
 static int draw_bottom(const struct Chooser *chooser, struct Canvas *canvas)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);

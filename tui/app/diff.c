@@ -17,7 +17,8 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-// The table has at most ROWS rows, unless more functions have changed.
+// If more than ROWS functions have changed, the table has all of them.
+// Otherwise it has at most ROWS rows.
 #define ROWS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)
@@ -40,7 +41,7 @@ static struct Snapshot *read_run(const char *path, char *why, size_t why_size)
     return snapshot;
 }
 
-// --- For people
+// --- The table
 
 static void write_run(struct Bytes *out, const char *path,
                       const struct ComparedRun *run)
@@ -132,7 +133,7 @@ static int write_text(struct Bytes *out, const struct Comparison *comparison,
     return error;
 }
 
-// ---
+// --- JSON --------------------------------------------------------------------
 
 static bool is_slower(const struct Comparison *comparison, double limit)
 {

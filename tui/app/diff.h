@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Prints how two recorded runs differ, as a table or as JSON. `ocular diff`
-// runs `ocular-top --diff`, whose main function calls Diff_run once.
+// Prints the differences between two recorded runs, as a table or as JSON.
+// `ocular diff` runs `ocular-top --diff`, whose main function calls Diff_run
+// once.
 #ifndef OCULAR_TUI_APP_DIFF_H
 #define OCULAR_TUI_APP_DIFF_H
 
 #include "tui/app/options.h"
 
 // Returns 0, or -errno with a sentence in `why` that names the error. Sets
-// *slower to whether a function became slower by more than
-// options->fail_above.
+// *slower to true if a function became slower by more than options->fail_above.
 int Diff_run(const struct Options *options, bool *slower, char *why,
              size_t why_size);
 

@@ -6,9 +6,9 @@
 
 #include "tui/views/ui.h"
 
-// If a question is pending, opens the question and shows it in the same frame.
-// While the user answers another question, the pending question waits.
-// So the user's keys always answer the visible question.
+// If a question waits to be asked, opens it, so that the same frame shows it.
+// While the user still answers an earlier question, the new question waits. So
+// the user's keys always answer the question that is visible.
 void Frame_draw(struct Ui *ui);
 
 #endif

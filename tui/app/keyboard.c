@@ -24,7 +24,7 @@ static void rearm(struct Ui *ui)
     Ui_say_asked(ui, Feed_rearm(ui->feed, id), text);
 }
 
-// Plays a recording faster (step -1) or slower.
+// Plays a recording faster (step -1) or slower (step 1).
 static void change_speed(struct Ui *ui, int step)
 {
     if (Feed_is_past(ui->feed)) {
@@ -77,7 +77,7 @@ static void ask_process(struct Ui *ui, int request)
     }
 }
 
-// --- What the viewer does by itself
+// --- Actions of the viewer itself
 
 static void toggle_units(struct Ui *ui)
 {

@@ -6,12 +6,12 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 
-// While the process is silent, a frame is drawn every TICK_MS, because it shows
-// the length of the silence.
+// While the process sends nothing, a frame is drawn every TICK_MS, because the
+// frame shows how long nothing has come.
 #define TICK_MS 1000
 
 // Draws a frame. If the frame shows a new question, drops the keys that were
-// typed before, because these keys do not answer the question.
+// typed before, because they do not answer this question.
 static void draw(struct Ui *ui, struct Terminal *terminal)
 {
     bool asked = Prompt_is_question(&ui->prompt);
@@ -25,15 +25,15 @@ static void draw(struct Ui *ui, struct Terminal *terminal)
         ;
 }
 
-// Handles the waiting keys and draws. Composes a frame after each key, because
-// a key may change the meaning of the next key.
+// Handles the keys that wait, and draws. Draws a frame after each key, because
+// a key can change the meaning of the next key.
 static void press_keys(struct Ui *ui, struct Terminal *terminal)
 {
     bool any = false;
     uint32_t key;
     while (!ui->quit && (key = Terminal_key(terminal)) != 0) {
         Keyboard_press(ui, key);
-        if (*ui->existing) // a question is pending and may open
+        if (*ui->existing) // a question waits, and can be opened now
             draw(ui, terminal);
         else
             Frame_draw(ui);
@@ -43,14 +43,15 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
         draw(ui, terminal);
 }
 
-// The viewer needs milliseconds to decode a large snapshot, and milliseconds to
-// update the model. Keys are handled between the decoding and the update, so a
-// key waits for only one of the two.
+// To decode a large snapshot takes the viewer milliseconds, and to update the
+// model takes milliseconds more. Between the two, the viewer handles keys, so a
+// key waits for only one of them.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
-    bool drawn = false; // no key is handled before the first frame is drawn
+    bool drawn = false; // the viewer handles no key before the first frame is
+                        // drawn
     while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
@@ -69,10 +70,10 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         shown += taken > 0;
         if (error || (frames && shown > frames))
             break;
-        // A large snapshot arrives in many pieces, and only the last piece
-        // causes a frame. press_keys() has already drawn the effect of keys.
-        // Without a snapshot, each turn of the loop shows the progress of
-        // reading a file.
+        // A large snapshot arrives in many pieces, and only the last of them
+        // leads to a frame. press_keys() has already drawn the effect of keys.
+        // As long as there is no snapshot, each turn of the loop shows the
+        // progress of reading the file.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
             ui->changed || !ui->model.snapshot)
             draw(ui, terminal);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The viewer's loop on a terminal waits for keys, signals and snapshots, and
-// draws frames. main.c calls Live_run on the main thread.
+// The viewer's loop on a terminal. It waits for keys, signals and snapshots,
+// and draws frames. main.c calls Live_run on the main thread.
 #ifndef OCULAR_TUI_APP_LIVE_H
 #define OCULAR_TUI_APP_LIVE_H
 
 #include "tui/screen/terminal.h"
 #include "tui/views/ui.h"
 
-// Runs until the user or a signal quits, or until `frames` snapshots were shown
-// (0: no limit). Returns 0 or -errno.
+// Runs until the user or a signal quits, or until `frames` snapshots were
+// shown; 0 means no limit. Returns 0 or -errno.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The main function of ocular-top reads the command line, finds the process,
 // and watches the process on the terminal or in batch mode. Only this file of
-// the viewer prints errors and exits.
+// the viewer prints errors and exits the process.
 #include "ipc/version.h"
 #include "tui/app/attaching.h"
 #include "tui/app/batch.h"
@@ -37,7 +37,7 @@ static int fail(enum Exit status, const char *why)
     return status;
 }
 
-// --- Which process
+// --- Choice of the process
 
 static int no_process(void)
 {
@@ -64,7 +64,7 @@ static void too_many(const struct Chooser *chooser)
     Bytes_release(&list);
 }
 
-// --- Watching
+// --- Watching a process or a file
 
 static bool begins_with(const char *path, const char *magic)
 {
@@ -78,7 +78,8 @@ static bool begins_with(const char *path, const char *magic)
     return does;
 }
 
-// Opens a process or a file. The first bytes of a file show its kind.
+// Opens a process or a file. The first bytes of a file show which kind of
+// recording it is.
 static int open_feed(struct Feed *feed, const struct Options *options,
                      const struct Served *served, bool live, char why[WHY])
 {
@@ -94,7 +95,7 @@ static int open_feed(struct Feed *feed, const struct Options *options,
 
 // Watches one process, or plays one recording, until the end. `terminal` is
 // NULL in batch mode. Returns 0, or -errno with the reason in `why`. Sets
-// *leave if the user wants the list of processes.
+// *leave if the user wants to return to the list of processes.
 static int watch(const struct Options *options, const struct Served *served,
                  struct Terminal *terminal, bool *leave, char why[WHY])
 {
@@ -143,19 +144,21 @@ static int watch(const struct Options *options, const struct Served *served,
     return error ? error : failed;
 }
 
-struct Round { // the state of go_round()
+struct Round { // the variables of go_round()
     const struct Options *options;
     struct Terminal *terminal;
     struct Attaching attaching;
 };
 
-// Sets *now to the chosen process. If the process does not serve, attaches
-// first. Returns 0, or -errno with the reason in `why` and *now unchanged.
+// Sets *now to the process that the user has chosen. If the process does not
+// serve, attaches first. Returns 0, or -errno with the reason in `why` and *now
+// unchanged.
 static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)
 {
     struct Served chosen = row->served;
-    // The chooser has already asked the user about a seccomp filter.
+    // In the chooser, the user has already answered the question about a
+    // seccomp filter.
     struct AttachWish wish = {chosen.pid, round->options->package, true};
     int error = 0;
     if (row->other)
@@ -165,7 +168,7 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
     return error;
 }
 
-// Alternates between the list and the chosen process until the user quits.
+// Shows the list and the chosen process alternately, until the user quits.
 // Begins with process `served`, or with the list if `served` is NULL.
 static int go_round(struct Round *round, const struct Served *served, char *why)
 {
@@ -197,7 +200,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
             error = watch(options, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
-        // The process has ended meanwhile, or refuses this viewer.
+        // The process has ended in the meantime, or refuses this viewer.
         if (error && picked) {
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;
@@ -222,7 +225,8 @@ static int list(void)
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// Finds the process of --pid. If the process does not serve, may attach to it.
+// Finds the process of --pid. If the process does not serve, the viewer
+// attaches to it if the user agrees.
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
@@ -236,16 +240,16 @@ static int find_one(const struct Options *options, struct Served *served,
     return error;
 }
 
-// Finds the first process to watch, or sets *several if the user has to choose.
-// Returns 0, -errno with the reason in `why`, or -ESRCH with `why` empty if no
-// process serves.
+// Finds the process to watch first, or sets *several if the user has to choose
+// one. Returns 0, -errno with the reason in `why`, or -ESRCH with `why` empty
+// if no process serves.
 static int find(const struct Options *options, struct Served *served,
                 struct Attaching *attaching, bool *several, char *why)
 {
     struct Chooser chooser = {0};
     *several = false;
     if (options->replay)
-        return 0; // no process is needed
+        return 0; // a file or --list needs no process
     if (options->pid)
         return find_one(options, served, attaching, why);
     long count = Chooser_refresh(&chooser);
@@ -317,8 +321,8 @@ static int diff(const struct Options *options)
 static void read_environment(struct Options *options)
 {
     const char *no_color = getenv("NO_COLOR");
-    // Only the character set is taken from the locale: a decimal comma makes
-    // JSON invalid.
+    // Takes only the character set from the locale, because a decimal comma
+    // would make JSON invalid.
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         options->ascii = true;

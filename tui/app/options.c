@@ -86,8 +86,7 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     return -EINVAL;
 }
 
-// Sets the error message to `words`, followed by the text `given`, which may be
-// "".
+// Sets the error message to `words`, followed by `given`, which can be "".
 static int object(const struct Complaint *complaint, const char *words,
                   const char *given)
 {
@@ -205,13 +204,12 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// struct Choice is an option of the command line. The option's value, or a
-// flag, is stored in a member of struct Options, unless `take` handles the
-// option.
+// An option of the command line. The value of the option, or a flag, is stored
+// in a member of struct Options, unless the function `take` handles the option.
 struct Choice {
     const char *name;
-    char letter; // its short form; 0: none
-    bool valued; // a value follows
+    char letter; // short form of the option, or 0
+    bool valued; // true if a value follows the option
     size_t member;
     int (*take)(struct Options *options, const char *text,
                 const struct Complaint *complaint);
@@ -246,7 +244,9 @@ static const struct Choice choices[] = {
     {"help", 'h', false, AT(help), NULL},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
-#define LONG_FORM 256 // number of the first choice's long form
+#define LONG_FORM                                                              \
+    256 // getopt_long() returns this number for the first
+        // choice's long form
 
 static int take(struct Options *options, const struct Choice *choice,
                 const char *value, const struct Complaint *complaint)
@@ -261,7 +261,7 @@ static int take(struct Options *options, const struct Choice *choice,
     return 0;
 }
 
-// Writes the choices in the format of getopt_long().
+// Writes all choices in the format of getopt_long().
 static void list_choices(struct option *longs, char *letters)
 {
     for (size_t i = 0; i < CHOICES; i++) {
@@ -295,7 +295,7 @@ static int no_option(const struct Complaint *complaint, const char *word)
     return object(complaint, "there is no option", is_letter ? letter : word);
 }
 
-// A recording to show.
+// A recording that the user names without an option.
 static int take_files(struct Options *options, int count, char **files,
                       const struct Complaint *complaint)
 {
@@ -326,7 +326,7 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
                                 .fail_above = NAN};
     list_choices(longs, letters);
     opterr = 0;
-    optind = 0; // makes getopt_long() start at the beginning again
+    optind = 0; // makes getopt_long() start from the first argument again
     while (!error &&
            (option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         if (option == ':')

@@ -10,36 +10,39 @@
 #include <sys/types.h>
 
 struct Options {
-    pid_t pid; // the process of --pid; 0: not given
+    pid_t pid; // the process of --pid; 0 if it is not given
     double delay_s;
-    // Seconds that the batch waits for a snapshot. After the first snapshot
-    // delay_s is added.
+    // Seconds that batch mode waits for the first snapshot. For later
+    // snapshots, delay_s is added.
     double timeout_s;
     enum ColumnId sort;
-    const char *filter; // or NULL
-    long frames;        // number of snapshots; 0: no limit
+    const char *filter; // text of --filter, or NULL
+    long frames;        // number of snapshots; 0 means no limit
     bool once;
     bool batch;
     bool json;
-    const char *keys;   // keys to press; or NULL
-    const char *record; // file to write; or NULL
-    const char *replay; // file that --record has written, or the recording of a
-                        // run; or NULL
-    const char *before; // recording of an earlier run to compare with; or NULL
-    bool diff;          // print how the two runs differ
-    double fail_above;  // slowdown at which --diff fails; NaN: never
-    // The file `replay` was given without the option --replay.
+    const char *keys;   // keys of --keys, or NULL
+    const char *record; // file that --record writes, or NULL
+    const char *replay; // a file that --record has written, or the recording of
+                        // a run; NULL if there is none
+    const char *before; // recording of an earlier run, with which `replay` is
+                        // compared, or NULL
+    bool diff;          // print the differences of two runs
+    double fail_above;  // slowdown from which on --diff fails; NaN if it never
+                        // fails
+    // True if `replay` was given without the option --replay.
     bool past;
-    int width; // width in cells; 0: the terminal's width
+    int width; // width in cells; 0 means the width of the terminal
     int height;
     bool mono;
     bool ascii;
     bool no_mouse;
     bool attach;         // attach to a process that does not serve
-    bool attach_only;    // attach to the process of --pid and exit
+    bool attach_only;    // attach to the process of --pid, and exit
     bool detach;         // undo --attach-only
     bool list;           // print the processes that serve
-    const char *package; // folder with an ocular/ for --attach; or NULL
+    const char *package; // folder that contains an ocular/ for --attach, or
+                         // NULL
     bool help;
     bool version;
 };

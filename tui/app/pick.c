@@ -5,7 +5,7 @@
 #include "ipc/base/now.h"
 #include "tui/app/chooser_draw.h"
 
-#define REFRESH_MS 1000 // period at which the list is read again
+#define REFRESH_MS 1000 // ms after which the list is read again
 
 static void draw(struct Chooser *chooser, struct Terminal *terminal,
                  struct Canvas *canvas)
@@ -14,8 +14,8 @@ static void draw(struct Chooser *chooser, struct Terminal *terminal,
     Terminal_draw(terminal, canvas);
 }
 
-// Handles the waiting keys. Drops keys that were typed before a question became
-// visible, because these keys do not answer the question.
+// Handles the keys that wait. Drops keys that were typed before a question
+// became visible, because they do not answer this question.
 static enum ChooserAnswer press_keys(struct Chooser *chooser,
                                      struct Terminal *terminal,
                                      struct Canvas *canvas)
@@ -56,7 +56,7 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
             read_ns = Now_ns(CLOCK_MONOTONIC);
         }
     }
-    // Draws the message, because the next step takes a moment.
+    // Draws the message now, because attaching takes a moment.
     if (answer && *chooser->message)
         draw(chooser, terminal, &canvas);
     Canvas_release(&canvas);

@@ -18,7 +18,7 @@
 
 #define NOT_FOUND "%s: nothing here has \"%s\" in it."
 
-// --- What the answers do
+// --- Effects of the answers
 
 // Reads a text such as "2" or "0.5 %" as a share. Returns NAN if the
 // text is invalid.
@@ -49,7 +49,7 @@ static void change_budget(struct Ui *ui, const char *text)
 }
 
 // Reads a text such as "12.5", "1:02.5" or "1:00:02" as seconds. A text such as
-// "-10" means 10 seconds before end_s. Returns NAN if the text is invalid.
+// "-10" means 10 seconds before `end_s`. Returns NAN if the text is invalid.
 static double read_clock(const char *text, double end_s)
 {
     bool back = *text == '-';
@@ -128,8 +128,8 @@ static void start_export(struct Ui *ui, bool overwrite)
                     path, strerror(-error));
 }
 
-// Writes a file that the user has named. Returns 0 or -errno: -EEXIST if the
-// file exists and `overwrite` is not set, -EINVAL if the path is no regular
+// Writes a file whose name the user has typed. Returns 0 or -errno: -EEXIST if
+// the file exists and `overwrite` is not set, -EINVAL if the path is no regular
 // file.
 static int write_file(const char *path, const void *data, size_t size,
                       bool overwrite)
@@ -188,7 +188,7 @@ void Question_find(struct Ui *ui, int step)
         Ui_say(ui, true, NOT_FOUND, view->name, ui->model.search);
 }
 
-// --- Opening, typing, leaving
+// --- Opening a question, typing, and leaving it
 
 void Question_open(struct Ui *ui, enum PromptKind kind)
 {
@@ -219,8 +219,8 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     Prompt_open(&ui->prompt, kind, text);
 }
 
-// Search and filter act on each typed character. If no row matches, the row
-// that was selected before the search is selected again.
+// Search and filter act on each typed character. If no row matches, selects the
+// row again that was selected before the search.
 static void follow_typing(struct Ui *ui)
 {
     struct Model *model = &ui->model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asks the user questions on the bottom line and acts on the answers. An answer
-// is a text to search for, a filter, a file name, a budget or a time.
+// Asks the user questions on the bottom line, and carries out the answers. An
+// answer is a text to search for, a filter, a file name, a budget or a time.
 // keyboard.c calls these functions on the viewer's thread.
 #ifndef OCULAR_TUI_APP_QUESTION_H
 #define OCULAR_TUI_APP_QUESTION_H
@@ -9,7 +9,7 @@
 
 void Question_open(struct Ui *ui, enum PromptKind kind);
 void Question_press(struct Ui *ui, uint32_t key);
-// Selects the next match (step 1) or the previous match (step -1) of the last
+// Selects the next match (step 1) or the previous match (step -1) of the newest
 // search.
 void Question_find(struct Ui *ui, int step);
 

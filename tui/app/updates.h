@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Receives messages from the process or the recording. Passes snapshots to the
-// model and stacks to the flame view, and shows answers on the bottom line.
+// Receives messages from the process, or from a recording. Passes snapshots to
+// the model and stacks to the flame view, and shows answers on the bottom line.
 // live.c and batch.c call these functions on the viewer's thread.
 #ifndef OCULAR_TUI_APP_UPDATES_H
 #define OCULAR_TUI_APP_UPDATES_H
@@ -8,13 +8,13 @@
 #include "tui/views/ui.h"
 
 // Reads and decodes messages, and shows answers. Updates_poll also calls
-// Updates_receive. If live.c calls Updates_receive first, it can handle keys
-// before the model takes the snapshot.
+// Updates_receive. live.c calls Updates_receive first, so that it can handle
+// keys before the model takes the snapshot.
 void Updates_receive(struct Ui *ui);
 // Receives messages, and passes new data to the views. Returns the number of
-// snapshots taken (0 or 1), or -ENOMEM.
+// snapshots that the model took (0 or 1), or -ENOMEM.
 int Updates_poll(struct Ui *ui);
-// Shows an answer of the process.
+// Shows an answer of the process on the bottom line.
 void Updates_answer(struct Ui *ui, const struct Answer *answer);
 
 #endif

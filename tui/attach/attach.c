@@ -22,24 +22,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OTHERS_NS 500000000u // ns after which the other threads are asked, too
+#define OTHERS_NS                                                              \
+    500000000u // ns after which the request also goes to the
+               // other threads
 #define PATIENCE_NS 5000000000u
-// The script's imports take at most this time on a busy machine.
+// The imports of the script take at most this time on a busy machine.
 #define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
-// Another ocular-top finishes detaching within this time.
+// Another ocular-top needs at most this time to finish detaching.
 #define DEBUGGER_NS 1000000000u
-// A new program maps its libraries within this time.
+// A new program needs at most this time to map its libraries.
 #define EXEC_NS 500000000u
-// A thread that has seen the flag opens the file within this time.
+// A thread that has seen the request's flag opens the script within this time.
 #define SETTLE_NS 50000000
 
-// --- What can be seen from outside
+// --- Checks from outside the process
 
 enum Seccomp { SECCOMP_STRICT = 1, SECCOMP_FILTER = 2 };
 
-// Returns the number in a row of /proc/PID/status, or 0 if there is no such
-// row.
+// Returns the number in the given row of /proc/PID/status, or 0 if there is no
+// such row.
 static long number_of(const char *status, const char *row)
 {
     return strtol(Process_row(status, row), NULL, 10);
@@ -52,12 +54,12 @@ static long seccomp_of(pid_t pid)
     return number_of(status, "\nSeccomp:");
 }
 
-// A stopped process does not run a script. A process that is traced (ptrace)
-// belongs to another debugger.
+// A stopped process cannot run a script. If another process traces the process
+// (ptrace), it is controlled by another debugger.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char status[PROCESS_STATUS];
-    Process_status(pid, status); // the next check reports a failure
+    Process_status(pid, status); // if this fails, the next check reports it
     const char *state = Process_row(status, "\nState:\t");
     long tracer = number_of(status, "\nTracerPid:");
     if (tracer) {
@@ -108,8 +110,8 @@ bool Attach_may_kill(pid_t pid)
     return Seccomp_look(pid) == FILTER_HIDDEN;
 }
 
-// Checks that the interpreter is ready, and that no seccomp filter may kill the
-// process for a system call of Ocular.
+// Checks that the interpreter is ready, and that no seccomp filter would kill
+// the process for a system call of Ocular.
 static int check_inside(const struct AttachWish *wish,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
@@ -140,7 +142,7 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
     return error ? error : Interpreter_find(interpreter, pid, why, why_size);
 }
 
-// --- Waiting for the answer
+// --- Waiting for the script
 
 static bool is_there(pid_t pid)
 {
@@ -178,9 +180,10 @@ static bool is_interrupted(void)
             sigismember(&waiting, SIGHUP));
 }
 
-// Waits until the script has ended. Returns 0, or -errno with the reason in
-// `why`. After an error the process cannot start the script any more. Sets *all
-// to true if all threads were asked, and not only the main thread.
+// Waits until the script has ended in the process. Returns 0, or -errno with
+// the reason in `why`. After an error the process cannot start the script
+// later. Sets *all to true if the request went to all threads, and not only to
+// the main thread.
 static int await(const struct Interpreter *interpreter,
                  const struct Script *script, bool *all, char *why,
                  size_t why_size)
@@ -230,8 +233,8 @@ static int await(const struct Interpreter *interpreter,
     return *why ? -EIO : 0;
 }
 
-// Adds the process's number, because the script's message lacks the beginning
-// of a sentence.
+// Puts the process's number before the script's message, which has no
+// beginning.
 static void complete(pid_t pid, int error, char *why, size_t why_size)
 {
     if (error != -EIO)
@@ -241,8 +244,8 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
-// Every container has a seccomp filter. The message names the filter only if a
-// filter can cause this error.
+// Every process in a container has a seccomp filter. So the message names the
+// filter only if a filter can be the cause of this error.
 static bool is_forbidden(const char *said)
 {
     return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
@@ -250,12 +253,13 @@ static bool is_forbidden(const char *said)
            strstr(said, "can't start new thread");
 }
 
-// --- Both ways
+// --- Attaching and detaching
 
 // Sets `folder` to the path at which the process sees Ocular's package. If the
-// process can read our own package, `folder` is our own folder. If the process
-// cannot read our package, copies the package. If the copy fails, `folder` is
-// "", because the process may have its own Ocular, and `why` has the reason.
+// process can read this program's own package, this is the package's folder. If
+// the process cannot read it, Ocular copies the package. If the copy fails,
+// `folder` is "" and `why` has the reason. This is no error yet, because the
+// process might have an Ocular of its own.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -327,8 +331,7 @@ static int try_once(const struct AttachWish *wish, const char *verb, char *why,
     return error;
 }
 
-// After this error, try_once() is repeated for some time. Returns this time in
-// ns.
+// Returns for how many ns try_once() is repeated after this error.
 static uint64_t patience(int error)
 {
     if (error == -EINPROGRESS)
@@ -363,13 +366,13 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // The kernel may hide even a process of our own user. If the process is
-    // hidden, the next steps report the reason.
+    // The kernel can hide even a process that belongs to this user. In this
+    // case a later check reports the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];
     error = run(wish, "begin", why, why_size);
-    // After our check, another program has attached to the process.
+    // After the check, another program has attached to the process.
     if (error == -EIO &&
         !Address_find(&served, wish->pid, other, sizeof other)) {
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);

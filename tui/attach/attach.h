@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts Ocular's server in a process that was started without Ocular, and
-// stops the server again. If a function fails, the process does not change, and
+// Starts Ocular's server in a process that was started without Ocular, and ends
+// the server again. If a function fails, it leaves the process unchanged, and
 // `why` has the reason. tui/app calls these functions on the main thread.
 #ifndef OCULAR_TUI_ATTACH_ATTACH_H
 #define OCULAR_TUI_ATTACH_ATTACH_H
@@ -13,25 +13,27 @@
 
 struct AttachWish {
     pid_t pid;
-    // the folder that contains an ocular/ for the process, or NULL
+    // a folder that contains an ocular/ for the process, or NULL
     const char *package;
-    // The user has agreed, although Attach_may_kill() is true.
+    // true if the user has agreed although Attach_may_kill() is true
     bool despite_filter;
 };
 
-// Checks from outside whether the process can be attached to. Returns 0, or a
-// negative errno with the reason in `why`: -EBUSY if another debugger holds the
-// process, -EAGAIN if the process is stopped, -EACCES if the process forbids
-// debuggers, or an error of Interpreter_find.
+// Checks from outside whether Ocular can attach to the process. Returns 0, or a
+// negative errno with the reason in `why`: -EBUSY if another debugger controls
+// the process, -EAGAIN if the process is stopped, -EACCES if the process
+// forbids debuggers, or an error of Interpreter_find.
 int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size);
 // Returns true if the process has a seccomp filter that ocular-top cannot read.
-// Such a filter may kill the process when Ocular makes a system call.
+// Such a filter could kill the process when Ocular makes a system call.
 bool Attach_may_kill(pid_t pid);
-// Returns 0 if the process serves now, -EALREADY if the process served before,
-// or another negative errno. `why` has the reason for an error.
+// Returns 0 if the process serves now because of this call, -EALREADY if the
+// process served before, or another negative errno. `why` has the reason for an
+// error.
 int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
-// Undoes Attach_begin. Returns 0, or -errno with the reason in `why`.
+// Undoes Attach_begin: the process serves no longer. Returns 0, or -errno with
+// the reason in `why`.
 int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);
 
 #endif

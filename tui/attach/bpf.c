@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See bpf.h. Every jump goes forwards, so each program ends.
+// See bpf.h. Every jump goes forwards, so each filter program ends.
 #include "tui/attach/bpf.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ struct Machine {
     uint32_t memory[BPF_MEMWORDS];
 };
 
-// Sets *to. Returns false if the kernel does not accept the instruction.
+// Sets *to to the value that the instruction loads. Returns false if the kernel
+// does not accept the instruction.
 static bool load(struct Machine *machine, const struct sock_filter *step,
                  uint32_t *to)
 {
@@ -77,7 +78,7 @@ static bool compute(struct Machine *machine, const struct sock_filter *step)
     }
 }
 
-// Returns the number of instructions to skip.
+// Returns the number of instructions that the jump skips.
 static uint32_t jump(const struct Machine *machine,
                      const struct sock_filter *step)
 {
@@ -138,7 +139,7 @@ uint32_t Bpf_run(const struct sock_filter *code, size_t count,
             break;
         case BPF_RET:
             return BPF_RVAL(step->code) == BPF_A ? machine.a : step->k;
-        default: // BPF_MISC
+        default: // the class BPF_MISC
             if (BPF_MISCOP(step->code) == BPF_TAX)
                 machine.x = machine.a;
             else
@@ -153,11 +154,12 @@ bool Bpf_kills(uint32_t answer)
     switch (answer & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
     case SECCOMP_RET_LOG:
-    case SECCOMP_RET_TRACE: // if there is no tracer, the call fails with ENOSYS
+    case SECCOMP_RET_TRACE: // if the thread has no tracer, the call fails with
+                            // ENOSYS
     case SECCOMP_RET_USER_NOTIF:
     case SECCOMP_RET_ERRNO:
         return false;
-    default: // for an unknown action the kernel kills the process
+    default: // if the action is unknown, the kernel kills the process
         return true;
     }
 }

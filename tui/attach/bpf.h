@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computes a seccomp filter's answer to a system call. Bpf_run runs the
-// filter's classic BPF program as the kernel does. The functions are pure.
-// seccomp.c calls these functions.
+// Computes the result of a seccomp filter for a system call. Bpf_run runs the
+// filter's classic BPF program as the kernel does. The functions of this file
+// are pure. seccomp.c calls them.
 #ifndef OCULAR_TUI_ATTACH_BPF_H
 #define OCULAR_TUI_ATTACH_BPF_H
 
@@ -11,15 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BPF_CODE_MOST 4096 // instructions: the kernel's BPF_MAXINSNS
+#define BPF_CODE_MOST                                                          \
+    4096 // largest number of instructions of a filter, the
+         // kernel's BPF_MAXINSNS
 
-// Returns the answer, SECCOMP_RET_..., with its data. Returns
+// Returns the filter's result, SECCOMP_RET_..., with its data. Returns
 // SECCOMP_RET_KILL_PROCESS if the kernel does not accept the program.
 uint32_t Bpf_run(const struct sock_filter *code, size_t count,
                  const struct seccomp_data *call);
-// Returns true if `answer` ends the process or one of its threads.
-// SECCOMP_RET_TRAP counts as well, since SIGSYS ends a process that has no
-// handler for it.
+// Returns true if the filter's result `answer` ends the process or one of its
+// threads. SECCOMP_RET_TRAP counts as well, because SIGSYS ends a process that
+// has no handler for SIGSYS.
 bool Bpf_kills(uint32_t answer);
 
 #endif

@@ -14,10 +14,12 @@
 #include <sys/ptrace.h>
 
 #define PAGE 4096u
-#define GAP 0x100000 // the page lies in a free gap of at least this size
+#define GAP                                                                    \
+    0x100000 // the code page lies in a gap between mappings that has at
+             // least this size
 #define LOWEST 0x10000
 
-// The argument of the code is the address of the page, where struct CodePage
+// The code gets one argument, the address of the page. There struct CodePage
 // begins. The code ends with a jump to munmap(). munmap() returns to the caller
 // of the code.
 #ifdef __x86_64__
@@ -28,19 +30,19 @@ __asm__(
     "push %rbp\n"
     "sub $8, %rsp\n"
     "mov %rdi, %rbx\n"
-    "call *(%rbx)\n" // ensure()
+    "call *(%rbx)\n" // calls ensure()
     "mov %eax, %ebp\n"
     "lea 32(%rbx), %rdi\n"
-    "call *8(%rbx)\n" // run(text)
+    "call *8(%rbx)\n" // calls run(text)
     "mov %ebp, %edi\n"
-    "call *16(%rbx)\n" // release()
+    "call *16(%rbx)\n" // calls release()
     "mov %rbx, %rdi\n"
     "mov $4096, %esi\n"
     "mov 24(%rbx), %rax\n"
     "add $8, %rsp\n"
     "pop %rbp\n"
     "pop %rbx\n"
-    "jmp *%rax\n" // unmap()
+    "jmp *%rax\n" // jumps to unmap()
     "ocular_code_page_end:\n"
     ".popsection\n");
 extern const unsigned char ocular_code_page[], ocular_code_page_end[];
@@ -53,7 +55,7 @@ _Static_assert(offsetof(struct CodePage, text) == 32 &&
                    sizeof(struct CodePage) <= PAGE,
                "as the code has it");
 
-// Returns true if the page is still all zeros.
+// Returns true if all bytes of the page are still zero.
 static bool is_unused(pid_t pid, uint64_t place)
 {
     struct CodePage page;
@@ -73,7 +75,7 @@ uint64_t CodePage_place(pid_t pid)
     char path[64], *line = NULL;
     size_t size = 0;
     uint64_t place = 0, before = 0;
-    // skips the gap behind the heap, because the heap grows into this gap
+    // skips the gap after the heap, because the heap grows into this gap
     bool heap = true, unused = false;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
@@ -116,7 +118,7 @@ int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place)
         return -ENOTSUP;
     memcpy(page->code, ocular_code_page, size);
     // process_vm_writev() cannot write to the page, because the process itself
-    // may only read it. PTRACE_POKEDATA can.
+    // may not write to it. PTRACE_POKEDATA can write to it.
     for (size_t at = 0; at < sizeof *page; at += sizeof(long)) {
         long word;
         memcpy(&word, (const char *)page + at, sizeof word);

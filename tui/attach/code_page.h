@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A code page is a page of our code in another process. A thread that starts in
-// the page takes the GIL, runs a line of Python, unmaps the page and ends.
-// sleeper.c calls these functions while the process is stopped, on x86-64 only.
+// A code page is a page of Ocular's machine code in another process. A thread
+// that starts in the page takes the GIL, runs a line of Python, unmaps the page
+// and ends. sleeper.c calls these functions while the process is stopped, on
+// x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_CODE_PAGE_H
 #define OCULAR_TUI_ATTACH_CODE_PAGE_H
 
@@ -10,7 +11,8 @@
 #define CODE_PAGE_TEXT 512
 
 struct CodePage {
-    uint64_t ensure; // addresses in the process: PyGILState_Ensure(), ...
+    uint64_t ensure; // addresses of functions in the process:
+                     // PyGILState_Ensure(), ...
     uint64_t run;
     uint64_t release;
     uint64_t unmap;
@@ -18,18 +20,18 @@ struct CodePage {
     unsigned char code[128];
 };
 
-// Returns the address for the page, or 0 if no gap between mappings is large
-// enough. If an earlier ocular-top was killed after it had mapped a page,
-// returns the address of this page. If no earlier ocular-top has left a page,
-// the address is free.
+// Returns an address for the page, or 0 if no gap between mappings is large
+// enough. If an earlier ocular-top was killed after it had mapped a page in the
+// process, returns the address of this page. Otherwise nothing is mapped at the
+// address.
 uint64_t CodePage_place(pid_t pid);
-// Returns the call that maps the page.
+// Describes the function call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);
 bool CodePage_is_there(pid_t pid, uint64_t place);
-// Writes `page` through a stopped thread of the process. The caller has set all
-// members except `code`. Returns 0 or -errno.
+// Writes `page` into the process, through one of its stopped threads. The
+// caller must have set all members except `code`. Returns 0 or -errno.
 int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place);
-// Returns the call that starts a thread in the page.
+// Describes the function call that starts a thread in the page.
 struct SigframeCall CodePage_start(uint64_t start_thread, uint64_t place);
 
 #endif

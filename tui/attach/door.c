@@ -15,20 +15,21 @@
 #define THREADS_MOST 1024
 #define STOP_BIT 32 // _PY_EVAL_PLEASE_STOP_BIT
 #define PATH_SIZE 512
-#define FAR 1000000 // limit for the offset of a field in its struct
+#define FAR 1000000 // the offset of a field in its struct is below this limit
 
-// Indices in the table. 3.14 and 3.15 have the same indices.
+// Indices of offsets in the table. In 3.14 and 3.15 these indices are the same.
 enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };
 enum { THREADS_HEAD = 9, THREADS_MAIN = 10, NEXT = 24, INTERP = 25 };
 
-// Indices in `support`, the last six entries of the table.
+// Indices of offsets in `support`, which is the last six entries of the table.
 enum { BREAKER, SUPPORT, ENABLED, FLAG, PATH, PATH_ROOM };
 
 struct Door {
     const struct Interpreter *interpreter;
     uint64_t table[TABLE_MOST];
     const uint64_t *support; // the last six entries of `table`
-    uint64_t main;           // address of the main interpreter's state
+    uint64_t main;           // address of the main interpreter's state in the
+                             // process
 };
 
 static int refuse(const struct Interpreter *interpreter, int error, char *why,
@@ -61,8 +62,8 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
                               sizeof *out);
 }
 
-// Returns true if the numbers are possible. If the bytes are not a table of
-// offsets, this check fails.
+// Returns true if these numbers can be offsets. If the bytes are not a table of
+// offsets, this check finds that.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;
@@ -76,8 +77,8 @@ static bool is_sound(const struct Door *door)
            support[PATH_ROOM] == PATH_SIZE;
 }
 
-// CPython inserts new interpreters at the list's head, so the main interpreter
-// is the last.
+// CPython inserts a new interpreter at the head of the list, so the main
+// interpreter is the last one.
 static int find_main(struct Door *door)
 {
     uint64_t at, next;
@@ -111,8 +112,8 @@ static bool is_thread(const struct Door *door, uint64_t thread)
            interp == door->main;
 }
 
-// Returns true if the thread's script path is a path of ocular-top. An earlier
-// viewer may have been killed after its request.
+// Returns true if the script's path in the thread's state is a path of
+// ocular-top. An earlier viewer could have been killed after its request.
 static bool holds_ours(const struct Door *door, uint64_t support)
 {
     char path[sizeof SCRIPT_PREFIX - 1];
@@ -122,7 +123,7 @@ static bool holds_ours(const struct Door *door, uint64_t support)
            memcmp(path, SCRIPT_PREFIX, sizeof path) == 0;
 }
 
-// Returns 0, -EAGAIN if a request of another debugger is pending, or another
+// Returns 0, or -EAGAIN if a request of another debugger is pending, or another
 // -errno.
 static int ask_thread(const struct Door *door, uint64_t thread,
                       const char *script)

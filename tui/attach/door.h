@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Uses the interpreter's interface for debuggers, PEP 768 (CPython 3.14 and
-// newer). The debugger writes a script's path and a flag, and a thread of the
-// process checks the flag between two instructions. request.c calls these
-// functions while the process is stopped.
+// Attaches by the interpreter's own interface for debuggers, PEP 768 (CPython
+// 3.14 and newer). The debugger writes a script's path and a flag into the
+// state of a thread. The thread checks the flag between two instructions.
+// request.c calls these functions while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_DOOR_H
 #define OCULAR_TUI_ATTACH_DOOR_H
 
@@ -12,13 +12,13 @@
 #include <stddef.h>
 
 // Asks the main thread to run the script. If `all` is true, asks every thread
-// of the main interpreter, and the first thread to see the flag runs the
-// script. Returns 0, or -errno with the reason in `why`. -EACCES means that the
-// program has disabled remote debugging.
+// of the main interpreter. The first thread that sees its flag runs the script.
+// Returns 0, or -errno with the reason in `why`. -EACCES means that the program
+// has disabled remote debugging.
 int Door_ask(const struct Interpreter *interpreter, const char *script,
              bool all, char *why, size_t why_size);
-// Withdraws every request that the process has not seen yet. Door_withdraw also
-// withdraws the request of an ocular-top that was killed.
+// Withdraws every request that no thread has seen yet. These include the
+// request of an ocular-top that was killed.
 void Door_withdraw(const struct Interpreter *interpreter);
 
 #endif

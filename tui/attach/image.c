@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See image.h. Every count from the process has a limit. Every address from the
-// process is only passed to ProcessMemory_read, which refuses an unmapped
-// address.
+// See image.h. Every number that comes from the process has a limit. An address
+// that comes from the process is only passed to ProcessMemory_read, which
+// refuses an unmapped address.
 #include "tui/attach/image.h"
 
 #include "tui/attach/process_memory.h"
@@ -34,8 +34,8 @@ static int read_segments(struct Image *image, uint64_t base,
                               *count * sizeof *segments);
 }
 
-// Returns the address in an entry of the dynamic section. glibc has already
-// added the load address to the entry; musl has not.
+// Returns the address that an entry of the dynamic section contains. glibc has
+// already added the load address to it, and musl has not.
 static uint64_t pointed(const struct Image *image, uint64_t value)
 {
     return value < image->bias ? value + image->bias : value;
@@ -84,7 +84,7 @@ int Image_load(struct Image *image, pid_t pid, uint64_t base)
     return read_dynamic(image, image->bias + dynamic->p_vaddr);
 }
 
-// --- Looking a name up
+// --- Search for a name
 
 static uint32_t hash_of(const char *name)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Image is a program or library in the memory of another process.
-// Image_find finds the addresses of its exported symbols. These functions read
-// only the memory, so they also work if an update has replaced the file, or if
-// the file is in another mount namespace. Invalid bytes cannot make a function
-// loop for ever. interpreter.c calls these functions.
+// Image_find finds the addresses of the symbols that it exports. The functions
+// read only memory and no file. So they also work if an update has replaced the
+// file, or if the file is in another mount namespace. Invalid bytes in the
+// process's memory cannot make a function loop for ever. interpreter.c calls
+// these functions.
 #ifndef OCULAR_TUI_ATTACH_IMAGE_H
 #define OCULAR_TUI_ATTACH_IMAGE_H
 
@@ -13,21 +14,22 @@
 struct Image {
     pid_t pid;
     uint16_t machine; // architecture from the ELF header, such as EM_X86_64
-    // Load address: address in the process minus address in the file.
+    // The load address: an address in the process minus the same address in the
+    // file.
     uint64_t bias;
-    uint64_t symbols; // address of the symbol table in the process
+    uint64_t symbols; // address of the symbol table in the process's memory
     uint64_t names;
-    uint64_t hash; // address of the GNU hash table
+    uint64_t hash; // address of the GNU hash table in the process's memory
 };
 
 struct Symbol {
     uint64_t address;
-    uint64_t size; // size in bytes; 0: not known
+    uint64_t size; // size of the symbol's object in bytes; 0 if it is not known
 };
 
-// `base` is the address at which the beginning of the file is mapped. Returns
-// 0, -ENOEXEC if the file is not a 64-bit ELF file with exported symbols, or an
-// error of ProcessMemory_read.
+// `base` is the address at which the beginning of the file is mapped in the
+// process. Returns 0, -ENOEXEC if the file is not a 64-bit ELF file with
+// exported symbols, or an error of ProcessMemory_read.
 int Image_load(struct Image *image, pid_t pid, uint64_t base);
 // Returns 0, -ENOENT if the image does not define `name`, or an error of
 // ProcessMemory_read.

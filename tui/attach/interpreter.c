@@ -12,12 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COOKIE "xdebugpy" // from 3.13 on, _PyRuntime begins with this text
+#define COOKIE                                                                 \
+    "xdebugpy" // from 3.13 on, the struct _PyRuntime begins with
+               // this text
 
-// --- Which image has it
+// --- Search for the image of CPython
 
 // Returns true for the program itself and for a file whose name contains
-// "python". A program that is linked with CPython may have any name.
+// "python". A program that is linked with CPython can have any name.
 static bool is_likely(const char *path, const char *program)
 {
     const char *slash = strrchr(path, '/');
@@ -37,8 +39,8 @@ static int take_runtime(struct Interpreter *found, uint64_t base)
     return 0;
 }
 
-// Searches the mapped files for _PyRuntime, at the mapping with offset 0 of
-// each file. Returns 0 or -errno. -ENOENT means that no file defines
+// Searches for _PyRuntime in the mapped files. It begins at each file's mapping
+// with the offset 0. Returns 0 or -errno. -ENOENT means that no file defines
 // _PyRuntime.
 static int find_runtime(struct Interpreter *found)
 {
@@ -66,11 +68,11 @@ static int find_runtime(struct Interpreter *found)
     return error;
 }
 
-// --- What it is
+// --- Checks of the interpreter
 
-// Returns a hash of the auxiliary vector, or 0 if the vector cannot be read.
-// The vector contains random addresses, so the hash changes when the process
-// runs exec.
+// Returns a hash of the process's auxiliary vector, or 0 if the vector cannot
+// be read. The vector contains random addresses, so the hash changes when the
+// process runs exec.
 static uint64_t program_of(pid_t pid)
 {
     char path[64], given[1024];
@@ -128,8 +130,8 @@ static int check_version(const struct Interpreter *found, char *why,
     return -ENOTSUP;
 }
 
-// Checks the cookie and the version in _PyRuntime, and that the build is not
-// free-threaded. Only 3.13 and later have these fields.
+// Checks three things: the cookie and the version in _PyRuntime, and that the
+// build is not free-threaded. Only 3.13 and later have these fields.
 static int check_build(struct Interpreter *found, char *why, size_t why_size)
 {
     struct {

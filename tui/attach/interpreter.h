@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds out which CPython another process runs, and at which address CPython's
-// state lies. The process does not change. attach.c calls these functions on
-// the main thread.
+// Finds out which CPython another process runs, and the address of CPython's
+// state. The process is not changed. attach.c calls these functions on the main
+// thread.
 #ifndef OCULAR_TUI_ATTACH_INTERPRETER_H
 #define OCULAR_TUI_ATTACH_INTERPRETER_H
 
@@ -12,18 +12,22 @@
 struct Interpreter {
     pid_t pid;
     struct Image image;
-    uint64_t program;      // a number that changes when the process runs exec
-    uint64_t runtime;      // address of _PyRuntime
-    uint64_t runtime_size; // size of _PyRuntime in bytes; 0: not known
-    unsigned major;        // first part of the version: 3
-    unsigned minor;        // second part of the version: 14
+    uint64_t program;      // changes if the process runs exec
+    uint64_t runtime;      // address of _PyRuntime in the process
+    uint64_t runtime_size; // size of _PyRuntime in bytes; 0 if it is not known
+    unsigned major;        // first number of the version: 3
+    unsigned minor;        // second number of the version, for example 14
     unsigned patch;
     bool free_threaded;
 };
 
-#define INTERPRETER_MINOR_LEAST 12 // Ocular's oldest supported version
-#define INTERPRETER_MINOR_DOOR 14  // the first version with PEP 768
-// The newest minor version of CPython whose tables Ocular knows.
+#define INTERPRETER_MINOR_LEAST                                                \
+    12 // The oldest minor version of CPython 3 that
+       // Ocular supports.
+#define INTERPRETER_MINOR_DOOR                                                 \
+    14 // the first minor version of CPython 3 with
+       // PEP 768
+// The newest minor version of CPython 3 whose tables Ocular knows.
 #define INTERPRETER_MINOR_MOST 15
 
 // Returns 0, or a negative errno with the reason in `why`: -ENOEXEC if no
@@ -31,9 +35,9 @@ struct Interpreter {
 // -EPERM if the kernel forbids reading the memory.
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
-// Returns 0 if the process still runs the program for which Interpreter_find
-// filled `found`. Returns -EINPROGRESS with the reason in `why` if the process
-// has run exec since then.
+// Returns 0 if the process still runs the program that it ran when
+// Interpreter_find filled `found`. Returns -EINPROGRESS with the reason in
+// `why` if the process has run exec since then.
 int Interpreter_check_same(const struct Interpreter *found, char *why,
                            size_t why_size);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See lend.h. The process's root may belong to another user, who may rename
-// files during the copying. So each folder is opened once, relative to the
-// descriptor of its parent, and symbolic links are not followed. New files are
-// created with the rights of the process's user. Only this user's files are
-// written or removed.
+// See lend.h. The process's root directory can belong to another user, who
+// could rename files during the copying. So each folder is opened only once,
+// relative to the descriptor of its parent, and Ocular does not follow symbolic
+// links. New files are created with the rights of the process's user. Ocular
+// writes and removes only files that belong to this user.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/lend.h"
 
@@ -21,14 +21,17 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PREFIX "ocular-package-" // the process's number follows
+#define PREFIX                                                                 \
+    "ocular-package-" // the name of the folder is this text and the
+                      // process's number
 #define NAME_SIZE 64
-#define DEPTH_MOST 4 // maximum depth of the folders that are removed
+#define DEPTH_MOST 4 // maximum depth of folders that Ocular removes
 #define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static const char *const places[] = {"tmp", "dev/shm"};
 
-// Opens a folder below the process's root. Returns a descriptor or -errno.
+// Opens a folder below the process's root directory. Returns a descriptor or
+// -errno.
 static int open_place(pid_t pid, const char *place)
 {
     char path[NAME_SIZE];
@@ -58,7 +61,7 @@ static int check_place(int place)
     return system.f_flag & ST_NOEXEC ? -ENOEXEC : 0;
 }
 
-// --- Removing
+// --- Removal of copies
 
 static bool is_of(int folder, const struct ProcessUser *user)
 {
@@ -66,8 +69,8 @@ static bool is_of(int folder, const struct ProcessUser *user)
     return fstat(folder, &status) == 0 && status.st_uid == user->uid;
 }
 
-// Opens the folder for listing. Returns NULL if the folder cannot be opened or
-// does not belong to `user`.
+// Opens the folder for listing its files. Returns NULL if the folder cannot be
+// opened or does not belong to `user`.
 static DIR *open_entries(int parent, const char *name,
                          const struct ProcessUser *user)
 {
@@ -102,7 +105,7 @@ static bool lives(pid_t pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-// Removes the folders of process `pid`, and the folders of processes that have
+// Removes the copies for process `pid`, and the copies for processes that have
 // ended.
 static void clean_place(int place, pid_t pid, const struct ProcessUser *user)
 {
@@ -140,7 +143,7 @@ void Lend_take_back(pid_t pid)
     }
 }
 
-// --- Copying
+// --- Making a copy
 
 struct Lending {
     const struct Interpreter *interpreter;
@@ -159,8 +162,8 @@ static int copy_bytes(int from, int to)
     return got < 0 ? -errno : 0;
 }
 
-// The file is read with our rights and the copy is created with the rights of
-// the process's user.
+// Reads the file with this program's rights, and creates the copy with the
+// rights of the process's user.
 static int copy_file(const struct Lending *lending, int from, int to,
                      const char *name)
 {
@@ -187,8 +190,8 @@ static int copy_file(const struct Lending *lending, int from, int to,
     return error;
 }
 
-// Returns true for a Python file, for the extension of the interpreter's
-// version, and for every file of a folder of libraries.
+// Returns true for the files that are copied: Python files, the extension for
+// the interpreter's version, and all files in a folder of libraries.
 static bool is_needed(const struct Lending *lending, const char *folder,
                       const char *name)
 {
@@ -217,7 +220,7 @@ static int make_folder(const struct Lending *lending, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
-    // Another user may have replaced the new folder by another folder.
+    // Another user could have replaced the new folder by another folder.
     if (fd >= 0 && !is_of(fd, &lending->user)) {
         close(fd);
         return -EPERM;
@@ -225,7 +228,7 @@ static int make_folder(const struct Lending *lending, int parent,
     return error;
 }
 
-// Copies the files of source/name into a new folder `name` in `parent`.
+// Copies the files in source/name into a new folder `name` in `parent`.
 static int copy_folder(const struct Lending *lending, const char *source,
                        int parent, const char *name)
 {
@@ -246,7 +249,8 @@ static int copy_folder(const struct Lending *lending, const char *source,
     return to < 0 ? to : error;
 }
 
-// The folder ocular.libs of a wheel has the libraries that the extension needs.
+// The folder ocular.libs of a wheel contains the libraries that the extension
+// needs.
 static int copy_package(const struct Lending *lending, const char *source,
                         int place)
 {

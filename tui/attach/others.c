@@ -18,11 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A process younger than YOUNG_S may still load an interpreter.
+// A process younger than YOUNG_S seconds might still load an interpreter.
 #define YOUNG_S 10
 
-// Identifies a process without Python. All fields are compared, because exec
-// changes the program and the kernel reuses a process's number.
+// Identifies a process that runs no Python. All fields are compared, because
+// exec changes the program of a process, and the kernel uses a process's number
+// again.
 struct NoPython {
     uint64_t start;
     pid_t pid;
@@ -62,8 +63,8 @@ static bool begins_with_python(const char *path)
     return strncmp(path + length, "python", 6) == 0;
 }
 
-// If the process's memory cannot be read, recognises Python by the program's
-// name.
+// If the process's memory cannot be read, the program's name decides whether it
+// is Python.
 static bool is_called_python(const struct Other *other)
 {
     char path[64], program[PATH_MAX] = "";
@@ -73,8 +74,8 @@ static bool is_called_python(const struct Other *other)
     return begins_with_python(program) || begins_with_python(other->command);
 }
 
-// Returns a short text for an error of Attach_check, which decides whether
-// attaching is possible.
+// Returns a short text for an error of Attach_check, the function that decides
+// whether attaching is possible.
 static const char *short_words(const struct Interpreter *interpreter, int error,
                                bool package)
 {
@@ -98,7 +99,7 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// Returns true if the process serves already, so that Ocular does not attach to
+// Returns true if the process already serves, so that Ocular does not attach to
 // it. If a process serves in another OCULAR_DIR or in a container, the chooser
 // does not list it among the processes that serve.
 static bool serves(struct Other *other)
@@ -113,7 +114,7 @@ static bool serves(struct Other *other)
     return true;
 }
 
-// Returns false if the process does not seem to run Python.
+// Returns false if the process probably does not run Python.
 static bool judge(struct Other *other, const char *package)
 {
     struct Interpreter interpreter = {0};
@@ -123,7 +124,7 @@ static bool judge(struct Other *other, const char *package)
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    // a process that cannot read our package gets a copy of it
+    // if a process cannot read Ocular's package, it gets a copy
     interpreter.pid = getpid();
     if (!error)
         Package_find(&interpreter, package, folder);
@@ -139,13 +140,13 @@ static bool judge(struct Other *other, const char *package)
     return true;
 }
 
-// --- The list
+// --- The list of processes
 
-// Enlarges the array if it is full. Returns false if memory is out.
+// Makes the array larger if it is full. Returns false if memory is out.
 static bool grow(void *array, size_t count, size_t size)
 {
     void **items = array;
-    if (count & (count - 1)) // the array doubles at each power of two
+    if (count & (count - 1)) // the array is full if its count is a power of two
         return true;
     void *larger = realloc(*items, (count ? 2 * count : 1) * size);
     if (larger)
@@ -153,8 +154,9 @@ static bool grow(void *array, size_t count, size_t size)
     return larger != NULL;
 }
 
-// Returns true if the process belongs on the list. If a process has no visible
-// program, the process is a kernel thread, or the kernel hides it from us.
+// Returns true if the process should be on the list. If the program of a
+// process is not visible, the process is a kernel thread, or the kernel hides
+// it from this user.
 static bool is_other(struct Other *other, const struct NoPython *self,
                      const char *package)
 {

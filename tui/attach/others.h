@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lists the user's Python processes, and says for each process how to attach to
-// it. A process without Python is examined only once. The chooser calls these
-// functions on the main thread.
+// Lists the user's Python processes, and says for each process what attaching
+// to it needs. A process that runs no Python is examined only once. The chooser
+// calls these functions on the main thread.
 #ifndef OCULAR_TUI_ATTACH_OTHERS_H
 #define OCULAR_TUI_ATTACH_OTHERS_H
 
@@ -15,13 +15,14 @@ struct Other {
     double age_s; // seconds since the process was forked
     char command[256];
     char takes[64]; // text of the row, such as "3.13.0: Enter attaches"
-    char why[512];  // why the process cannot be attached to; "" if it can
+    char why[512];  // the reason why Ocular cannot attach to the process, or ""
+                    // if it can
 };
 
-struct NoPython; // a process that the list leaves out
+struct NoPython; // a process that runs no Python; the list leaves it out
 
 struct Others {
-    // The processes with Python; `items` and `rest` are owned.
+    // The processes that run Python. `items` and `rest` are owned.
     struct Other *items;
     struct NoPython *rest;
     size_t count;
@@ -29,7 +30,7 @@ struct Others {
 };
 
 // Reads the list again. `package` has the same meaning as in struct AttachWish.
-// Returns 0, or -errno with the list unchanged.
+// Returns 0, or -errno without changing the list.
 int Others_refresh(struct Others *others, const char *package);
 void Others_release(struct Others *others);
 

@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Returns true for a readable regular file. Pipes and devices are excluded,
-// because open() of a pipe or device may have side effects.
+// Returns true if the name is that of a regular file that can be read. For
+// pipes and devices it returns false without opening them, because open() of a
+// pipe or device can have side effects.
 static bool is_readable(int root, const char *path)
 {
     char again[64];
@@ -33,9 +34,9 @@ static bool is_readable(int root, const char *path)
     return opened >= 0;
 }
 
-// Opens folder/ocular. Symbolic links are resolved below the process's root,
-// because a link that is resolved below our root may lead out of the process's
-// container.
+// Opens folder/ocular. Symbolic links are resolved below the process's root
+// directory. A link that was resolved below this program's root directory could
+// lead out of the process's container.
 static DIR *open_package(int root, const char *folder)
 {
     char path[PATH_MAX + 64];
@@ -47,9 +48,9 @@ static DIR *open_package(int root, const char *folder)
     return stream;
 }
 
-// Returns true if `folder` below the process's root has the extension for the
-// interpreter's version. The caller has taken on the rights of the process's
-// user.
+// Returns true if `folder`, below the process's root directory, has the
+// extension for the interpreter's version. The caller must have taken on the
+// rights of the process's user.
 static bool is_there(const struct Interpreter *interpreter, const char *folder)
 {
     char path[64], wanted[64];
@@ -74,8 +75,8 @@ static bool is_there(const struct Interpreter *interpreter, const char *folder)
     return found;
 }
 
-// Folders relative to the folder of this program: the folders of a virtual
-// environment, of a system and of a build tree.
+// Folders relative to the folder of the program ocular-top: that of a virtual
+// environment, of a system, and of a build tree.
 static const char *const places[] = {
     "../lib/python3.%u/site-packages",
     "../lib/python3.%u/dist-packages",
@@ -96,7 +97,7 @@ static bool find_beside(const struct Interpreter *interpreter,
         char place[64], pattern[PATH_MAX + 80];
         glob_t all;
         bool found = false;
-        // Each of `places` has at most one %u.
+        // Each entry of `places` has at most one %u.
         snprintf(place, sizeof place, places[i], interpreter->minor);
         snprintf(pattern, sizeof pattern, "%s/%s", here, place);
         if (glob(pattern, 0, NULL, &all))

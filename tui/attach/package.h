@@ -8,10 +8,11 @@
 
 #include <limits.h>
 
-// Sets `folder` to a folder with an ocular/ for the interpreter's minor
-// version, as a path from the process's root. The first choice is `wanted`,
-// which may be NULL. The second choice is a folder near this program. If the
-// process can read neither of the two folders, `folder` is "".
+// Sets `folder` to a folder that contains an ocular/ for the interpreter's
+// minor version, as a path below the process's root directory. The first choice
+// is the folder `wanted`, which can be NULL. The second choice is a folder near
+// the program ocular-top. If the process can read neither of the two folders,
+// `folder` is "".
 void Package_find(const struct Interpreter *interpreter, const char *wanted,
                   char folder[PATH_MAX]);
 

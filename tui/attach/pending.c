@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See pending.h. CPython 3.12 and 3.13 publish no offset for their queue of
-// pending calls, and the offset differs between patch versions. So pending.c
+// pending calls, and the offset differs between patch versions. So Ocular
 // searches for the queue before it writes. The machine code of
-// _PyEval_AddPendingCall() refers to some addresses. Exactly one of these
+// _PyEval_AddPendingCall() refers to several addresses. Exactly one of these
 // addresses has the contents of a queue of pending calls.
 #include "tui/attach/pending.h"
 
@@ -15,32 +15,40 @@
 #include <string.h>
 
 #define CODE_MOST 1024
-#define CALLS 24 // offset of the array of calls in the queue
-// The text lies in unused elements of the array, from this index on.
+#define CALLS 24 // offset in the queue of its array of calls
+// The text of the call is written into unused elements of the array, from this
+// index on.
 #define TEXT_AT 8
 #define TEXT_MOST 380
-#define QUEUE_FROM 0x200 // least offset of the main thread's queue
-// Largest offset of the main thread's queue. The offset is 0x7e0 in 3.12.1 and
-// 0xa68 in 3.13.15.
+#define QUEUE_FROM                                                             \
+    0x200 // least offset in the interpreter's state of the main
+          // thread's queue
+// Largest offset in the interpreter's state of the main thread's queue. The
+// offset is 0x7e0 in 3.12.1 and 0xa68 in 3.13.15.
 #define QUEUE_TO 0x4000
-// Size of the main thread's queue in 3.13; all calls run at once.
+// Size of the main thread's queue in 3.13. All its calls run at once.
 #define MAIN_MOST 32
-#define OTHERS_MOST 300 // size of the queue of all threads
-#define OTHERS_LOOP 100 // maximum calls of that queue that run at once
-#define CALLS_BIT 4     // _PY_CALLS_TO_DO_BIT
+#define OTHERS_MOST 300 // size of the queue for all threads
+#define OTHERS_LOOP                                                            \
+    100             // maximum number of calls in the queue for all threads
+                    // that run at once
+#define CALLS_BIT 4 // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
 // Offsets in one minor version of CPython, in bytes.
 struct Layout {
-    unsigned main_interpreter; // offset in _PyRuntime
-    unsigned main_thread;      // offset in _PyRuntime; 0: not needed
+    unsigned main_interpreter; // offset in _PyRuntime of the main interpreter's
+                               // address
+    unsigned main_thread;      // offset in _PyRuntime of the main thread's id;
+                               // 0 if it is not needed
     // Offset of the recursion limit in the interpreter's state.
     unsigned ceval;
-    unsigned queue;        // offset in the interpreter
-    unsigned threads_head; // offset in the interpreter
-    // offset in the interpreter (3.12) or in each thread (3.13)
+    unsigned queue;        // offset in the interpreter's state
+    unsigned threads_head; // offset in the interpreter's state
+    // offset in the interpreter's state (3.12), or in each thread's state
+    // (3.13)
     unsigned breaker;
-    unsigned lock; // this and the following offsets are in the queue
+    unsigned lock; // this and the following members are offsets in the queue
     unsigned count;
     unsigned call_size;
     unsigned capacity;
@@ -54,11 +62,11 @@ static const struct Layout layouts[] = {
 struct Queue {
     const struct Interpreter *interpreter;
     const struct Layout *layout;
-    uint64_t state;    // address of the main interpreter's state
-    uint64_t address;  // address of the queue
-    uint64_t function; // address of PyRun_SimpleString
-    // Address of PyCallable_Check. For the argument NULL, PyCallable_Check does
-    // nothing and returns 0.
+    uint64_t state;    // address of the main interpreter's state in the process
+    uint64_t address;  // address of the queue in the process
+    uint64_t function; // address of PyRun_SimpleString in the process
+    // Address of PyCallable_Check in the process. For the argument NULL,
+    // PyCallable_Check does nothing and returns 0.
     uint64_t nothing;
     char text[TEXT_MOST];
 };
@@ -75,7 +83,7 @@ static int write_at(const struct Queue *queue, uint64_t address,
     return ProcessMemory_write(queue->interpreter->pid, address, data, size);
 }
 
-// --- Finding it
+// --- Search for the queue
 
 static int32_t number_at(const unsigned char *code)
 {
@@ -89,8 +97,8 @@ struct Code {
     uint64_t address, size, runtime;
 };
 
-// Returns true if the code contains `address` as an offset in _PyRuntime, as an
-// absolute address, or relative to the end of the instruction.
+// Returns true if the machine code contains `address`, either as an offset in
+// _PyRuntime, as an absolute address, or relative to the end of an instruction.
 static bool names(const struct Code *code, uint64_t address)
 {
     for (size_t i = 0; i + 4 <= code->size; i++) {
@@ -123,9 +131,9 @@ static uint64_t ends_of(const struct Queue *queue)
            (uint64_t)queue->layout->capacity * queue->layout->call_size;
 }
 
-// Sets *free if no thread holds the queue's lock. In 3.12 the lock is a
-// semaphore in separate memory, and in 3.13 the lock is a byte. Returns 0 or
-// -ENOTSUP.
+// Sets *free to true if no thread holds the queue's lock. In 3.12 the lock is a
+// semaphore in separately allocated memory, and in 3.13 the lock is a byte.
+// Returns 0 or -ENOTSUP.
 static int read_lock(const struct Queue *queue, bool *free)
 {
     uint64_t at = queue->address + queue->layout->lock;
@@ -145,8 +153,9 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Returns true if the memory has the numbers of a queue. If `all` is true, this
-// is the queue of all threads, otherwise the main thread's queue.
+// Returns true if the memory has numbers that a queue can have. If `all` is
+// true, the queue is the queue for all threads, otherwise it is the main
+// thread's queue.
 static bool is_queue(const struct Queue *queue, bool all)
 {
     const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
@@ -187,8 +196,9 @@ static int find_queue(struct Queue *queue)
     return found ? 0 : -ENOTSUP;
 }
 
-// Returns true if the bytes are very probably a running interpreter. A running
-// interpreter has a recursion limit, and its GIL lies within _PyRuntime.
+// Returns true if the bytes are very probably the state of a running
+// interpreter. Such an interpreter has a recursion limit, and its GIL lies
+// within _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {
@@ -205,7 +215,7 @@ static bool is_interpreter(const struct Queue *queue)
            ceval.lock < end;
 }
 
-// --- The queue
+// --- Calls in the queue
 
 static uint64_t text_of(const struct Queue *queue)
 {
@@ -221,24 +231,25 @@ static bool holds(const struct Queue *queue, uint64_t function,
            call[0] == function && call[1] == argument;
 }
 
-// Returns true if the first call is a request of ours.
+// Returns true if the first call in the queue is a request of Ocular.
 static bool holds_request(const struct Queue *queue)
 {
     return holds(queue, queue->function, text_of(queue));
 }
 
-// Returns true if the first call is a request of ours or a withdrawn request. A
-// viewer may have been killed before it removed the withdrawn request.
+// Returns true if the first call in the queue is a request of Ocular, also if
+// the request was withdrawn. A viewer could have been killed before it removed
+// its withdrawn request.
 static bool holds_ours(const struct Queue *queue)
 {
     return holds_request(queue) || holds(queue, queue->nothing, 0);
 }
 
-// Returns 0 if the queue contains at most a call of ours and no thread is
-// changing the queue. Returns -EAGAIN or -ENOTSUP in all other cases. The count
-// of calls is not checked, because a viewer that was killed between its two
-// writes leaves an old count. (CPython changes the count and the ends while it
-// holds the lock.)
+// Returns 0 if the queue contains no call, or only a call of Ocular, and if no
+// thread is changing the queue. Returns -EAGAIN or -ENOTSUP in all other cases.
+// The number of calls in the queue is not checked, because a viewer that was
+// killed between its two writes leaves a wrong number. (CPython changes this
+// number and the ends of the queue while it holds the lock.)
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];
@@ -255,8 +266,8 @@ static int check_empty(const struct Queue *queue)
     return ends[0] != ends[1] ? -EAGAIN : 0;
 }
 
-// Makes our call the first call of the empty queue, and puts the call's text
-// behind it.
+// Makes Ocular's call the first call of the empty queue, and writes the call's
+// text after it.
 static int put_call(const struct Queue *queue)
 {
     const int32_t ends[2] = {0, 1}, count = 1;
@@ -278,12 +289,12 @@ static int put_call(const struct Queue *queue)
     return error;
 }
 
-// --- Waking threads up
+// --- Waking the threads
 
 static int wake_thread(const struct Queue *queue, uint64_t thread)
 {
     uint64_t at = thread + queue->layout->breaker, breaker = 0, interp;
-    // A thread's state begins with the fields prev, next and interp.
+    // The state of a thread begins with the fields prev, next and interp.
     int error = read_at(queue, thread + 16, &interp, sizeof interp);
     if (!error && interp != queue->state)
         error = -ENOTSUP;
@@ -293,7 +304,8 @@ static int wake_thread(const struct Queue *queue, uint64_t thread)
     return error ? error : write_at(queue, at, &breaker, sizeof breaker);
 }
 
-// 3.12 has one flag for all threads. 3.13 has one flag in each thread.
+// 3.12 has one flag for all threads. 3.13 has a flag in the state of each
+// thread.
 static int wake(const struct Queue *queue, bool all)
 {
     const int32_t one = 1;
@@ -320,7 +332,7 @@ static int wake(const struct Queue *queue, bool all)
     return error;
 }
 
-// --- Both together
+// --- Request and withdrawal
 
 static int find(struct Queue *queue, const struct Interpreter *interpreter,
                 const char *script, bool all)
@@ -372,7 +384,7 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Removes our call from the queue. If other calls follow our call, replaces it
+// Removes Ocular's call from the queue. If other calls follow it, replaces it
 // by a call that does nothing.
 static void withdraw(const struct Queue *queue)
 {

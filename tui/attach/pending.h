@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Adds a pending call to an interpreter without PEP 768 (CPython 3.12 and
-// 3.13). Py_AddPendingCall() adds the same kind of call: a thread makes a
-// pending call between two instructions. request.c calls these functions while
-// the process is stopped.
+// 3.13). Py_AddPendingCall() adds such a call, too: a thread makes a pending
+// call between two instructions. request.c calls these functions while the
+// process is stopped.
 #ifndef OCULAR_TUI_ATTACH_PENDING_H
 #define OCULAR_TUI_ATTACH_PENDING_H
 
@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Asks the main thread to run the script. If `all` is true, any thread of the
-// main interpreter may run the script. Returns 0, -EAGAIN if other calls are
-// pending or a thread is adding a call, or another -errno. `why` has the reason
-// for an error.
+// Asks the main thread to run the script. If `all` is true, asks all threads of
+// the main interpreter, and one of them runs the script. Returns 0, -EAGAIN if
+// other calls are pending or if a thread is adding a call, or another -errno.
+// `why` has the reason for an error.
 int Pending_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
-// Withdraws a call that no thread has made yet.
+// Withdraws a pending call that no thread has made yet.
 void Pending_withdraw(const struct Interpreter *interpreter);
 
 #endif

@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Returns the range of addresses in another process. The range's pointer is
-// never dereferenced.
+// Describes a range of addresses in another process. The pointer in this
+// description is never dereferenced.
 static struct iovec range(uint64_t address, size_t size)
 {
     return (struct iovec){(void *)(uintptr_t)address, size};
@@ -24,7 +24,7 @@ static int result(ssize_t moved, size_t size)
     return (size_t)moved == size ? 0 : -EFAULT;
 }
 
-// A container such as Docker's may refuse process_vm_readv() and still allow
+// A container such as Docker's can refuse process_vm_readv() and still allow
 // /proc/PID/mem.
 static bool is_refused(ssize_t moved)
 {

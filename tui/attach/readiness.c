@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See readiness.h. The offsets are the same in all patch versions of a minor
-// version. CPython has no flag for the import of `site`. During this import,
-// the first frame of the main thread is _find_and_load("site", ...).
+// See readiness.h. The offsets in this file are the same in all patch versions
+// of a minor version. CPython has no flag for the import of `site`. During this
+// import, the first frame of the main thread is _find_and_load("site", ...).
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
 
@@ -17,26 +17,34 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LIST_MOST 100000 // threads
-// Maximum number of frames; the imports of `site` use fewer.
+#define LIST_MOST 100000 // maximum number of threads in the list
+// Maximum number of frames on the stack. The import of `site` has fewer frames.
 #define FRAMES_MOST 1000
-#define INITIALIZED 8 // offset before _PyRuntimeState._finalizing
-#define MAIN 8        // offset behind _PyRuntimeState.interpreters.head
-#define ENDS_12 28    // PyInterpreterState.finalizing before threads.head
+// Bytes from _PyRuntimeState.initialized to _PyRuntimeState._finalizing.
+#define INITIALIZED 8
+// Bytes from _PyRuntimeState.interpreters.head to the main interpreter's
+// address.
+#define MAIN 8
+// Bytes from PyInterpreterState.finalizing to PyInterpreterState.threads.head.
+#define ENDS_12 28
 #define OWNED_BY_INTERPRETER 3 // a frame that belongs to no function
 #define NAME 120               // PyCodeObject.co_name
 #define LENGTH 16              // offset of the length in a str
 #define TEXT 40                // offset of the text in an ASCII str
 
-// Indices in _Py_DebugOffsets, with which _PyRuntime begins from 3.13 on.
+// Indices of offsets in _Py_DebugOffsets, with which _PyRuntime begins from
+// 3.13 on.
 enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
 
 struct Runtime {
     const struct Interpreter *interpreter;
     uint64_t table[TABLE];
-    uint64_t finalizing; // address of _PyRuntimeState._finalizing
-    uint64_t main;       // address of the main interpreter's state; 0: none
-    uint64_t thread;     // address of the main thread's state; 0: none
+    uint64_t finalizing; // address of _PyRuntimeState._finalizing in the
+                         // process
+    uint64_t main;       // address of the main interpreter's state; 0 if there
+                         // is none
+    uint64_t thread;     // address of the main thread's state; 0 if there is
+                         // none
 };
 
 static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
@@ -45,8 +53,8 @@ static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
     return ProcessMemory_read(runtime->interpreter->pid, address, out, size);
 }
 
-// Reads the 64-bit number at `address`. Returns 0 if `address` is 0 or cannot
-// be read.
+// Reads the 64-bit number at `address`. Returns 0 if `address` is 0, or if the
+// memory cannot be read.
 static uint64_t word_at(const struct Runtime *runtime, uint64_t address)
 {
     uint64_t word;
@@ -73,7 +81,7 @@ static void find_main(struct Runtime *runtime)
     }
 }
 
-// --- Does it import `site`?
+// --- The import of `site`
 
 static bool is_text(const struct Runtime *runtime, uint64_t object,
                     const char *text)
@@ -91,14 +99,15 @@ static uint64_t object_at(const struct Runtime *runtime, uint64_t address)
     return word_at(runtime, address) & ~(uint64_t)7;
 }
 
-// Returns the main thread's first frame that belongs to a function. Returns 0
-// if there is no such frame, or if there are more than FRAMES_MOST frames.
+// Returns the address of the main thread's first frame that belongs to a
+// function. Returns 0 if there is no such frame, or if there are more than
+// FRAMES_MOST frames.
 static uint64_t first_frame(const struct Runtime *runtime)
 {
     unsigned minor = runtime->interpreter->minor;
     uint64_t at = runtime->thread + 72, first = 0;
     if (minor == 12)
-        // the thread's struct _PyCFrame
+        // the struct _PyCFrame of the thread
         at = word_at(runtime, runtime->thread + 56);
     uint64_t frame = word_at(runtime, at);
     for (int i = 0; frame && i < FRAMES_MOST; i++) {
@@ -121,10 +130,10 @@ static bool imports_site(const struct Runtime *runtime)
            is_text(runtime, object_at(runtime, frame + local), "site");
 }
 
-// --- Whose memory it is
+// --- The program to which the memory belongs
 
 // A child of vfork() shares its parent's memory until the child runs exec.
-// Before the exec, the parent's other threads run.
+// Before the child runs exec, the other threads of the parent run.
 static bool has_parents_memory(pid_t pid)
 {
     long number = Process_parent(pid);
@@ -132,9 +141,9 @@ static bool has_parents_memory(pid_t pid)
            syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
 }
 
-// Returns true if the main thread has finished the program. After the program's
-// end, CPython 3.12 does not start new threads. Newer versions start new
-// threads until the program's own threads have ended.
+// Returns true if the main thread has finished running the program. From then
+// on, CPython 3.12 starts no new threads. Newer versions still start new
+// threads, until the program's own threads have ended.
 static bool is_ending(const struct Runtime *runtime)
 {
     return word_at(runtime, runtime->finalizing) ||
@@ -166,7 +175,7 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
     struct Runtime runtime = {.interpreter = interpreter};
     const char *what;
     if (read_runtime(&runtime))
-        return 0; // the request itself reports the reason
+        return 0; // the request itself will report the reason
     if (has_parents_memory(interpreter->pid))
         what =
             "still has the memory of its parent, and is about to begin a "

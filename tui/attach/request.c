@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See request.h. A child of ocular-top stops the threads of the process. When
-// this child ends, the kernel lets all threads continue, even a thread that has
-// not stopped yet.
+// See request.h. A child process of ocular-top stops the threads of the
+// process. When this child ends, the kernel lets all threads of the process
+// continue, even a thread that had not stopped yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
@@ -22,12 +22,12 @@
 
 struct Request {
     const struct Interpreter *interpreter;
-    const char *script; // path of the script; if NULL, the request is withdrawn
+    const char *script; // path of the script; NULL if the request is withdrawn
     bool all;
-    bool wake;  // start a thread that runs the script (sleeper.h)
-    bool check; // only check whether the interpreter is ready
-    // If `check` is true, also checks whether the process's filters allow our
-    // calls.
+    bool wake;  // true to start a thread that runs the script (sleeper.h)
+    bool check; // true to check only whether the interpreter is ready
+    // If `check` is true, also checks whether the process's seccomp filters
+    // allow Ocular's system calls.
     bool filters;
 };
 
@@ -44,7 +44,7 @@ static int ask(const struct Request *request, struct Stop *stop, char *why,
     bool withdraws = !request->script && !request->check;
     int error = Interpreter_check_same(interpreter, why, why_size);
     if (error && withdraws)
-        return 0; // exec has removed the old program, and the request with it
+        return 0; // exec has removed the old program together with the request
     if (!error && !withdraws)
         error = Readiness_check(interpreter, why, why_size);
     if (error)
@@ -103,8 +103,8 @@ static int run_once(const struct Request *request, char *why, size_t why_size)
     return answer.error;
 }
 
-// Repeats the request for up to a second, while another request is pending in
-// the process.
+// Repeats the request for up to a second, as long as another request is pending
+// in the process.
 static int run(const struct Request *request, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};

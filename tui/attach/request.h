@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Asks a process to run a script between two instructions of its Python code.
-// The request uses PEP 768 (door.h) from CPython 3.14 on, and a pending call
-// (pending.h) in older versions. attach.c calls these functions on the main
+// From CPython 3.14 on, the request uses PEP 768 (door.h). In older versions,
+// it is a pending call (pending.h). attach.c calls these functions on the main
 // thread.
 #ifndef OCULAR_TUI_ATTACH_REQUEST_H
 #define OCULAR_TUI_ATTACH_REQUEST_H
@@ -11,21 +11,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// `script` is a path from the process's root. Returns 0, -EINPROGRESS if the
-// interpreter is not ready (readiness.h) or the process has run exec, or
-// another -errno. `why` has the reason for an error. After an error, some
-// threads may still have the request, and Request_withdraw withdraws it.
+// `script` is a path below the process's root directory. Returns 0,
+// -EINPROGRESS if the interpreter is not ready (readiness.h) or the process has
+// run exec, or another -errno. `why` has the reason for an error. After an
+// error, some threads can still have the request. Request_withdraw withdraws
+// it.
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Starts a thread for the script in a process whose threads sleep (sleeper.h).
 // Returns 0, or -errno if no thread sleeps in a suitable call.
 int Request_wake(const struct Interpreter *interpreter, const char *script);
-// Withdraws a request that no thread has seen yet. Returns 0 or -errno.
+// Withdraws a request if no thread has seen it yet. Returns 0 or -errno.
 int Request_withdraw(const struct Interpreter *interpreter);
 // Checks that the interpreter is ready. If `filters` is true, also checks that
-// no seccomp filter kills the process when Ocular makes a system call. Returns
-// 0, -EINPROGRESS if the interpreter is not ready, or another -errno. `why` has
-// the reason for an error. Stops the process for a moment.
+// no seccomp filter would kill the process when Ocular makes a system call.
+// Returns 0, -EINPROGRESS if the interpreter is not ready, or another -errno.
+// `why` has the reason for an error. Stops the process for a moment.
 int Request_check(const struct Interpreter *interpreter, bool filters,
                   char *why, size_t why_size);
 

@@ -21,9 +21,9 @@
 #define TEXT_MOST (PATH_MAX * 2 + 4096)
 #define OLD_S 2 // a folder younger than OLD_S seconds may not be locked yet
 
-// The script starts a thread, so that the main thread continues at once and
-// runs the program's signal handlers. The arguments of the format are the
-// folder of the files, the package's folder in hexadecimal, the verb and the
+// The script starts a thread, so that the main thread continues at once, and
+// can run the program's signal handlers. The format has four arguments: the
+// folder of the files, the package's folder in hexadecimal, the verb, and the
 // process's number.
 static const char text[] =
     "import _thread\n"
@@ -45,7 +45,8 @@ static const char text[] =
     "    import os\n"
     "    try:\n"
     "        import fcntl\n"
-    "    except ImportError:\n" // gave up root, may not read it
+    "    except ImportError:\n" // the program gave up root, and may not read
+                                // this module
     "        return False\n"
     "    try:\n"
     "        file = os.open(where + '/begun', os.O_RDONLY | os.O_CLOEXEC)\n"
@@ -53,7 +54,8 @@ static const char text[] =
     "        return False\n"
     "    try:\n"
     "        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)\n"
-    "        return os.fstat(file).st_nlink > 0\n" // else the answer was read
+    // otherwise the answer was already read
+    "        return os.fstat(file).st_nlink > 0\n"
     "    except OSError:\n"
     "        return False\n"
     "    finally:\n"
@@ -62,7 +64,7 @@ static const char text[] =
     "    import os\n"
     "    names = os.listdir(where)\n"
     "    if '" SCRIPT_SHARED
-    "' in names:\n" // other threads may still open attach.py
+    "' in names:\n" // other threads can still open attach.py
     "        return\n"
     "    for name in names:\n"
     "        os.unlink(where + '/' + name)\n"
@@ -75,7 +77,8 @@ static const char text[] =
     "def load(sys, spec):\n"
     "    from importlib import _bootstrap\n"
     "    try:\n"
-    "        _bootstrap._load(spec)\n" // waits for another request's import
+    // waits until an import by another request has ended
+    "        _bootstrap._load(spec)\n"
     "    except BaseException:\n"
     "        for name in list(sys.modules):\n"
     "            if name == 'ocular' or name.startswith('ocular.'):\n"
@@ -84,7 +87,8 @@ static const char text[] =
     "def find(sys, folder):\n"
     "    import importlib.machinery, importlib.util\n"
     "    if 'ocular' in sys.modules:\n"
-    "        module = sys.modules['ocular']\n" // may have lost its files
+    "        module = sys.modules['ocular']\n" // this module has perhaps lost
+                                               // its files
     "        if hasattr(module, '_attach') or is_ours(module.__spec__):\n"
     "            return\n"
     "        raise ImportError('the program has another module that is named "
@@ -134,10 +138,12 @@ static const char text[] =
     "    try:\n"
     "        work()\n"
     "    finally:\n"
-    "        globals().clear()\n" // a cycle; the GC may be off
+    // the functions form a cycle of references, and the garbage collector can
+    // be off
+    "        globals().clear()\n"
     "def begin():\n"
     "    import os\n"
-    "    if os.getpid() != %d:\n" // fork() has copied the request
+    "    if os.getpid() != %d:\n" // otherwise fork() has copied the request
     "        return\n"
     "    try:\n"
     "        os.rename(where + '/wanted', where + '/begun')\n"
@@ -154,7 +160,7 @@ static const char text[] =
     "except BaseException:\n"
     "    _thread.interrupt_main()\n";
 
-// --- The folder
+// --- The folder of the script
 
 // The locked file is removed last.
 static const char *const names[] = {"attach.py",  "wanted", "revoked",
@@ -164,7 +170,7 @@ static const char *const names[] = {"attach.py",  "wanted", "revoked",
 #define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 // Removes a folder without following symbolic links, because the root user of a
-// container may replace the folder by a link.
+// container could replace the folder by a link.
 static void remove_folder(int tmp, const char *name)
 {
     int folder = openat(tmp, name, FOLDER_FLAGS);
@@ -198,9 +204,9 @@ static bool is_locked(const char *folder)
 }
 
 // Removes the folders of attaching programs that were killed. If the process
-// with the request still lives, the folder stays, because the process removes
-// the folder when it runs the script. Process `own` has no pending request, so
-// its folders are removed, too.
+// that has the request still lives, its folder stays, because the process
+// removes the folder when it runs the script. The process `own` has no pending
+// request, so its folders are removed, too.
 static void remove_old(int tmp, pid_t own)
 {
     char path[64], here[64];
@@ -227,7 +233,8 @@ static void remove_old(int tmp, pid_t own)
         closedir(stream);
 }
 
-// Opens /tmp below the process's root, because this root may differ from ours.
+// Opens /tmp below the process's root directory, which can differ from this
+// program's root directory.
 static int open_tmp(pid_t pid)
 {
     char root[64];
@@ -241,7 +248,7 @@ static int open_tmp(pid_t pid)
     return error ? error : tmp;
 }
 
-// Makes a file in the folder. Returns a descriptor or -errno.
+// Makes a file in the folder of the script. Returns a descriptor or -errno.
 static int make_file(const struct Script *script, const char *name)
 {
     char path[SCRIPT_PATH + 16];

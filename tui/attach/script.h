@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// struct Script is the script that a process is asked to run, and the folder
-// for the script and its answer. Only the process's user has access to the
-// folder. The script renames the file `wanted` before it runs. ocular-top
-// renames the same file to revoke the script. Only the first of the two renames
-// succeeds, so it decides whether the script runs. ocular-top holds a lock on
-// the file. If the lock is free, ocular-top has ended, and the script only
-// removes the folder. attach.c calls these functions on the main thread.
+// struct Script is the script that another process runs for Ocular, together
+// with the folder for the script and its answer. Only the process's user has
+// access to this folder. The script renames the file `wanted` before it runs.
+// ocular-top renames the same file to revoke the script. Only the first of the
+// two renames succeeds, so it decides whether the script runs. ocular-top holds
+// a lock on this file. If the lock is free, ocular-top has ended. Then the
+// script only removes the folder. attach.c calls these functions on the main
+// thread.
 #ifndef OCULAR_TUI_ATTACH_SCRIPT_H
 #define OCULAR_TUI_ATTACH_SCRIPT_H
 
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCRIPT_PATH 64               // size of a path in bytes
+#define SCRIPT_PATH 64               // largest size of a path in bytes
 #define SCRIPT_NAME "ocular-attach-" // first part of the folder's name in /tmp
 #define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // first part of the script's path
 
@@ -27,37 +28,40 @@
 
 struct Script {
     pid_t pid;
-    pid_t inner_pid; // number of the process in its own pid namespace
+    pid_t inner_pid; // number of the process inside its own pid namespace
     struct ProcessUser user;
-    int tmp;    // descriptor of /tmp as the process sees it
-    int folder; // descriptor of the folder, so that no link can replace it
-    int lock;   // descriptor of the locked file
-    char name[SCRIPT_PATH]; // name of the folder in /tmp; "": no folder
-    char here[SCRIPT_PATH]; // path of the folder by its descriptor
-    char path[SCRIPT_PATH]; // path of the script for the process
+    int tmp; // descriptor of /tmp below the process's root directory
+    // Descriptor of the folder, so that no link can replace the folder.
+    int folder;
+    int lock;               // descriptor of the file that is locked
+    char name[SCRIPT_PATH]; // name of the folder in /tmp, or "" if there is no
+                            // folder
+    char here[SCRIPT_PATH]; // path of the folder by its descriptor, for this
+                            // program
+    char path[SCRIPT_PATH]; // path of the script, for the process
 };
 
 enum ScriptState { SCRIPT_WAITS, SCRIPT_BEGUN, SCRIPT_DONE };
 
 // `verb` is the name of a function of ocular._attach, "begin" or "end".
-// `folder` contains an Ocular for a program that has no Ocular in its
-// environment, or is "". Returns 0, or -errno with the reason in `why`.
+// `folder` contains an Ocular for a program whose environment has none, or is
+// "". Returns 0, or -errno with the reason in `why`.
 int Script_write(struct Script *script, pid_t pid, const char *verb,
                  const char *folder, char *why, size_t why_size);
-// Returns the script's state. If the state is SCRIPT_DONE, `answer` is the
+// Returns the state of the script. If the state is SCRIPT_DONE, `answer` is the
 // script's error or "".
 enum ScriptState Script_look(const struct Script *script, char *answer,
                              size_t size);
 // Revokes the script. Returns true if the script cannot run any more, and false
 // if the script has begun.
 bool Script_revoke(const struct Script *script);
-// Makes a marker file in the folder. Another viewer reads the marker if this
-// viewer is killed.
-#define SCRIPT_ASKED "asked"   // the process is about to be asked
-#define SCRIPT_SHARED "shared" // several threads are about to be asked
+// Makes a marker file in the folder. If this viewer is killed, another viewer
+// reads the marker.
+#define SCRIPT_ASKED "asked"   // the next action is to ask the process
+#define SCRIPT_SHARED "shared" // the next action is to ask several threads
 int Script_mark(const struct Script *script, const char *name);
-// Removes the folder, and the folders of viewers that were killed. `only` is
-// true if no other request is pending in the process.
+// Removes the folder, and the folders of viewers that were killed. `only` must
+// be true if no other request is pending in the process.
 void Script_remove(struct Script *script, bool only);
 
 #endif

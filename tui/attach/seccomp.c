@@ -31,15 +31,15 @@
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-// --- What can be seen without stopping it
+// --- Checks that do not stop the process
 
 static uint64_t number_of(const char *status, const char *row, int base)
 {
     return strtoull(Process_row(status, row), NULL, base);
 }
 
-// Returns the number of filters of a task, or 1 if a Linux before 5.9 does not
-// count them.
+// Returns the number of filters of a thread, or 1 if the kernel does not count
+// them (before Linux 5.9).
 static uint64_t filters_of(const char *status)
 {
     uint64_t count = number_of(status, "\nSeccomp_filters:", 10);
@@ -66,8 +66,8 @@ static uint64_t most_filters(pid_t pid)
     return most;
 }
 
-// Returns true if this program may read filters. To read filters, a program
-// needs CAP_SYS_ADMIN in the initial user namespace and must not have a filter
+// Returns true if this program may read filters. To read filters, this program
+// needs CAP_SYS_ADMIN in the initial user namespace, and must have no filter
 // itself.
 static bool may_read(const char *ours)
 {
@@ -91,12 +91,13 @@ enum FilterSight Seccomp_look(pid_t pid)
     return count == filters_of(ours) ? FILTER_SHARED : FILTER_HIDDEN;
 }
 
-// --- What we do there
+// --- Ocular's system calls in the process
 
 struct Call {
     int number;
     const char *name;
-    uint64_t arguments[3]; // arguments of the call; 0: an argument that varies
+    uint64_t arguments[3]; // arguments of the call; 0 stands for an argument
+                           // that varies
 };
 
 #define CALL(name, ...)                                                        \
@@ -114,10 +115,10 @@ struct Call {
 #define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
 #define FD 1000000            // number of a descriptor that is not open
 
-// The system calls of Python and Ocular from the script's first line to the end
-// of detaching, while a viewer is connected. strace has listed these calls. The
-// list leaves out calls that every program makes all the time. Ocular does not
-// call capset if there is a filter.
+// The system calls that Python and Ocular make from the script's first line to
+// the end of detaching, also while a viewer is connected. We have found these
+// calls by strace. The list leaves out calls that every program makes again and
+// again. If there is a filter, Ocular does not call capset.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),
@@ -179,7 +180,7 @@ static void explain(const char *name, pid_t pid, char *why, size_t why_size)
              (int)pid, name);
 }
 
-// --- Of filters that can be read
+// --- Filters that this program can read
 
 struct Filter {
     struct sock_filter code[BPF_CODE_MOST];
@@ -198,13 +199,13 @@ static const struct Call *find_killing(const struct Filter *filter)
     return NULL;
 }
 
-// Reads the filter with this index of the thread. Returns 1, or 0 if the thread
-// has no filter with this index, or -errno.
+// Reads the filter of the thread that has this index. Returns 1, or 0 if the
+// thread has no filter with this index, or -errno.
 static int read_filter(struct Filter *filter, pid_t thread, int index)
 {
     long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,
                         (void *)(intptr_t)index, NULL);
-    if (count < 0) // EINVAL: the thread has no filters
+    if (count < 0) // EINVAL means that the thread has no filters
         return errno == ENOENT || errno == EINVAL ? 0 : -errno;
     if (count > BPF_CODE_MOST)
         return -E2BIG;
@@ -247,12 +248,12 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
     return error ? -EACCES : 0;
 }
 
-// --- Of our own
+// --- Filters of this program itself
 
-// Makes all system calls of the table in a child process. With the table's
-// arguments, each call fails or changes nothing outside the child. clone() must
-// not start a thread on this stack, so clone() gets only CLONE_THREAD, which
-// the kernel refuses without CLONE_SIGHAND.
+// Makes all system calls of the table `calls` in a child process. With the
+// arguments in the table, each call fails, or changes nothing outside the
+// child. clone() must not start a thread on this stack. So its flags are only
+// CLONE_THREAD, which the kernel refuses without CLONE_SIGHAND.
 static void try_all(int out)
 {
     for (unsigned char i = 0; i < sizeof calls / sizeof *calls; i++) {

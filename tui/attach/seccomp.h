@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finds seccomp filters that would kill a program for a system call of Ocular.
-// The search ends before Ocular makes a system call in the program. attach.c
-// calls these functions on the main thread, and request.c calls them in a child
-// process.
+// The check takes place before Ocular makes a system call in the program.
+// attach.c calls these functions on the main thread, and request.c calls them
+// in a child process.
 #ifndef OCULAR_TUI_ATTACH_SECCOMP_H
 #define OCULAR_TUI_ATTACH_SECCOMP_H
 
@@ -10,20 +10,22 @@
 
 enum FilterSight {
     FILTER_NONE,
-    FILTER_READABLE, // this program is root and has no filter
-    // This program has as many, for example in the same container.
+    FILTER_READABLE, // the filters can be read, because this program is root
+                     // and has no filter
+    // This program has as many filters as the process, for example because both
+    // are in one container.
     FILTER_SHARED,
     FILTER_HIDDEN,
 };
 
 enum FilterSight Seccomp_look(pid_t pid);
-// Checks the filters of the stopped threads, which the calling thread traces
-// (ptrace). Returns 0, or -EACCES with the reason in `why` if a filter kills
-// the process or cannot be read.
+// Checks the filters of the process's stopped threads. The calling thread must
+// trace them (ptrace). Returns 0, or -EACCES with the reason in `why` if a
+// filter kills the process or cannot be read.
 int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
                   size_t why_size);
-// Checks the filters of this program: a child process makes the system calls.
-// Returns the same values as Seccomp_check.
+// Checks the filters of this program. For this, a child process makes the
+// system calls. Returns the same values as Seccomp_check.
 int Seccomp_try(pid_t pid, char *why, size_t why_size);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See sigframe.h. rt_sigreturn loads all registers from a frame. The first
-// frame has the registers for the call. The call returns to code that makes the
-// system call rt_sigreturn again, with the second frame. The second frame has
-// the registers with which the thread slept.
+// See sigframe.h. The system call rt_sigreturn loads all registers from a
+// signal frame on the stack. Ocular writes two frames. The first frame has the
+// registers for the call of the function. The function returns to code that
+// calls rt_sigreturn again, now with the second frame. The second frame has the
+// registers with which the thread slept.
 #define _GNU_SOURCE 1 // struct sigcontext, prlimit
 #include "tui/attach/sigframe.h"
 
@@ -26,41 +27,43 @@
 #include <sys/user.h>
 
 #define RED_ZONE 128 // bytes below the stack pointer that a function may use
-#define ROOM 0x10000 // bytes of stack for the call
-// Frames of other signals are searched for in this number of bytes of stack.
+#define ROOM 0x10000 // bytes of stack that the called function gets
+// The search for frames of other signals covers this number of bytes of stack.
 #define SCAN 0x10000
-#define CHUNK 0x10000 // number of bytes of code that are read at once
-// sigaltstack() fails for these invalid flags, and changes nothing.
+#define CHUNK 0x10000 // number of bytes of code that one read gets
+// sigaltstack() fails for these invalid flags, and then changes nothing.
 #define NO_STACK 0x5555
 #define XSTATE_MOST 0x4000
 #define FX_SIZE 512
-#define FX_SOFTWARE 464 // offset of the kernel's own data
+#define FX_SOFTWARE 464 // offset of the bytes that belong to the kernel
 #define FX_BEGINS 0x46505853u
 #define FX_ENDS 0x46505845u
-// Segment of 64-bit code. STACK_SEGMENT is the segment of the stack.
+// Segment register of 64-bit code. STACK_SEGMENT is the segment register of the
+// stack.
 #define CODE_SEGMENT 0x33
 #define STACK_SEGMENT 0x2b
 
-// If a signal interrupts a system call, the call's result inside the kernel is
-// one of these numbers.
+// If a signal interrupts a system call, its result inside the kernel is one of
+// these numbers.
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// The thread blocks these signals during our calls. The thread does not block
-// the signals of faults. The thread does not block the signals of setuid() and
-// pthread_cancel() either, because these functions wait for each thread.
-// SIGSTKFLT is not blocked either, although no program sends SIGSTKFLT. So no
-// program uses this mask, and a thread with this mask is in a call of ours.
+// The thread blocks these signals while it runs the function. The thread does
+// not block the signals of faults. It also does not block the signals of
+// setuid() and pthread_cancel(), because these functions wait for each thread.
+// SIGSTKFLT is not blocked either, although no program sends it. So no program
+// has this mask. If a thread has it, the thread runs a function that Ocular has
+// called.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
       BIT(SIGSTKFLT));
 
-// struct Frame has the members of the kernel's struct rt_sigframe that
+// struct Frame has those members of the kernel's struct rt_sigframe that
 // rt_sigreturn reads.
 struct Frame {
-    uint64_t restorer; // return address of the previous call
-    uint64_t flags;    // HAS_XSTATE, HAS_STACK_SEGMENT
+    uint64_t restorer; // return address for the function
+    uint64_t flags;    // HAS_XSTATE and HAS_STACK_SEGMENT
     uint64_t link;
     uint64_t stack;
     uint32_t stack_flags, padding;
@@ -74,7 +77,7 @@ _Static_assert(sizeof(struct Frame) % 16 == 0, "frames keep the stack aligned");
 #define HAS_XSTATE 1
 #define HAS_STACK_SEGMENT 6 // UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS
 
-// --- Looking at it
+// --- Checks of the thread
 
 struct Mapping {
     uint64_t start, end;
@@ -116,8 +119,8 @@ static bool is_restorer(pid_t pid, uint64_t address)
             memcmp(code, musl, sizeof musl) == 0);
 }
 
-// Returns the address of the C library's rt_sigreturn code in the mapping, or
-// 0.
+// Returns the address of the C library's code for rt_sigreturn in the mapping,
+// or 0.
 static uint64_t find_restorer(pid_t pid, const struct Mapping *code)
 {
     unsigned char *bytes = malloc(CHUNK);
@@ -147,8 +150,8 @@ static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
             stack->end - pointer + ROOM < limit.rlim_cur);
 }
 
-// Returns true if a signal frame lies above the stack pointer. A signal handler
-// may have interrupted anything, for example malloc().
+// Returns true if a signal frame is on the stack. Then a signal handler has
+// perhaps interrupted malloc() or other code that cannot be called again.
 static bool is_in_handler(const struct Sleep *sleep,
                           const struct Mapping *stack, uint64_t pointer)
 {
@@ -162,15 +165,15 @@ static bool is_in_handler(const struct Sleep *sleep,
         memcpy(&frame, bytes + at, sizeof frame);
         found = frame.restorer == sleep->restorer &&
                 frame.registers.cs == CODE_SEGMENT &&
-                // a frame with NO_STACK is an old frame of ours
+                // a frame with NO_STACK is an old frame of Ocular
                 frame.stack_flags != NO_STACK;
     }
     free(bytes);
     return found;
 }
 
-// The CPU checks return addresses by a shadow stack. Returns true if the thread
-// has a shadow stack, or if this is unknown.
+// With a shadow stack, the CPU checks return addresses. Returns true if the
+// thread has a shadow stack, or if this is not known.
 static bool has_shadow_stack(const struct Sleep *sleep)
 {
     char status[PROCESS_STATUS];
@@ -186,8 +189,8 @@ static bool is_interrupted(struct Sleep *sleep,
     sleep->number = (long)registers->orig_rax;
     sleep->arguments[0] = registers->rdi;
     sleep->arguments[1] = registers->rsi;
-    // FUTEX_WAIT_BITSET can be restarted, because its argument is the time of
-    // the end and not a duration.
+    // FUTEX_WAIT_BITSET can be restarted, because its argument is the time at
+    // which it ends, and not a duration.
     sleep->repeats = (result >= RESTART_FIRST && result <= RESTART_NOHAND) ||
                      (result == RESTART_BLOCK && sleep->number == SYS_futex);
     return (sleep->repeats || result == RESTART_BLOCK || result == EINTR) &&
@@ -223,19 +226,19 @@ bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
     return sleep->restorer && !is_in_handler(sleep, &stack, registers.rsp);
 }
 
-// --- Its frames
+// --- The two frames
 
-// struct Stack has the data that is written below the thread's stack pointer.
+// struct Stack is the data that Ocular writes below the thread's stack pointer.
 struct Stack {
-    // Makes the address of each frame a multiple of 16, plus 8.
+    // Puts each frame at an address that is a multiple of 16, plus 8.
     uint64_t alignment;
     struct Frame call, back;
     _Alignas(64) unsigned char xstate[XSTATE_MOST];
 };
 
-// Reads the vector registers in the format of a signal frame. Leaves out AMX
-// registers, because the thread may have no memory for them in the kernel.
-// Returns 0 or -errno.
+// Reads the vector registers in the format of a signal frame. Leaves out the
+// AMX registers, because the kernel might have no memory for them in this
+// thread. Returns 0 or -errno.
 static int read_xstate(struct Stack *stack, pid_t thread)
 {
     struct iovec out = {stack->xstate, sizeof stack->xstate};
@@ -277,8 +280,8 @@ static struct Frame make_frame(const struct Sleep *sleep)
     return frame;
 }
 
-// Makes the second frame. With this frame the thread returns to the system
-// call, or to the instruction behind the system call.
+// Makes the second frame. With the second frame the thread returns to its
+// system call, or to the instruction after it.
 static struct Frame make_last(const struct Sleep *sleep,
                               const struct user_regs_struct *from)
 {
@@ -296,7 +299,7 @@ static struct Frame make_last(const struct Sleep *sleep,
     return frame;
 }
 
-// Writes the frames below the stack pointer, and sets the stack pointer to the
+// Writes both frames below the stack pointer, and sets the stack pointer to the
 // address that rt_sigreturn expects. Returns 0 or -errno.
 static int write_stack(struct Stack *stack, const struct Sleep *sleep,
                        const struct SigframeCall *call,
@@ -334,7 +337,7 @@ int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call)
     if (!error)
         error = write_stack(stack, sleep, call, &registers);
     registers.rip = sleep->restorer;
-    // tells the kernel not to restart a system call
+    // this number tells the kernel not to restart a system call
     registers.orig_rax = (unsigned long long)-1;
     if (!error && ptrace(PTRACE_SETREGS, sleep->thread, NULL, &registers) < 0)
         error = -errno;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Makes a stopped thread of another process call one function. After the call
-// the thread continues its system call, as after a signal handler. The frames
-// for the call and for the return lie on the thread's own stack, in the
-// kernel's format for signal frames. The last step sets the thread's registers.
-// After this step the thread returns even if this program is killed. sleeper.c
-// calls these functions in the process that has stopped the thread, on x86-64
-// only.
+// Makes a stopped thread of another process call one function. After the call,
+// the thread continues its system call, in the same way as after a signal
+// handler. Two frames, one for the call and one for the return, lie on the
+// thread's own stack, in the kernel's format for signal frames. The last step
+// sets the thread's registers. From then on, the thread returns to its system
+// call even if this program is killed. sleeper.c calls these functions in the
+// child process that has stopped the thread, on x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_SIGFRAME_H
 #define OCULAR_TUI_ATTACH_SIGFRAME_H
 
@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct SigframeCall {
-    uint64_t function; // address in the process
+    uint64_t function; // address of the function in the process
     uint64_t arguments[6];
 };
 
@@ -23,16 +23,18 @@ struct Sleep {
     long number; // number of the system call in which the thread sleeps
     uint64_t arguments[2];
     uint64_t restorer; // address of code that calls rt_sigreturn
-    bool repeats; // the system call is restarted; if false, it fails with EINTR
-    bool called;  // the thread is still in an earlier call of ours
+    bool repeats; // true if the system call is restarted, false if it fails
+                  // with EINTR
+    bool called;  // true if the thread still runs a function that Ocular has
+                  // called
 };
 
-// Fills `sleep`. Returns true if the thread is in a system call that may be
-// interrupted, and has room on its stack. Also returns true if sleep->called is
-// set. Returns false if this cannot be determined.
+// Fills the members of `sleep`. Returns true if the thread is in a system call
+// that a signal may interrupt, and if its stack has room. Also returns true if
+// sleep->called is set. Returns false if this is not known.
 bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread);
-// Makes the thread call the function. Returns 0, or -errno with the thread
-// unchanged.
+// Makes the thread call the function. Returns 0, or -errno without changing the
+// thread.
 int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call);
 
 #endif

@@ -16,17 +16,21 @@
 #include <sys/syscall.h>
 
 #define THREADS_MOST 4096
-// Number of tries; in each try a thread runs for a moment.
+// Number of tries. In each try a thread runs for a moment.
 #define TRIES 10
-#define MOMENT_NS 200000 // duration of the first try; later tries are longer
+#define MOMENT_NS                                                              \
+    200000 // ns for which the thread runs in the first try; later
+           // tries are longer
 
 // Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
-// three offsets come from CPython's own table.
+// three of them come from CPython's own table of offsets.
 struct Layout {
-    // offset of the newest interpreter's address in _PyRuntime
+    // offset in _PyRuntime of the newest interpreter's address
     uint64_t interpreters;
-    uint64_t next_interpreter; // offset in an interpreter's state
-    uint64_t threads; // offset of the newest thread in an interpreter's state
+    uint64_t next_interpreter; // offset in an interpreter's state of the next
+                               // interpreter's address
+    uint64_t threads; // offset in an interpreter's state of the newest thread's
+                      // address
     uint64_t status;  // status and native_id are offsets in a thread's state
     uint64_t native_id;
 };
@@ -40,10 +44,10 @@ static const struct Layout layouts[] = {
 #define NEXT 8 // NEXT and INTERP are offsets in a thread's state
 #define INTERP 16
 
-// Indices in the table _Py_DebugOffsets.
+// Indices of offsets in the table _Py_DebugOffsets.
 enum { INTERPRETERS = 5, NEXT_INTERPRETER = 8, THREADS, TABLE };
 
-// Bits of `status` in a thread's state.
+// Bits of `status` in the state of a thread.
 enum { INITIALIZED = 1, BOUND = 2, ACTIVE = 16 };
 
 struct Sleeper {
@@ -51,7 +55,7 @@ struct Sleeper {
     struct Stop *stop;
     struct Layout layout;
     uint64_t state; // address of the main interpreter's state
-    // Mmap and the following are addresses of functions in the process.
+    // Mmap and the next members are addresses of functions in the process.
     uint64_t mmap;
     uint64_t start_thread;
     struct CodePage page;
@@ -64,11 +68,12 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
                               sizeof *out);
 }
 
-// --- Where it waits
+// --- The system call in which a thread waits
 
-// Returns true for system calls that wait for other threads or processes.
-// Returns false for FUTEX_WAIT, because the C library's own locks use
-// FUTEX_WAIT. Condition variables and semaphores use FUTEX_WAIT_BITSET.
+// Returns true if the system call waits for other threads or processes. Returns
+// false for FUTEX_WAIT, because the C library's own locks use FUTEX_WAIT.
+// Condition variables and semaphores use FUTEX_WAIT_BITSET, for which it
+// returns true.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];
@@ -81,7 +86,7 @@ static bool waits(const struct Sleep *sleep)
         return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
     case SYS_futex:
         return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    // a call with a timeout, restarted after an interruption
+    // a call with a timeout that the kernel restarts after an interruption
     case SYS_restart_syscall:
     case SYS_recvfrom:
     case SYS_recvmsg:
@@ -95,7 +100,7 @@ static bool waits(const struct Sleep *sleep)
     case SYS_waitid:
     case SYS_rt_sigsuspend:
     case SYS_rt_sigtimedwait:
-#ifdef __x86_64__ // newer architectures lack these calls
+#ifdef __x86_64__ // newer architectures do not have the next system calls
     case SYS_accept:
     case SYS_poll:
     case SYS_select:
@@ -117,9 +122,9 @@ static bool has_stopped(const struct Sleeper *sleeper, pid_t thread)
     return false;
 }
 
-// Returns true if the thread has released the GIL and sleeps in a system call
-// of waits(). The interpreter has made this call, so the thread is not inside
-// malloc().
+// Returns true if the thread has released the GIL, and sleeps in a system call
+// for which waits() returns true. Because the interpreter has made this call,
+// the thread is not inside malloc().
 static bool is_usable(const struct Sleeper *sleeper, uint64_t thread,
                       struct Sleep *sleep)
 {
@@ -153,7 +158,7 @@ static int find_layout(struct Sleeper *sleeper)
     return error;
 }
 
-// The main interpreter is the last in the list.
+// The main interpreter is the last one in the list.
 static int find_state(struct Sleeper *sleeper)
 {
     uint64_t runtime = sleeper->interpreter->runtime, next;
@@ -166,7 +171,8 @@ static int find_state(struct Sleeper *sleeper)
     return error ? error : sleeper->state ? 0 : -ENOENT;
 }
 
-// Finds a function of the C library. The library's file has one of these names.
+// Finds a function of the C library. The file of the C library has one of these
+// names.
 static int find_in_c(const struct Sleeper *sleeper, const char *name,
                      uint64_t *address)
 {
@@ -218,7 +224,7 @@ static int find_functions(struct Sleeper *sleeper)
     return error ? error : find_in_c(sleeper, "munmap", &sleeper->page.unmap);
 }
 
-// --- The thread
+// --- Calls by a sleeping thread
 
 // Returns 0 or -ENOENT.
 static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
@@ -234,16 +240,17 @@ static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
     return -ENOENT;
 }
 
-// Lets the thread run for a moment. On a busy machine the thread may get a CPU
-// late, so the moment is longer for a larger `try`.
+// Lets the thread run for a moment, in which it makes the call. On a busy
+// machine the thread can get a CPU late, so the moment is longer for a larger
+// `try`.
 static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
 {
     return Stop_let_run(sleeper->stop, thread,
                         MOMENT_NS << (try < 6 ? try : 6));
 }
 
-// Makes a sleeping thread map the page and sleep again. All other threads stay
-// stopped. Sets *by to the thread that has mapped the page.
+// Makes a sleeping thread map the page and sleep again. All other threads of
+// the process stay stopped. Sets *by to the thread that has mapped the page.
 static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
 {
     pid_t pid = sleeper->interpreter->pid;
@@ -264,9 +271,9 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
     return error ? error : -EBUSY;
 }
 
-// Makes a sleeping thread start the new thread. Any sleeping thread will do. If
-// no other thread sleeps, waits until the thread that has mapped the page
-// sleeps again.
+// Makes a sleeping thread start the new thread that runs the script. This can
+// be another sleeping thread than the one that has mapped the page. If no other
+// thread sleeps, waits until the thread that has mapped the page sleeps again.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs the script in a program whose threads all sleep. The attaching program
-// makes a sleeping thread start a new thread, and the new thread runs the
-// script. The sleeping thread has released the GIL and waits in the kernel, so
-// it holds no lock of the C library, such as malloc's lock. After the start of
-// the new thread, the sleeping thread sleeps again and does not wait for the
-// GIL. request.c calls Sleeper_run while the process is stopped.
+// Runs the script in a program of which all threads sleep. The attaching
+// program makes a sleeping thread start a new thread, and the new thread runs
+// the script. The sleeping thread has released the GIL and waits in the kernel,
+// so it holds no lock of the C library, such as malloc's lock. After it has
+// started the new thread, the sleeping thread sleeps again, and does not wait
+// for the GIL. request.c calls Sleeper_run while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_SLEEPER_H
 #define OCULAR_TUI_ATTACH_SLEEPER_H
 

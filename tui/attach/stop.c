@@ -18,10 +18,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PATIENCE_NS 1000000000u // maximum time for a thread to stop
+#define PATIENCE_NS 1000000000u // ns that a thread may take to stop
 #define PAUSE_NS 200000
-#define PASSES_MOST 32 // maximum number of passes over the list of threads
-#define SEIZES_MOST 3  // maximum number of tries for a thread without a tracer
+#define PASSES_MOST                                                            \
+    32 // maximum number of times that the list of threads is
+       // read
+#define SEIZES_MOST                                                            \
+    3 // maximum number of tries to stop a thread that no other
+      // process traces
 
 static bool has(const struct Stop *stop, pid_t id)
 {
@@ -46,8 +50,8 @@ static int await(struct StoppedThread *thread)
         if (got > 0 && !WIFSTOPPED(status))
             return -ESRCH;
         if (got > 0) {
-            // The thread has stopped because of our request, or because of an
-            // earlier signal, which must not be lost.
+            // The thread has stopped because of PTRACE_INTERRUPT, or because a
+            // signal came before. This signal must not be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
@@ -81,7 +85,7 @@ static bool is_traced(pid_t id)
 static int seize(pid_t id)
 {
     int error = 0;
-    // Another attaching program stops a thread only for a moment, and may have
+    // Another attaching program stops a thread only for a moment. It could have
     // released the thread before is_traced() reads the thread's state. So the
     // loop tries again.
     for (int i = 0; i < SEIZES_MOST; i++) {
@@ -108,7 +112,8 @@ static int stop_one(struct Stop *stop, pid_t id)
         return error == -ESRCH ? 0 : error;
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
-        return -ENOMEM; // the kernel releases the thread when this process ends
+        return -ENOMEM; // when this process ends, the kernel lets the thread
+                        // continue
     stop->threads = threads;
     if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
         return errno == ESRCH ? 0 : -errno;
@@ -118,8 +123,8 @@ static int stop_one(struct Stop *stop, pid_t id)
     return error == -ESRCH ? 0 : error;
 }
 
-// Stops the threads that are not stopped yet. Returns the number of newly
-// stopped threads, or -errno.
+// Stops the threads that have not stopped yet. Returns the number of threads
+// that it has stopped, or -errno.
 static long stop_new(struct Stop *stop, pid_t pid)
 {
     char name[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stops all threads of another process while ocular-top reads and writes the
-// state of the process. If the calling process is killed, the kernel lets the
-// threads continue. request.c calls these functions in a child process.
+// Stops all threads of another process as long as ocular-top reads and writes
+// the state of the process. If the calling process is killed, the kernel lets
+// the threads continue. request.c calls these functions in a child process.
 #ifndef OCULAR_TUI_ATTACH_STOP_H
 #define OCULAR_TUI_ATTACH_STOP_H
 
@@ -10,7 +10,8 @@
 
 struct StoppedThread {
     pid_t id;
-    int signal; // signal that was about to be delivered; 0: none
+    int signal; // signal that was about to be delivered to the thread; 0 if
+                // there was none
 };
 
 struct Stop {
@@ -20,12 +21,12 @@ struct Stop {
 
 // Returns 0, or a negative errno with the reason in `why`: -EPERM without the
 // right to trace; -EAGAIN if another debugger traces the process; -EBUSY if a
-// thread does not stop. If a thread stops too late, it continues when the
-// calling process ends.
+// thread does not stop. A thread that stops too late continues when the calling
+// process ends.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
-// Lets one stopped thread run for `ns`, then stops it again. Returns 0, or
-// -errno, for example if the thread has ended.
+// Lets one stopped thread run for `ns` nanoseconds, and then stops it again.
+// Returns 0, or -errno, for example if the thread has ended.
 int Stop_let_run(struct Stop *stop, pid_t id, long ns);
-void Stop_release(struct Stop *stop); // lets the threads continue
+void Stop_release(struct Stop *stop); // lets all stopped threads continue
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Formats numbers for narrow columns, with a few significant digits and a unit.
-// Each function writes into the caller's buffer and returns the buffer. NaN is
+// Each function writes into the caller's buffer, and returns the buffer. NaN is
 // written as "-". The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_TEXT_NUMBER_H
 #define OCULAR_TUI_TEXT_NUMBER_H

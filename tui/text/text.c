@@ -37,8 +37,8 @@ static int code_width(uint32_t code)
     return Utf8_is_harmful(code) ? -1 : wcwidth((wchar_t)code);
 }
 
-// Reads the combining marks that follow. Drops marks beyond TEXT_MARKS, because
-// hundreds of marks cover the lines above.
+// Reads the combining marks that follow a character. Drops marks beyond
+// TEXT_MARKS, because hundreds of marks would cover the lines above.
 static void take_marks(const char **at, struct Glyph *glyph)
 {
     for (int count = 0;; count++) {
@@ -58,7 +58,7 @@ bool Text_next(const char **at, struct Glyph *glyph)
     if (code == 0)
         return false;
     int width = code_width(code);
-    // A combining mark without a character before it may also disturb the
+    // A combining mark without a character before it could also disturb the
     // terminal.
     *glyph = (struct Glyph){.code = width < 1 ? UTF8_BAD : code,
                             .width = width < 1 ? 1 : width};
@@ -129,13 +129,13 @@ char Text_ascii(uint32_t code)
         uint32_t code;
         char ascii;
     } table[] = {
-        {0x25CF, '*'}, {0x25D0, '+'}, {0x25CB, '-'}, // states
+        {0x25CF, '*'}, {0x25D0, '+'}, {0x25CB, '-'}, // states of functions
         {0x25B8, '>'}, {0x25B6, '>'}, {0x25BC, 'v'},
-        {0x25B2, '^'}, // marker, sort
+        {0x25B2, '^'}, // marker, sort order
         {0x2581, '_'}, {0x2582, '.'}, {0x2583, ','},
         {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
         {0x2587, '*'}, {0x2588, '#'}, {0x2591, '.'},
-        {0x2595, '['}, {0x258F, ']'}, // bar
+        {0x2595, '['}, {0x258F, ']'}, // ends of a bar
         {0x2026, '.'}, {0x2014, '-'}, {0x2500, '-'},
         {0x2514, '`'}, {0x00B5, 'u'}, {0x00B7, ' '},
         {0x2502, '|'}, {0x251C, '|'}, {0x2514, '`'},
