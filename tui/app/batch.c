@@ -19,9 +19,8 @@
 #define HEIGHT 40
 #define ANSWER_MS 2000 // ms that --keys waits for the answers of the process
 #define WAIT_MS 1000
-#define FRAME_S                                                                \
-    2               // seconds that <Frame> waits, in addition to twice the time
-                    // between snapshots
+// seconds that <Frame> waits, in addition to twice the time between snapshots
+#define FRAME_S 2
 #define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 
 static int flush(struct Bytes *bytes)

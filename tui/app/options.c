@@ -244,9 +244,8 @@ static const struct Choice choices[] = {
     {"help", 'h', false, AT(help), NULL},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
-#define LONG_FORM                                                              \
-    256 // getopt_long() returns this number for the first
-        // choice's long form
+// getopt_long() returns this number for the first choice's long form
+#define LONG_FORM 256
 
 static int take(struct Options *options, const struct Choice *choice,
                 const char *value, const struct Complaint *complaint)

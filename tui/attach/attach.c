@@ -22,9 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OTHERS_NS                                                              \
-    500000000u // ns after which the request also goes to the
-               // other threads
+// ns after which the request also goes to the other threads
+#define OTHERS_NS 500000000u
 #define PATIENCE_NS 5000000000u
 // The imports of the script take at most this time on a busy machine.
 #define IMPORT_NS 60000000000u

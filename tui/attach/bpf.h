@@ -11,9 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BPF_CODE_MOST                                                          \
-    4096 // largest number of instructions of a filter, the
-         // kernel's BPF_MAXINSNS
+// largest number of instructions of a filter, the kernel's BPF_MAXINSNS
+#define BPF_CODE_MOST 4096
 
 // Returns the filter's result, SECCOMP_RET_..., with its data. Returns
 // SECCOMP_RET_KILL_PROCESS if the kernel does not accept the program.

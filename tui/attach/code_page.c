@@ -14,9 +14,8 @@
 #include <sys/ptrace.h>
 
 #define PAGE 4096u
-#define GAP                                                                    \
-    0x100000 // the code page lies in a gap between mappings that has at
-             // least this size
+// the code page lies in a gap between mappings that has at least this size
+#define GAP 0x100000
 #define LOWEST 0x10000
 
 // The code gets one argument, the address of the page. There struct CodePage

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COOKIE                                                                 \
-    "xdebugpy" // from 3.13 on, the struct _PyRuntime begins with
-               // this text
+// from 3.13 on, the struct _PyRuntime begins with this text
+#define COOKIE "xdebugpy"
 
 // --- Search for the image of CPython
 

@@ -21,12 +21,10 @@ struct Interpreter {
     bool free_threaded;
 };
 
-#define INTERPRETER_MINOR_LEAST                                                \
-    12 // The oldest minor version of CPython 3 that
-       // Ocular supports.
-#define INTERPRETER_MINOR_DOOR                                                 \
-    14 // the first minor version of CPython 3 with
-       // PEP 768
+// The oldest minor version of CPython 3 that Ocular supports.
+#define INTERPRETER_MINOR_LEAST 12
+// the first minor version of CPython 3 with PEP 768
+#define INTERPRETER_MINOR_DOOR 14
 // The newest minor version of CPython 3 whose tables Ocular knows.
 #define INTERPRETER_MINOR_MOST 15
 

@@ -21,9 +21,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define PREFIX                                                                 \
-    "ocular-package-" // the name of the folder is this text and the
-                      // process's number
+// the name of the folder is this text and the process's number
+#define PREFIX "ocular-package-"
 #define NAME_SIZE 64
 #define DEPTH_MOST 4 // maximum depth of folders that Ocular removes
 #define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

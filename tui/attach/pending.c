@@ -20,18 +20,16 @@
 // index on.
 #define TEXT_AT 8
 #define TEXT_MOST 380
-#define QUEUE_FROM                                                             \
-    0x200 // least offset in the interpreter's state of the main
-          // thread's queue
+// least offset in the interpreter's state of the main thread's queue
+#define QUEUE_FROM 0x200
 // Largest offset in the interpreter's state of the main thread's queue. The
 // offset is 0x7e0 in 3.12.1 and 0xa68 in 3.13.15.
 #define QUEUE_TO 0x4000
 // Size of the main thread's queue in 3.13. All its calls run at once.
 #define MAIN_MOST 32
 #define OTHERS_MOST 300 // size of the queue for all threads
-#define OTHERS_LOOP                                                            \
-    100             // maximum number of calls in the queue for all threads
-                    // that run at once
+// maximum number of calls in the queue for all threads that run at once
+#define OTHERS_LOOP 100
 #define CALLS_BIT 4 // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 

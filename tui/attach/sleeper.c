@@ -18,9 +18,8 @@
 #define THREADS_MOST 4096
 // Number of tries. In each try a thread runs for a moment.
 #define TRIES 10
-#define MOMENT_NS                                                              \
-    200000 // ns for which the thread runs in the first try; later
-           // tries are longer
+// ns for which the thread runs in the first try; later tries are longer
+#define MOMENT_NS 200000
 
 // Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
 // three of them come from CPython's own table of offsets.

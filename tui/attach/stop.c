@@ -20,12 +20,10 @@
 
 #define PATIENCE_NS 1000000000u // ns that a thread may take to stop
 #define PAUSE_NS 200000
-#define PASSES_MOST                                                            \
-    32 // maximum number of times that the list of threads is
-       // read
-#define SEIZES_MOST                                                            \
-    3 // maximum number of tries to stop a thread that no other
-      // process traces
+// maximum number of times that the list of threads is read
+#define PASSES_MOST 32
+// maximum number of tries to stop a thread that no other process traces
+#define SEIZES_MOST 3
 
 static bool has(const struct Stop *stop, pid_t id)
 {
