@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a code object's record by hand. Tests use such a record if they need no
-// bytecode. Code_free() frees the record.
+// Makes a struct Code by hand. Tests use such a struct Code if they need no
+// bytecode. Code_free() frees the struct Code.
 #ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
 #define OCULAR_TESTS_TRACER_MAKE_CODE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes an engine without an interpreter, and code, and calls this code. Tests
-// of the layers above the engine include this file.
+// Makes an engine without an interpreter, adds code to it, and calls this code.
+// Tests of code that uses the engine include this file.
 #ifndef OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 #define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 
@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-struct MadeThread { // laid out as the sampler's layout says
+// A thread state of the simulated interpreter, laid out as engine->layout says.
+struct MadeThread {
     uintptr_t frame, chunk, top;
 };
 
@@ -68,7 +69,7 @@ static inline struct ThreadTrace *add_trace(struct Engine *engine,
     return trace;
 }
 
-// Makes one call from depth 0, which begins at `ticks`.
+// Makes one call from depth 0, which begins at the time `ticks`.
 static inline void call(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks)
 {

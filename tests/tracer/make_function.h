@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Registers functions made of bytecode and reads what their calls have counted,
-// for tests of hooks without an interpreter. The including file includes
-// cmocka.h first.
+// Registers functions made of bytecode, and reads the counts of their calls,
+// for tests of hooks without an interpreter. A file that includes this file
+// must include cmocka.h first.
 #ifndef OCULAR_TESTS_TRACER_MAKE_FUNCTION_H
 #define OCULAR_TESTS_TRACER_MAKE_FUNCTION_H
 
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // sites of LOOP
+enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // indices of the sites of LOOP.
 
 // clang-format off
 static const uint8_t LOOP[] = {

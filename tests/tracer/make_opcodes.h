@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes a small instruction set in the manner of CPython's, for tests that need
+// Makes a small instruction set like that of CPython, for tests that need
 // bytecode but no interpreter.
 #ifndef OCULAR_TESTS_TRACER_MAKE_OPCODES_H
 #define OCULAR_TESTS_TRACER_MAKE_OPCODES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans a code object's live bytecode once, for tests that do not care about
-// the log of transitions.
+// Scans the live bytecode of a code object once, for tests that do not use the
+// log of transitions.
 #ifndef OCULAR_TESTS_TRACER_MAKE_SCAN_H
 #define OCULAR_TESTS_TRACER_MAKE_SCAN_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/account: how the time of hooks follows from their warm
-// time and from samples.
+// Tests tracer/budget/account: the time of hooks is computed from their time
+// with warm caches and from samples.
 #include "tracer/budget/account.h"
 
 #include <math.h>
@@ -24,8 +24,9 @@ static void start(struct Account *account, const _Atomic double *share)
     Account_init(account, &source);
 }
 
-// Adds `timed` seconds of warm hooks, of which samples find `found` seconds in
-// our code. Returns the seconds of hooks that the account adds.
+// Adds `timed` seconds of hooks with warm caches; of these hooks, samples find
+// `found` seconds in Ocular's code. Returns the seconds of hooks that the
+// account adds.
 static double spend(struct Account *account, double timed, double found)
 {
     double before = account->hooks;
@@ -56,7 +57,8 @@ TEST(test_samples_say_how_cold_hooks_are)
     struct Account account;
 
     start(&account, &budget);
-    // Half of the time of hooks is in our code, so hooks are six times slower.
+    // Half of the hooks' time is in Ocular's code, so hooks are six times
+    // slower than with warm caches.
     for (int i = 0; i < 100; i++)
         spend(&account, 0.01, 0.03);
     assert_true(fabs(Account_hook_factor(&account) - 6) < 0.5);
@@ -65,9 +67,9 @@ TEST(test_samples_say_how_cold_hooks_are)
     for (int i = 0; i < 600; i++)
         spend(&account, 0.01, 0.01);
     assert_true(fabs(Account_hook_factor(&account) - 2) < 0.3);
-    // Without hooks there is no time of hooks.
+    // If no hooks have run, the account adds no time.
     assert_true(spend(&account, 0, 0) == 0);
-    // Hooks are never faster than when they were timed.
+    // Hooks never count as faster than when they were timed.
     for (int i = 0; i < 600; i++)
         spend(&account, 0.01, 0);
     assert_true(Account_hook_factor(&account) == 1);

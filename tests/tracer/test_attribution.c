@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/attribution: which function gets a stack's time, who its
-// callers are, and which instruction the innermost frame is at.
+// Tests tracer/sample/attribution: the functions that get a stack's time, the
+// callers of these functions, and the instruction of the innermost frame.
 #include "ipc/base/heap.h"
 #include "tracer/sample/attribution.h"
 
@@ -8,7 +8,7 @@
 
 #include "tests/unit.h"
 
-#define BYTECODE 0x40 // offset of the bytecode in a code object
+#define BYTECODE 0x40 // offset of the bytecode in a code object.
 
 static struct Registry *registry;
 static struct Code *a, *b, *c, *caller;
@@ -16,18 +16,18 @@ static struct Opcodes opcodes;
 static struct Memory memory;
 static struct CallEdges edges;
 static struct Flame flame;
-static struct Breakdown functions; // the functions of one thread
+static struct Breakdown functions; // the functions of one thread.
 static struct SampledStack stack;
 static struct Attribution attribution;
 // In this window a core has had one second of time.
 static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 
-// --- A function with a call in it ---
+// --- A function that contains a call ---
 
 enum { CACHE, RESUME, LOAD, EXTENDED, CALL, JUMP, CALL_PY = 100, CALL_C };
 enum { AT_RESUME, AT_LOAD, AT_EXTENDED, AT_CALL, AT_LAST = 6, AT_JUMP, UNITS };
 
-// This is the caller's bytecode, which changes while the tests run.
+// The bytecode of the caller, which changes while the tests run.
 static uint8_t live[2 * UNITS];
 
 static void make_caller(void)
@@ -115,7 +115,7 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
     assert_int_equal(Counter_get(&code->share.cumulative.total_ns), cumulative);
 }
 
-// --- Whose time it is ---
+// --- The function that gets the time ---
 
 TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
 {
@@ -129,7 +129,7 @@ TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
     assert_ns(c, 0, 0, 154);
     assert_int_equal(Counter_get(&a->share.samples), 3);
     assert_true(a->hot.touched &&
-                b->hot.touched); // both rows will be filled again
+                b->hot.touched); // both rows will be filled again.
     assert_int_equal(Counter_get(&a->share.run_samples), 2);
     assert_int_equal(Counter_get(&b->share.samples), 0);
 }
@@ -146,15 +146,15 @@ TEST_WITH(test_recursion_counts_once, set_up, tear_down)
 TEST_WITH(test_unknown_code_on_top_credits_its_caller, set_up, tear_down)
 {
     STACK(0x9000, 0, 0x2000, 0x3000);
-    assert_true(add(50, 0) == 50); // the 50 ns were in unknown code
+    assert_true(add(50, 0) == 50); // the first 50 ns were in unknown code.
     assert_true(add(0, 7) == 0);
     assert_ns(a, 0, 0, 0);
     assert_ns(b, 50, 7, 57);
     assert_ns(c, 0, 0, 57);
 }
 
-// Until the collector takes a retired function, samples that are older than the
-// retirement are credited to the function.
+// Until the collector's thread takes a retired function, samples that are older
+// than the retirement are credited to the function.
 TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
 {
     STACK(0x1000, 0x2000);
@@ -181,7 +181,7 @@ TEST_WITH(test_a_threads_functions, set_up, tear_down)
     add(100, 0);
     STACK(0x2000);
     add(300, 0);
-    add(0, 5000); // waiting adds no CPU time
+    add(0, 5000); // waiting adds no CPU time.
     STACK(0x9000);
     add(20, 0);
     assert_int_equal(Breakdown_read(&functions, &NOW, rows), 3);
@@ -212,12 +212,12 @@ static double caller_ns(const struct Code *code, uint32_t id)
 // frames.
 TEST_WITH(test_callers, set_up, tear_down)
 {
-    STACK(0x1000, 0x9000, 0x2000); // the call goes through unknown code
+    STACK(0x1000, 0x9000, 0x2000); // the call goes through unknown code.
     add(1000, 0);
     STACK(0x1000, 0x3000);
     add(0, 3000);
-    // a and b call each other, and c began: the loop of a and b is not c's
-    // caller.
+    // a and b call each other, and c called first, so a and b are not the
+    // callers of c.
     STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x3000);
     add(10000, 0);
     assert_float_equal(caller_ns(a, b->hot.id), 11000, 1e-3);
@@ -225,7 +225,7 @@ TEST_WITH(test_callers, set_up, tear_down)
     assert_float_equal(caller_ns(b, c->hot.id), 10000, 1e-3);
     assert_true(caller_ns(b, a->hot.id) == 0);
     assert_true(caller_ns(c, 0) == 0);
-    // If a stack was cut, the caller of its last frame is unknown.
+    // If a stack was cut, the caller of its outermost frame is unknown.
     stack.cut = true;
     STACK(0x1000, 0x1000);
     add(500, 0);
@@ -237,12 +237,12 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     struct CallEdge edge;
 
     STACK(0x1000, 0x2000);
-    for (int i = 0; i < 5; i++) // a is armed, so its hooks see its callers
+    for (int i = 0; i < 5; i++) // a is armed, so its hooks see its callers.
         add(10, 0);
     assert_false(CallEdges_pop(&edges, &edge));
     a->hot.dark = true;
     STACK(0x1000, 0x3000);
-    add(10, 0); // one sample may come from a torn stack
+    add(10, 0); // one sample could be from a torn stack.
     assert_false(CallEdges_pop(&edges, &edge));
     for (int i = 0; i < 5; i++) {
         STACK(0x1000, 0x3000);
@@ -257,7 +257,7 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     assert_false(CallEdges_pop(&edges, &edge));
 }
 
-// --- Within a function ---
+// --- Instructions of a function ---
 
 TEST_WITH(test_time_in_c_is_a_part_of_running, set_up, tear_down)
 {
@@ -266,7 +266,7 @@ TEST_WITH(test_time_in_c_is_a_part_of_running, set_up, tear_down)
     add(100, 50);
     assert_int_equal(Counter_get(&a->share.in_c.total_ns), 100);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
-    STACK(0x9000, 0x2000); // b has called an unknown function
+    STACK(0x9000, 0x2000); // b has called an unknown function.
     add(100, 0);
     assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
 }
@@ -277,8 +277,9 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     const _Atomic uint32_t *samples;
 
     assert_int_equal(Code_instruction_count(code), 4);
-    STACK(0x9000, code->who.address); // the function has called an unknown one
-    stack.in_c = true;                // the unknown function is in C
+    // The function has called an unknown function.
+    STACK(0x9000, code->who.address);
+    stack.in_c = true; // the unknown function is in C.
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
         stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
         assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
@@ -286,7 +287,7 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
                              ? UINT32_MAX
                              : (uint32_t)offset / 2);
         add(100, 100);
-        add(0, 100); // the thread was off the CPU
+        add(0, 100); // the thread was off the CPU.
     }
     samples = Code_instruction_samples(code);
     assert_int_equal(samples[0], 1);
@@ -301,8 +302,8 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     assert_int_equal(samples[4 + 2], 1);
 }
 
-// If no memory was left at a function's first sample, the next sample allocates
-// again. Nothing that was allocated leaks (make asan).
+// If memory is out at a function's first sample, the next sample allocates
+// again. No allocated memory is lost (make asan).
 TEST_WITH(test_memory_is_out, set_up, tear_down)
 {
     const void *samples;
@@ -329,21 +330,21 @@ TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
     STACK(a->who.address, caller->who.address, 0x3000);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.in_c); // the collector is C code
+    assert_true(stack.in_c); // the garbage collector is C code.
     add(100, 0);
     assert_ns(a, 100, 0, 100);
     assert_ns(caller, 0, 0, 100);
     assert_int_equal(Counter_get(&caller->share.in_c.total_ns), 0);
-    // The instruction does not call the collector.
+    // The instruction does not call the garbage collector.
     assert_int_equal(caller->share.callees[2], 0);
     // A wait in a finalizer is no wait for the GIL.
     Attribution_judge(&attribution, &stack, false);
     assert_false(stack.waits_to_run);
 }
 
-// --- What the innermost frame does ---
+// --- State of the innermost frame ----
 
-// Judges a stack whose top frame is in `caller` at code unit `unit`.
+// Attributes a stack whose top frame is in `caller` at the code unit `unit`.
 static void judge_at(unsigned unit, bool active)
 {
     STACK(caller->who.address, 0x3000);
@@ -377,15 +378,16 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
         assert_true(stack.in_c == (unit == AT_CALL));
         assert_int_equal(stack.depth, 2);
     }
-    specialize(CALL_C, 71); // a call of a C function has no version here
+    // The call of a C function has no function version here.
+    specialize(CALL_C, 71);
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);
     assert_int_equal(stack.depth, 2);
 }
 
-// A timed call of b takes ten times as long as an empty call. While b's frame
-// is pushed or popped, b is credited with at most a tenth of its own time, and
-// the caller with the rest.
+// A timed call of b takes ten times as long as an empty call. While the frame
+// of b is pushed or popped, b is credited with at most a tenth of its own time,
+// and the caller with the rest.
 TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
 {
     unsigned entered = 0;
@@ -404,36 +406,37 @@ TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
         assert_int_equal(stack.depth, stack.entering ? 3 : 2);
         add(100, 0);
     }
-    assert_in_range(entered, 10, 12); // 10 of 100 samples, and the first
+    assert_in_range(entered, 10, 12); // 10 of 100 samples, and the first sample
     assert_ns(b, 9000 + 100 * entered, 0, 9000 + 100 * entered);
     assert_ns(caller, 2000 - 100 * entered, 0, 11000);
-    Counter_set(&b->hot.self_cycles, 200); // now as short as an empty call
+    // Now a call of b is as short as an empty call.
+    Counter_set(&b->hot.self_cycles, 200);
     judge_at(AT_CALL, true);
     expect_calls(b);
 }
 
 // If a sample finds the callee's frame not yet pushed or just popped, the time
-// is the callee's.
+// is credited to the callee.
 TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
 {
     specialize(CALL_PY, 71);
     judge_at(AT_CALL, true);
     expect_calls(b);
-    specialize(CALL_PY, 80); // this function's frame is pushed already
+    specialize(CALL_PY, 80); // the frame of this function is already pushed.
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    specialize(CALL_PY, 999); // no function has this version
+    specialize(CALL_PY, 999); // no function has this version.
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    // No version is known, so the time counts for the callee that an earlier
-    // stack has shown at this call.
+    // No version is known, so the time is credited to the callee that an
+    // earlier stack has shown at this call instruction.
     STACK(0x1000, caller->who.address);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(10, 0);
     judge_at(AT_CALL, true);
     expect_calls(a);
-    // In CPython 3.12, while the callee returns, the caller's instruction
-    // pointer is at the last inline cache of the call.
+    // In CPython 3.12, the caller's instruction pointer is at the last inline
+    // cache of the call while the callee returns.
     specialize(CALL, 0);
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);

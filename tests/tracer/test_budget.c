@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/budget against simulated programs: the allowance, the
-// measured shares, and the parts of the sampler and the hooks.
+// Tests tracer/budget/budget with simulated programs: the allowance, the
+// measured shares, and the fractions for the sampler and the hooks.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
@@ -10,17 +10,20 @@
 #include "tests/unit.h"
 
 #define TICK 0.2
-#define DELAYS 32 // ticks ahead for which hook time may be planned
+#define DELAYS 32 // number of ticks ahead for which hook time can be planned.
 
-// Simulates a program and its tracing.
+// A simulated program and its tracing.
 struct World {
     struct Budget budget;
-    struct BudgetReading now; // `now.cpu` is the CPU time of the program alone
+    // `now.cpu` is the CPU time of the program without tracing.
+    struct BudgetReading now;
     double (*cores)(double t);
-    double sample; // seconds that one sample takes
-    double fixed;  // cores that the governor and the rest take
-    double shown;  // cores that snapshots take, halved if throttled
-    double hooks;  // share of the program's time that hooks take
+    double sample; // seconds that one sample takes.
+    double fixed;  // cores that the governor and the other fixed costs take.
+    // Cores that snapshots take, of which half are left if snapshots are
+    // throttled.
+    double shown;
+    double hooks; // fraction of the program's time that hooks take.
     double coming[DELAYS];
     unsigned tick;
     double hz, least_level, most_level;
@@ -32,7 +35,7 @@ static double one_core(double t)
     return 1;
 }
 
-static double spells(double t) // the program pauses now and then
+static double spells(double t) // the program pauses from time to time.
 {
     return fmod(t, 20) < 16 ? 1 : 0.05;
 }
@@ -75,7 +78,7 @@ static void turn(struct World *w)
     struct BudgetReading r;
     double sampler;
 
-    // Without a budget the sampling rate stays as it is (control.c).
+    // Without a budget the sampling rate does not change (control.c).
     w->hz = w->budget.share > 0 ? Budget_hz(&w->budget) : 100;
     w->tick++;
     w->now.wall += TICK;
@@ -102,7 +105,8 @@ static void run(struct World *w, double seconds)
         turn(w);
 }
 
-// Snapshots that take most of the budget wait only while the program pauses.
+// If snapshots take most of the budget, they wait, but only while the program
+// pauses.
 TEST(test_snapshots_wait_in_idle_spells)
 {
     struct World w = world(spells, 0.01);
@@ -134,7 +138,7 @@ TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
 
-    w.coming[2] = 0.08; // four times what the bucket holds
+    w.coming[2] = 0.08; // four times the seconds in a full bucket.
     run(&w, 1);
     assert_true(Budget_is_overdrawn(&w.budget));
     run(&w, 120);
@@ -160,14 +164,14 @@ TEST(test_steps)
 
     run(&up, 59);
     assert_true(fabs(up.budget.rate - 0.2 * 0.01) < 1e-6);
-    run(&up, 5); // the new load has lasted four seconds
+    run(&up, 5); // the new load has lasted four seconds.
     assert_true(fabs(up.budget.rate - 0.01) < 1e-6);
     run(&down, 65);
     assert_true(fabs(down.budget.rate - 0.2 * 0.01) < 1e-6);
 }
 
-// With one viewer too many, fixed costs alone exceed the budget. The sampler
-// then keeps half of its part, and the hooks keep a fifth of the allowance.
+// With many viewers, the fixed costs alone exceed the budget. The sampler then
+// keeps half of its fraction, and the hooks keep a fifth of the allowance.
 TEST(test_fixed_costs_above_it)
 {
     struct World w = world(one_core, 0.005);
@@ -175,7 +179,8 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), 0.5 * 0.005, 1e-6);
     run(&w, 60);
     assert_float_equal(Budget_hooks(&w.budget), 0.46 * 0.005, 1e-4);
-    w.fixed = 0.012; // threads take half of this, arming the other half
+    // Threads take half of the fixed costs, and arming takes the other half.
+    w.fixed = 0.012;
     run(&w, 90);
     assert_float_equal(w.hz, 0.2 * 0.005 / w.sample, 1);
     assert_float_equal(Budget_hooks(&w.budget), 0.2 * 0.005, 1e-4);
@@ -184,8 +189,8 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), (0.5 - 0.15) * 0.005, 1e-4);
 }
 
-// The sampler has four tenths of the allowance if the hooks take their whole
-// part, or if the program pauses.
+// The sampler gets four tenths of the allowance if hooks use their whole
+// fraction, or if the program pauses.
 TEST(test_the_samplers_part)
 {
     struct World w = world(one_core, 0.01);
@@ -198,7 +203,7 @@ TEST(test_the_samplers_part)
     assert_true(w.hz > 0.64 * 0.01 / w.sample);
     w.cores = idle;
     run(&w, 3);
-    // The sampler takes no more than its part.
+    // The sampler takes no more than its fraction.
     assert_true(w.hz < 0.41 * 0.01 / w.sample);
 }
 
@@ -210,7 +215,7 @@ TEST(test_the_window)
     w.fixed = 0.02;
     w.hooks = 0;
     run(&w, 30);
-    w.now.hooks += 1; // hooks take a tenth of the window's time
+    w.now.hooks += 1; // hooks take a tenth of the window's time.
     run(&w, 4);
     shares = Budget_window(&w.budget);
     assert_true(fabs(shares.hooks - 0.1) < 0.003);
@@ -220,20 +225,20 @@ TEST(test_the_window)
     assert_true(isnan(shares.allowed) && isnan(shares.cores_allowed));
     // The program uses one core.
     assert_true(fabs(shares.cores / shares.measured - 1) < 0.12);
-    run(&w, 11); // the burst is in the mean, no longer in the window
+    run(&w, 11); // the burst is still in the mean, but no longer in the window.
     assert_true(Budget_window(&w.budget).hooks == 0);
     assert_true(Budget_mean(&w.budget) > 1.0 / 50);
 }
 
-// Clocks that are read one after the other may contradict each other, and the
-// readings of two threads may come in the wrong order.
+// Clocks that are read one after the other can contradict each other, and
+// readings of two threads can come in the wrong order.
 TEST(test_odd_readings)
 {
     struct BudgetReading start = {0}, odd = {.wall = 1, .cpu = 0.1};
     struct Budget budget;
 
     Budget_init(&budget, 0.01, &start);
-    odd.threads = 0.2; // more than all CPU time
+    odd.threads = 0.2; // more than the whole CPU time.
     Budget_read(&budget, &odd);
     assert_true(isfinite(budget.level) && isfinite(budget.rate));
     assert_true(isnan(Budget_window(&budget).measured));
@@ -241,7 +246,7 @@ TEST(test_odd_readings)
     odd.cpu = 0.05;
     Budget_read(&budget, &odd);
     assert_true(budget.last.wall == 1);
-    odd.wall = 1e6; // the program was stopped for days
+    odd.wall = 1e6; // the program was stopped for days.
     odd.cpu = 1.2;
     Budget_read(&budget, &odd);
     assert_true(budget.level <= 2 * budget.rate);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/builder: the counters in a snapshot, which of them are
-// null or estimated, and a snapshot that is built while hooks run.
-#define _GNU_SOURCE 1 // for gettid()
+// Tests tracer/session/builder: the values in a snapshot, the values that are
+// null or estimated, and snapshots that are built while hooks run.
+#define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "tracer/session/builder.h"
 
@@ -40,8 +40,8 @@ static void rest(double s)
     nanosleep(&time, NULL);
 }
 
-// The sampler collects once, a tenth of a second after its start, so its clock
-// keeps this time.
+// The sampler observes once, a tenth of a second after its start, so its clock
+// stays at this time.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
@@ -64,8 +64,8 @@ static const struct Snapshot *build_as_it_is(struct Fixture *f)
     return f->snapshot;
 }
 
-// The tests set counters by hand, so every code object is marked as changed
-// here.
+// The tests change counters by hand, so build marks every code object as
+// changed.
 static const struct Snapshot *build(struct Fixture *f)
 {
     struct Code *code = Registry_first(f->engine.registry);
@@ -92,7 +92,7 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
     return code;
 }
 
-// --- The head ----------------------------------------------------------------
+// --- Head of the snapshot ---------------------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
 
@@ -114,11 +114,11 @@ TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
     assert_true(isnan(function->c_share));
     assert_true(function->samples == NULL_U64);
     assert_true(function->run_samples == NULL_U64);
-    assert_true(isnan(function->avg_cycles)); // no call has ended
+    assert_true(isnan(function->avg_cycles)); // no call has ended yet.
     assert_true(isnan(function->min_cycles));
     assert_true(isnan(function->p50_cycles));
     assert_true(isnan(function->p99_cycles));
-    // No scan has looked at the code yet.
+    // The code was not scanned yet.
     assert_true(function->specialized_sites == NULL_U64);
     assert_true(function->specializable_sites == NULL_U64);
 }
@@ -126,7 +126,7 @@ TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
 // --- Functions ---------------------------------------------------------------
 
 // If a function's calls have not returned, or have always had a dark callee,
-// its time is null, not zero.
+// the function's time is null and not zero.
 TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -136,7 +136,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     const struct Function *function;
 
     Counter_set(&lean->hot.total_cycles,
-                9000); // includes the cycles of the callees
+                9000); // includes the cycles of the callees.
     Counter_set(&quick->hot.self_calls, 1);
     s = build(f);
     function = find(s, inside);
@@ -147,7 +147,8 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     assert_true(function->self_cycles == NULL_U64);
     assert_int_equal(function->total_cycles, 9000);
     assert_true(function->waited_cycles == NULL_U64);
-    function = find(s, quick); // timed, but no longer than a hook costs
+    // Timed, but with no more cycles than a hook costs.
+    function = find(s, quick);
     assert_int_equal(function->self_cycles, 0);
     assert_int_equal(function->total_cycles, 0);
     assert_int_equal(function->waited_cycles, 0);
@@ -160,7 +161,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     assert_true(s->retired[0].waited_cycles == NULL_U64);
 }
 
-// The cost of a hook is known only to within a few ticks.
+// The cost of a hook is only known to within a few ticks.
 TEST_WITH(test_no_cycles_below_zero, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -183,8 +184,8 @@ static void expect_order(const struct Snapshot *s, struct Code *const codes[],
         assert_int_equal(s->functions[i].id, codes[i]->hot.id);
 }
 
-// Makes a function with `cycles` cycles in all and a known recent rate of
-// calls.
+// Makes a function with `cycles` cycles in all and with a known recent call
+// rate.
 static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
 {
     struct Code *code = called(f, "f", 1);
@@ -197,7 +198,7 @@ static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
     return code;
 }
 
-// Waits until the window has samples of this thread.
+// Waits until the window contains samples of this thread.
 static void take_samples(struct Fixture *f, struct MadeThread *thread)
 {
     const struct ListedThread self = {.state = (uintptr_t)thread,
@@ -213,9 +214,9 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
     assert_true(totals.window_samples >= 4);
 }
 
-// Functions are ordered by share first. If a function has no share and last ran
-// a minute ago, it comes last, whether it is dark or armed. A function that has
-// only run as a caller of other functions does not come last.
+// Functions are first ordered by their shares. A function without a share that
+// last ran a minute ago comes last, whether it is dark or armed. A function
+// that only has time as a caller of other functions does not come last.
 TEST_WITH(test_shares_first, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -231,7 +232,7 @@ TEST_WITH(test_shares_first, set_up, tear_down)
     take_samples(f, &thread);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&above->share.cumulative, &now, 50e6);
-    ShareValue_add(&old->share.cpu, &now, 10); // a remainder of 10 ns
+    ShareValue_add(&old->share.cpu, &now, 10); // a small rest of 10 ns.
     minute = Clock_read(&f->engine.clock) -
              (uint64_t)(61 * Clock_hz(&f->engine.clock));
     Counter_set(&hot->hot.last_seen, minute);
@@ -241,7 +242,7 @@ TEST_WITH(test_shares_first, set_up, tear_down)
     expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
 }
 
-// --- Calls a second, and estimates -------------------------------------------
+// --- Call rates and estimated calls -----------------------------------------
 
 TEST_WITH(test_rate, set_up, tear_down)
 {
@@ -249,7 +250,7 @@ TEST_WITH(test_rate, set_up, tear_down)
     struct Code *code = called(f, "f", 1000);
     double from, rate;
 
-    build(f); // the rate is measured from this snapshot
+    build(f); // the rate is measured from this snapshot on.
     from = seconds(CLOCK_MONOTONIC);
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
@@ -258,13 +259,13 @@ TEST_WITH(test_rate, set_up, tear_down)
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
     assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
-    // It is too soon for another rate, so the last rate is shown again.
+    // It is too soon for a new rate, so the last rate is shown again.
     Counter_set(&code->hot.entries, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
 }
 
 // After a function is armed again, the time in which it was dark does not count
-// for its rate.
+// for its call rate.
 TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -277,23 +278,24 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
     code->hot.exact = code->hot.calls_exact = false;
     // Without a sampler the rate is unknown.
     assert_true(isnan(find(build(f), code)->calls_per_s));
-    code->hot.dark = false; // how long it has been armed is not known
+    // It is unknown since when the function has been armed.
+    code->hot.dark = false;
     assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
     Counter_set(&code->hot.entries, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
-    assert_true(rate > 10); // over 1000 s the rate would be 1
-    // The function was dark for a moment between two looks, and no sample had
-    // found it before.
+    assert_true(rate > 10); // over 1000 s the rate would be 1.
+    // The function was dark for a moment between two snapshots, and no sample
+    // had found it before.
     code->row.rate_at = seconds(CLOCK_MONOTONIC) - 1;
     code->cold.dark_times++;
     assert_true(isnan(find(build(f), code)->calls_per_s));
     assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
 }
 
-// One sample shows that a hot function runs, but not how often. The screen and
-// JSON then have no rate.
+// One sample shows that a hot function runs, but not how often it is called.
+// The screen and JSON then have no rate.
 TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -329,9 +331,9 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
     assert_true(find(build(f), code)->calls_error < 0.5);
 }
 
-// 1000 calls of 2 us each are seen. Then the function is dark, and samples find
-// it running for 20 ms and waiting for 10 ms. The samples add 15000 calls to
-// the 500 calls of an earlier dark spell.
+// Hooks see 1000 calls of 2 us each. Then the function is dark, and samples
+// find it running for 20 ms and waiting for 10 ms. The samples add 15000 calls
+// to the 500 estimated calls of an earlier dark period.
 TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -350,20 +352,21 @@ TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
     Counter_set(&code->share.wait.total_ns, 10000000);
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
-    assert_true(isnan(function->calls_estimated)); // no sampler runs
+    assert_true(isnan(function->calls_estimated)); // no sampler runs.
     start_sampler(f);
     function = find(build(f), code);
-    // NaN equals any number in cmocka 1
+    // NaN equals every number in cmocka 1.
     assert_false(isnan(function->calls_estimated));
     assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
-    // The window has no sample of the function.
+    // The window contains no sample of the function.
     assert_true(function->calls_per_s == 0);
-    code->hot.dark = false; // armed again: only earlier dark calls count
+    // The function is armed again, so only earlier dark calls count.
+    code->hot.dark = false;
     function = find(build(f), code);
     assert_float_equal(function->calls_estimated, 1500, 1);
 }
 
-// The rate follows from the function's share and the time that a call takes,
+// The rate is computed from the function's share and the mean time of a call,
 // whether the function is armed or dark.
 TEST_WITH(test_rate_by_shares, set_up, tear_down)
 {
@@ -385,19 +388,20 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
     code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->hot.dark = false; // armed again, with calls of a few moments only
+    // Armed again, so far with calls of a few moments only.
+    code->hot.dark = false;
     Counter_set(&code->hot.entries, 1005);
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->row.rate_at -= 1; // armed for a second by now
+    code->row.rate_at -= 1; // the function has now been armed for a second.
     Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
 
-// The function always calls a dark function, so samples say which part of the
-// function's total time is its own time.
+// The function always calls a dark function, so samples give the fraction of
+// the function's total time that is its own time.
 TEST_WITH(test_self_by_samples, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -408,26 +412,27 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
     Counter_set(&code->share.cumulative.total_ns, 1000000);
     Counter_set(&code->share.cpu.total_ns, 200000);
     Counter_set(&code->share.wait.total_ns, 50000);
-    Counter_set(&code->share.samples, 19); // too few samples
+    Counter_set(&code->share.samples, 19); // too few samples for an estimate.
     assert_true(isnan(find(build(f), code)->avg_cycles));
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
     assert_float_equal(Code_mean_cycles(code), 12500, 1e-6);
-    Counter_set(&code->hot.self_calls, 10); // ten timed calls of a hundred
+    // Ten calls of a hundred were timed.
+    Counter_set(&code->hot.self_calls, 10);
     Counter_set(&code->hot.self_cycles, 10 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
-    Counter_set(&code->hot.self_calls, 64); // enough timed calls
+    Counter_set(&code->hot.self_calls, 64); // enough timed calls for a mean.
     Counter_set(&code->hot.self_cycles, 64 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 7000, 1e-6);
     assert_int_equal(function->avg_estimated, 0);
 }
 
-// --- The sampler's -----------------------------------------------------------
+// --- Values from the sampler ------------------------------------------------
 
 TEST_WITH(test_shares, set_up, tear_down)
 {
@@ -439,14 +444,14 @@ TEST_WITH(test_shares, set_up, tear_down)
 
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
-    ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the time
+    ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the whole time.
     ShareValue_add(&code->share.wait, &now, 20e6);
     ShareValue_add(&code->share.cumulative, &now, 40e6);
     ShareValue_add(&hot->share.cpu, &now, 50e6);
     Counter_set(&code->share.samples, 12);
     Counter_set(&code->share.run_samples, 7);
     Counter_set(&code->hot.self_calls, 1);
-    // If there is a share, the timed cycles do not count.
+    // If there is a share, the timed cycles do not decide the order.
     Counter_set(&code->hot.self_cycles, 1000000);
     s = build(f);
     function = find(s, code);
@@ -459,7 +464,8 @@ TEST_WITH(test_shares, set_up, tear_down)
     assert_int_equal(function->run_samples, 7);
     assert_int_equal(s->functions[0].id, hot->hot.id);
     assert_false(isnan(s->sampler_hz));
-    assert_int_equal(s->sampler_samples, 0); // no thread was listed
+    // No thread was passed to the sampler.
+    assert_int_equal(s->sampler_samples, 0);
     assert_int_equal(s->sampler_lost, 0);
     assert_int_equal(s->sampler_in_hooks, 0);
     assert_int_equal(s->sampler_untimed, 0);
@@ -482,8 +488,8 @@ static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
     Engine_retire(&f->engine, code);
 }
 
-// Hooks cannot time a module's body, but the body should not come last because
-// of this.
+// Hooks cannot time the body of a module, but the body should not come last for
+// this reason.
 TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -493,7 +499,7 @@ TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
     retire(f, "<module>", 85000000, 0);
     retire(f, "also timed", 0, 9000);
     Collect_drain(&f->session);
-    s = build(f); // without a sampler, timed cycles set the order
+    s = build(f); // without a sampler, timed cycles decide the order.
     assert_int_equal(s->retired_count, 3);
     assert_string_equal(s->retired[0].name, "also timed");
     assert_string_equal(s->retired[1].name, "timed");
@@ -526,7 +532,7 @@ TEST_WITH(test_garbage_collections_are_in_the_overhead, set_up, tear_down)
     assert_int_equal(s->gc_generations[2].collections, 100000);
 }
 
-// --- While hooks run ---------------------------------------------------------
+// --- Snapshots while hooks run ----------------------------------------------
 
 struct Race {
     struct Fixture *fixture;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/call_edges: the queue keeps its order and its bound, also
-// between two threads.
+// Tests tracer/sample/call_edges: the queue of call edges keeps its order and
+// its limit, also between two threads.
 #include "tracer/sample/call_edges.h"
 
 #include <pthread.h>

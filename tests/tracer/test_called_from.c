@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/called_from: to which callers a function's time of the
-// whole run belongs, and what the report's line says about them.
+// Tests tracer/session/called_from: the callers to which a function's time in
+// the whole run belongs, and the line about them in the report.
 #include "tests/tracer/make_code.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"
@@ -14,13 +14,13 @@ static struct ShareTime at(double s)
     return (struct ShareTime){.ns = s * 1e9, .age = s, .full_ns = 1e9};
 }
 
-// --- Reading ---------------------------------------------------------------
+// --- Reading of the callers ------------------------------------------------
 
 struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
-    struct Code *callee;         // is not in the registry
-    struct Breakdown *breakdown; // the callers of `callee`
+    struct Code *callee;         // a function that is not in the registry.
+    struct Breakdown *breakdown; // time of `callee` for each of its callers.
 };
 
 static struct Code *add_code(struct Registry *registry, const char *name)
@@ -56,8 +56,8 @@ static void tear_down(struct Fixture *made)
     Registry_free(made->registry);
 }
 
-// Adds samples of `ms` in which the caller `id` has called the callee. An `id`
-// of 0 stands for an unknown caller.
+// Adds samples of `ms` in which the caller `id` has called `callee`. An `id` of
+// 0 stands for an unknown caller.
 static void called(struct Fixture *made, uint32_t id, double s, double ms)
 {
     struct ShareTime now = at(s);
@@ -83,7 +83,7 @@ static void expect_caller(const struct CalledFrom *from, size_t i,
     assert_float_equal(from->callers[i].part, part, 1e-6);
 }
 
-// No window has the first caller any more, but the run's total has it.
+// The first caller is no longer in the window, but in the totals of the run.
 TEST(test_parts_are_of_the_whole_run)
 {
     struct Fixture made = set_up();
@@ -110,12 +110,13 @@ TEST(test_callers_that_are_gone)
     struct CalledFrom from;
 
     Counter_set(&module->hot.entries, 1);
-    Retired_add(made.retired, module); // the module's name is "name"
+    // The name of the module's code is "name".
+    Retired_add(made.retired, module);
     Code_free(module);
     called(&made, 77, 1, 50);
-    called(&made, 78, 1, 20); // no record of this caller is left
+    called(&made, 78, 1, 20); // there is no record of this caller any more.
     called(&made, 0, 1, 10);
-    // The callee was the outermost frame.
+    // In this sample `callee` was the outermost frame.
     ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS);
     from = read(&made);
     assert_int_equal(from.count, 1);
@@ -125,7 +126,7 @@ TEST(test_callers_that_are_gone)
     tear_down(&made);
 }
 
-// --- Writing ---------------------------------------------------------------
+// --- Writing of the callers ------------------------------------------------
 
 static void expect(const struct CalledFrom *from, const char *expected)
 {

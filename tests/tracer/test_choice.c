@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/choice: which functions stay armed.
+// Tests tracer/budget/choice: the functions that stay armed.
 #include "tracer/budget/choice.h"
 #include "tracer/code/arming.h"
 
@@ -27,7 +27,7 @@ static struct Code *called(uint64_t calls, bool own)
     return code;
 }
 
-// The hooks of a call take 1 us, and all hooks may take `rate` seconds in a
+// The hooks of a call take 1 us, and all hooks may take `rate` seconds per
 // second.
 static void choose(double rate, bool sliced)
 {
@@ -76,8 +76,8 @@ TEST_WITH(test_the_cheapest, set_up, tear_down)
     assert_false(choice.left_out);
 }
 
-// The program's own handler comes before any library function. If the hooks of
-// a function cost too much, other functions are chosen instead.
+// The program's own handler is chosen before any function of a library. If the
+// hooks of a function cost too much, other functions are chosen instead.
 TEST_WITH(test_the_programs_own_first, set_up, tear_down)
 {
     struct Code *library[8], *handler = called(400, true);
@@ -92,7 +92,7 @@ TEST_WITH(test_the_programs_own_first, set_up, tear_down)
         expect(library[i], i < 6);
 }
 
-// If a span began with a call and lasts only a few milliseconds, it gives no
+// A span that began with a call and lasts only a few milliseconds gives no call
 // rate.
 TEST_WITH(test_a_short_span, set_up, tear_down)
 {
@@ -117,8 +117,8 @@ TEST_WITH(test_resumptions_cost, set_up, tear_down)
     expect(code, false);
 }
 
-// Hot code is no candidate, nor is code that has not been called, nor code that
-// is armed for good.
+// Hot code is no candidate, and neither is code that was not called or code
+// that is armed forever.
 TEST_WITH(test_no_candidates, set_up, tear_down)
 {
     struct Code *hot = called(10, false), *unseen = called(0, false);
@@ -132,13 +132,14 @@ TEST_WITH(test_no_candidates, set_up, tear_down)
     assert_null(item_of(hot));
     assert_null(item_of(unseen));
     assert_null(item_of(stays));
-    hot->hot.dark = false; // armed in a slice, with calls left until it is dark
+    // Armed in a slice, with calls left until it goes dark.
+    hot->hot.dark = false;
     choose(1, true);
     expect(hot, true);
 }
 
-// Between slices only armed functions are judged. An armed function stays armed
-// while its cost exceeds its part by at most a quarter.
+// Between slices only armed functions are candidates. An armed function stays
+// armed as long as its cost exceeds its fraction by at most a quarter.
 TEST_WITH(test_between_slices, set_up, tear_down)
 {
     struct Code *always = called(100, false), *sliced = called(100, false);
@@ -148,13 +149,13 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     sliced->spans.arming = ARMED_SLICES;
     choose(2e-3, false);
     assert_null(item_of(sliced));
-    assert_null(item_of(new));    // the span of this function is too short
-    assert_null(item_of(always)); // this function needs no change
+    assert_null(item_of(new));    // the span of this function is too short.
+    assert_null(item_of(always)); // this function needs no change.
     assert_float_equal(choice.stays_s, 100e-6, 1e-9);
     now += SECOND;
     choose(2e-3, false);
     expect(new, true);
-    for (int i = 0; i < 30; i++) { // the function's hooks become expensive
+    for (int i = 0; i < 30; i++) { // the function's hooks become expensive.
         now += SECOND;
         Counter_add(&always->hot.entries, 1100);
         choose(2e-3, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/clock: which counter is chosen, its rate, and how refining
-// changes the rate.
+// Tests tracer/base/clock: the choice of the time stamp counter, its rate, and
+// changes of the rate by Clock_refine.
 #include "tracer/base/clock.h"
 #include "tracer/base/tsc_guard.h"
 
@@ -38,7 +38,8 @@ static void rest(long ms)
     nanosleep(&time, NULL);
 }
 
-// Holds a reading and the earliest and latest time at which it was made.
+// A reading, and the earliest and the latest time at which it can have been
+// made.
 struct Moment {
     uint64_t from_ns, ticks, to_ns;
 };
@@ -94,8 +95,8 @@ TEST(test_counter_needs_an_invariant_tsc)
 #endif
 }
 
-// Simulates a machine that has slept for a second while the raw clock stood
-// still.
+// Simulates a machine that has slept for a second while CLOCK_MONOTONIC_RAW
+// stood still.
 TEST(test_a_contradiction_is_dropped)
 {
     struct Clock clock;
@@ -111,7 +112,7 @@ TEST(test_a_contradiction_is_dropped)
     Clock_refine(&clock);
     assert_true(Clock_hz(&clock) == hz);
     assert_true(Clock_error(&clock) == error);
-    // The counter has started again from zero.
+    // The time stamp counter has started again from zero.
     clock.start_ticks += (uint64_t)(2e6 * hz);
     Clock_refine(&clock);
     assert_true(Clock_hz(&clock) == hz);
@@ -119,7 +120,7 @@ TEST(test_a_contradiction_is_dropped)
 
 TEST(test_seconds_count_from_the_start)
 {
-    // Times are read before and after the start, and before and after the
+    // The times are read before and after the start, and before and after the
     // reading.
     uint64_t unix_from = unix_ns(), raw_from = raw_ns(), raw_to, unix_to;
     struct Clock clock;
@@ -150,10 +151,11 @@ TEST(test_without_a_counter_ticks_are_nanoseconds)
     clock.counter = false;
     ticks = Clock_read(&clock);
     assert_true(ticks > before && ticks <= raw_ns());
-    Clock_refine(&clock); // refining changes nothing then
+    Clock_refine(&clock); // Clock_refine then changes nothing.
 }
 
-// The guard handles only the faults that reading the counter causes.
+// The guard only handles faults that are caused by reading the time stamp
+// counter.
 TEST(test_a_segmentation_fault_that_was_sent_ends_the_process)
 {
     const struct rlimit no_core = {0, 0};
@@ -162,7 +164,8 @@ TEST(test_a_segmentation_fault_that_was_sent_ends_the_process)
 
     if (child == 0) {
         setrlimit(RLIMIT_CORE, &no_core);
-        signal(SIGSEGV, SIG_DFL); // cmocka has installed a handler
+        // Removes the handler that cmocka has installed.
+        signal(SIGSEGV, SIG_DFL);
         TscGuard_start(NULL);
         kill(getpid(), SIGSEGV);
         _exit(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/code: the sites and instruction numbers laid out from
-// bytecode, callers, re-arming, and the figures derived from counters.
+// Tests tracer/code/code: sites and instruction numbers, callers, re-arming,
+// and values that are computed from counters.
 #include "tracer/code/code.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -17,8 +17,8 @@
 
 static struct Opcodes opcodes;
 
-// A generator with a loop and a condition has every kind of site, caches, and
-// an instruction with a prefix.
+// A generator with a loop and a condition, which has every kind of site, inline
+// caches, and an instruction with a prefix.
 // clang-format off
 static const uint8_t GENERATOR[] = {
     RESUME, 0,            // unit 0
@@ -94,7 +94,7 @@ TEST(test_sites_are_where_events_fire)
     Code_free(code);
 }
 
-// Within a budget the program's own functions are armed before those of
+// Within a budget, the program's own functions are armed before functions of
 // libraries.
 TEST(test_whose_code_it_is)
 {
@@ -121,7 +121,8 @@ TEST(test_whose_code_it_is)
     }
 }
 
-// In this code the offsets of unit 11 and of all later units are far.
+// In this code the offsets of code unit 11 and of all later units are far
+// (HOOK_FAR).
 TEST(test_what_hooks_cost_is_known_by_site)
 {
     static const struct {
@@ -162,7 +163,7 @@ TEST(test_what_hooks_cost_is_known_by_site)
 
 TEST(test_odd_sizes)
 {
-    // The cache of FOR_ITER is missing.
+    // The inline cache of FOR_ITER is missing.
     const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1};
     const uint8_t odd[] = {RESUME, 0, RETURN_VALUE};
     struct Code *code = code_of(cut, 0, 500, false);
@@ -180,8 +181,9 @@ TEST(test_odd_sizes)
     Code_free(code);
 }
 
-// The code has more units than a site can name and more sites than the map can
-// hold. Units that do not fit have no site, and no number wraps around.
+// The code has more units than the number in a site can count, and more sites
+// than the map can hold. Units that do not fit have no site, and no number
+// wraps around.
 TEST(test_huge_code)
 {
     enum { COUNT = 70000 };
@@ -203,7 +205,7 @@ TEST(test_huge_code)
 
     for (size_t i = 0; i < COUNT; i++)
         bytecode[2 * i] = i % 2 ? CACHE : POP_JUMP_IF_FALSE;
-    // 32768 branches, with two arms each
+    // 32768 branches, each with two arms
     code = code_of(bytecode, 2 * COUNT, 500, true);
     assert_int_equal(code->layout.site_count, UINT16_MAX - 1);
     assert_int_equal(Code_site(code, 4)->unit, 2);
@@ -213,7 +215,7 @@ TEST(test_huge_code)
 
 // --- Callers -----------------------------------------------------------------
 
-// Code that never goes dark may get new callers for ever.
+// Code that never goes dark can get new callers without end.
 TEST(test_callers_of_the_never_dark_are_bounded)
 {
     struct Code *code = generator(0, false);
@@ -227,8 +229,8 @@ TEST(test_callers_of_the_never_dark_are_bounded)
 }
 
 // The epoch changes when the first callee goes dark, and again when no callee
-// is dark any more. So a call in which callees went dark and were armed again
-// does not count as a call without dark callees.
+// is dark any more. A call in which callees went dark and were armed again
+// therefore does not count as a call without dark callees.
 TEST(test_epoch_marks_dark_spells)
 {
     struct Code *code = generator(500, false);
@@ -243,7 +245,8 @@ TEST(test_epoch_marks_dark_spells)
     assert_int_equal(code->hot.dark_callees, 1);
     Code_lose_dark_callee(code);
     assert_int_equal(code->hot.epoch, epoch + 2);
-    Code_lose_dark_callee(code); // one call too many does not wrap around
+    // One call too many does not make the number negative.
+    Code_lose_dark_callee(code);
     assert_int_equal(code->hot.dark_callees, 0);
     assert_int_equal(code->hot.epoch, epoch + 2);
     Code_free(code);
@@ -256,7 +259,7 @@ static void expect_epochs(const struct Code *code, bool blocks)
     assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
 }
 
-// Epoch 0 would equal the mark for "no epoch".
+// Epoch 0 would be equal to the value that means "no epoch".
 TEST(test_the_epoch_wraps_to_one)
 {
     struct Code *code = generator(500, false);
@@ -274,7 +277,7 @@ TEST(test_a_dark_jump_breaks_blocks)
     struct Code *code = generator(500, false);
 
     Code_darken_site(code,
-                     // The site is redundant: no event is missed.
+                     // The site is redundant, so no event is missed.
                      &code->layout.sites[1]);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
@@ -307,15 +310,17 @@ TEST(test_rearm_gives_each_site_its_hits_anew)
     Code_rearm(code, 500, true, 0);
     assert_false(code->hot.dark);
     assert_false(code->hot.closed);
-    assert_false(code->hot.exact); // events missed earlier stay missed
+    // Events that were missed earlier stay missed.
+    assert_false(code->hot.exact);
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(jump->dark, 0);
-    Code_rearm(code, 20, true, 0); // the site has a later stop already
+    // The site already has a higher limit of hits.
+    Code_rearm(code, 20, true, 0);
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(Code_site(code, 0)->stop_at, 500);
-    assert_int_equal(iter->stop_at, 1); // the site goes dark at its next hit
+    assert_int_equal(iter->stop_at, 1); // the site goes dark at its next hit.
     Code_rearm(code, 0, true, 0);
     assert_true(code->hot.stop_at == CODE_NEVER);
     assert_true(jump->stop_at == CODE_NEVER);
@@ -338,7 +343,7 @@ TEST(test_end_of_a_slice)
     assert_int_not_equal(code->hot.epoch, epoch);
     code->spans.ended = false;
     Code_arm(code, 0, true);
-    Code_end_slice(code); // the function is armed for good
+    Code_end_slice(code); // the function is armed forever.
     assert_false(code->spans.ended);
     assert_true(code->hot.stop_at == CODE_NEVER);
     Code_free(code);
@@ -357,15 +362,16 @@ TEST(test_links)
         assert_true(Code_has_caller(codes[i], caller->hot.id));
     }
     assert_int_equal(caller->hot.dark_callees, 35);
-    assert_int_equal(caller->links.callee_count, 64); // the most that are kept
-    for (unsigned i = 0; i < 64; i++) // the newest callees are kept
+    // The largest number of callees that are kept.
+    assert_int_equal(caller->links.callee_count, 64);
+    for (unsigned i = 0; i < 64; i++) // the newest callees are kept.
         assert_int_equal(caller->links.callees[i], i < 6 ? 164 + i : 100 + i);
     for (unsigned i = 0; i < 70; i++)
         Code_free(codes[i]);
     Code_free(caller);
 }
 
-// --- Figures -----------------------------------------------------------------
+// --- Values computed from counters ------------------------------------------
 
 TEST(test_mean_takes_waits_in)
 {
@@ -376,16 +382,16 @@ TEST(test_mean_takes_waits_in)
     Counter_set(&code->hot.self_cycles, 1000);
     Counter_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
-    // A quarter of the wait is the function's own.
+    // A quarter of the waiting time is the function's own.
     Counter_set(&code->share.wait.total_ns, 400);
     Counter_set(&code->share.wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
     Code_free(code);
 }
 
-// A call takes 3000 ticks at 2 GHz, that is 1500 ns. Since the function went
-// dark, samples found it running for 9 ms and waiting for 6 ms. 15 ms / 1500 ns
-// = 10000 calls.
+// A call takes 3000 ticks at 2 GHz, which are 1500 ns. Since the function went
+// dark, samples found it running for 9 ms and waiting for 6 ms. The estimate is
+// 15 ms / 1500 ns = 10000 calls.
 TEST(test_dark_calls_are_sampled_time_by_mean)
 {
     struct Code *code = generator(500, false);
@@ -393,7 +399,7 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
-    assert_true(isnan(Code_dark_calls(code, 2e9))); // there is no mean yet
+    assert_true(isnan(Code_dark_calls(code, 2e9))); // there is no mean yet.
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
@@ -403,21 +409,21 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     Counter_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
     Counter_set(&code->share.wait_to_run.total_ns,
-                3000000); // waiting to run is not part of a call
+                3000000); // waiting for the GIL or a CPU is not part of a call.
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    // the function's spans say how many calls it had
+    // The function's spans give the number of its calls.
     code->spans.arming = ARMED_SLICES;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->spans.arming = ARMED_HOT;
-    Counter_set(&code->hot.self_cycles, 0); // the mean is zero
+    Counter_set(&code->hot.self_cycles, 0); // the mean is zero.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
 }
 
-// The time of a past dark spell is kept until the mean is made of enough calls.
-// If the mean were made of one call that took twice as long, the estimate would
-// stay half as large.
+// The sampled time of a past dark period is kept until enough calls were timed
+// for a mean. If the mean were that of one call which took twice as long, the
+// estimate would stay half as large.
 TEST(test_calls_of_early_spells)
 {
     struct Code *code = generator(500, false);
@@ -425,7 +431,7 @@ TEST(test_calls_of_early_spells)
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 6000000);
-    Code_end_dark(code, 2e9); // no call is timed yet
+    Code_end_dark(code, 2e9); // no call is timed yet.
     code->hot.dark = false;
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->hot.self_calls, 1);
@@ -448,20 +454,20 @@ TEST(test_calls_of_early_spells)
     Counter_set(&code->share.cpu.total_ns, 12000000);
     Code_end_dark(code, 2e9);
     code->hot.dark = false;
-    Counter_set(&code->hot.self_calls, 1000); // the present cost of calls
-    // does not change the earlier estimate
+    Counter_set(&code->hot.self_calls, 1000); // the present cost of calls.
+    // The present cost does not change the earlier estimate.
     Counter_set(&code->hot.self_cycles, 1000000);
     assert_float_equal(code->cold.dark_calls, 8000, 1e-6);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     Code_free(code);
 }
 
-// A call takes 1000 ns at 2 GHz. If no sample was taken, one sample of 5 ms may
-// have been missed. So the error is 5000 calls if no sample was taken. 99
-// samples of 4 ms are 396 000 calls, with an error of 40 000. The standard
-// deviation of the 1600 timed calls is their mean. As the calls of one re-arm
-// window are alike, this adds an error of a tenth. If almost no calls could be
-// timed, the mean is also made of samples.
+// A call takes 1000 ns at 2 GHz. If no sample was taken, one sample of 5 ms can
+// have been missed. The error is therefore 5000 calls if no sample was taken.
+// 99 samples of 4 ms are 396 000 calls, with a standard error of 40 000 calls.
+// The standard deviation of the 1600 timed calls is equal to their mean. The
+// calls of one re-arm window are alike, so the timed calls add an error of a
+// tenth. If almost no calls could be timed, the mean is computed from samples.
 TEST(test_by_how_much_estimated_calls_are_off)
 {
     struct Code *code = generator(500, false);
@@ -484,7 +490,7 @@ TEST(test_by_how_much_estimated_calls_are_off)
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
                        1e-3);
     Counter_set(&code->share.wait.total_ns, 0);
-    // The mean is made of six timed calls and at least 20 samples.
+    // The mean is computed from six timed calls and at least 20 samples.
     Counter_set(&code->hot.self_calls, 6);
     Counter_set(&code->hot.total_cycles, 3200000);
     Counter_set(&code->share.samples, 99);

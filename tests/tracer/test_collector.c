@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/collector: it empties rings into the timeline, builds
-// snapshots for waiting threads, and frees retired code that readers still
-// hold.
+// Tests tracer/session/collector: the collector's thread empties rings into the
+// timeline, builds snapshots for waiting threads, and frees retired code that
+// readers still use.
 #include "tracer/session/collector.h"
 
 #include "tests/formats/frozen.h"
@@ -39,7 +39,7 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// Waits up to a minute for another thread to make `condition` true.
+// Waits for up to a minute until another thread has made `condition` true.
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
         for (int tries_ = 0; tries_ < 60000 && !(condition); tries_++)         \
@@ -56,7 +56,7 @@ static double newest_uptime(struct Fixture *f)
     return uptime;
 }
 
-// --- Waiting -----------------------------------------------------------------
+// --- Threads that wait for a snapshot ---------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
 
@@ -74,7 +74,7 @@ TEST_WITH(test_each_wait_is_for_a_fresh_one, set_up, tear_down)
         assert_int_equal(Collector_wait(f->collector, 60000), 0);
         uptime = newest_uptime(f);
         assert_true(uptime > before);
-        // The snapshot is built after the request.
+        // The snapshot was built after the request.
         assert_true(uptime > asked - 1e-3);
         before = uptime;
     }
@@ -148,7 +148,7 @@ TEST_WITH(test_start_and_stop, set_up, tear_down)
     assert_true(Worker_cpu_ns(&f->collector->worker) > 0);
 }
 
-// --- The retired -------------------------------------------------------------
+// --- Retired code -----------------------------------------------------------
 
 struct Race {
     struct Fixture *fixture;
@@ -178,7 +178,7 @@ static void *read_registry(void *context)
     return NULL;
 }
 
-// Drains like an export.
+// Drains rings as an export does.
 static void *drain_too(void *context)
 {
     struct Race *race = context;
@@ -229,7 +229,7 @@ TEST_WITH(test_code_goes_under_readers, set_up, tear_down)
     NameQuery_release(&query);
 }
 
-// In every snapshot a code object is in exactly one place.
+// In every snapshot each code object is in exactly one of the lists.
 static void *build_always(void *context)
 {
     struct Race *race = context;
@@ -250,7 +250,8 @@ static void *build_always(void *context)
             calls += snapshot->retired[i].calls;
             objects += snapshot->retired[i].objects;
         }
-        // Code objects made in the meantime may be in the snapshot.
+        // Code objects that were made in the meantime can also be in the
+        // snapshot.
         race->wrong +=
             objects != calls || objects < at_least || objects > race->made + 1;
         race->read++;
@@ -264,7 +265,7 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
-    // There are enough code objects, so that a builder sees the list change.
+    // There are so many code objects that a builder sees the list change.
     struct Code *alive[1000] = {NULL};
     pthread_t thread;
 
@@ -278,8 +279,8 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
         Counter_add(&(*slot)->hot.entries, 1);
         Code_touch(*slot);
         race.made++;
-        // A snapshot is built for each 200 code objects or so, however fast it
-        // is.
+        // A snapshot is built for about every 200 code objects, however fast
+        // the builder is.
         while (race.read < i / 200)
             sched_yield();
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/control in virtual time: when the governor wakes up and
-// what it does then.
+// Tests tracer/budget/control in virtual time: the governor's wake-ups, and the
+// work at each wake-up.
 #include "tracer/budget/control.h"
 
 #include <math.h>
 
 #include "tests/unit.h"
 
-// Simulates a program that keeps a part of a core busy. The governor reads this
-// struct at each wake-up.
+// A simulated program that uses a fraction of a core. The governor reads struct
+// World at each wake-up.
 struct World {
     struct Control control;
     struct Budget budget;
@@ -28,8 +28,8 @@ static void begin(struct World *w, double share)
     assert_true(Control_begin(&w->control, w->now_s) < 0.1);
 }
 
-// The governor sleeps for `s` seconds, in which hooks take `hooks`, and wakes
-// up.
+// The governor sleeps for `s` seconds, in which hooks take `hooks` seconds, and
+// then wakes up.
 static void wake(struct World *w, double s, double hooks)
 {
     struct ControlReading reading = {.newest_code = w->codes};
@@ -56,8 +56,8 @@ static void run(struct World *w, double s)
         wake(w, Control_pause(&w->control, w->now_s, w->more), 0);
 }
 
-// At 1 % of a core, a full hold comes every 0.2 s and a ranking every few
-// seconds.
+// With an allowance of 1 % of a core, a full hold of the GIL comes every 0.2 s
+// and a ranking every few seconds.
 TEST(test_steady_work)
 {
     struct World w;
@@ -66,13 +66,13 @@ TEST(test_steady_work)
     run(&w, 100);
     assert_true(w.full > 400 && w.full < 520);
     assert_true(w.wakes - w.full < 10);
-    // 1 ms each is 5 % of 0.01 in 2 s
+    // Rankings of 1 ms each are 5 % of the allowance (0.01) in 2 s.
     assert_true(w.ranks > 25 && w.ranks < 40);
     assert_true(w.decision.arm_new);
     assert_false(w.control.overdrawn);
 }
 
-// With a small allowance, a hold comes every two seconds.
+// With a small allowance, a hold of the GIL comes every two seconds.
 TEST(test_a_small_budget)
 {
     struct World w;
@@ -82,8 +82,8 @@ TEST(test_a_small_budget)
     assert_true(w.full >= 49 && w.full < 60);
 }
 
-// In a program that mostly sleeps, a hold takes twice as long and comes half as
-// often. The allowance is the same.
+// In a program that mostly sleeps, a hold of the GIL takes twice as long and
+// comes half as often. The allowance is the same as in a program that works.
 TEST(test_a_light_program)
 {
     struct World w;
@@ -93,7 +93,7 @@ TEST(test_a_light_program)
     run(&w, 100);
     assert_true(w.full > 140 && w.full < 180);
     begin(&w, 0.01);
-    w.cores = 0.15; // the allowance is that of a fifth of a core
+    w.cores = 0.15; // the allowance is that of a fifth of a core.
     run(&w, 100);
     assert_true(w.full > 49 && w.full < 65);
 }
@@ -114,7 +114,7 @@ TEST(test_in_debt)
     assert_true(Control_may_hurry(&w.control));
 }
 
-// While there is much new code, its cost is read every 20 ms or so, until half
+// During a burst of new code, the account is read about every 20 ms, until half
 // a second after the last new code.
 TEST(test_a_burst_of_code)
 {
@@ -134,7 +134,7 @@ TEST(test_a_burst_of_code)
     run(&w, 10);
     assert_false(w.control.burst);
     assert_true(w.wakes - before < 90);
-    w.codes += 3; // a few new code objects make no burst
+    w.codes += 3; // a few new code objects are no burst.
     run(&w, 0.3);
     assert_false(w.control.burst);
 }
@@ -150,7 +150,7 @@ TEST(test_without_a_budget)
     assert_true(w.decision.sampler_hz == 0);
 }
 
-// A clock that jumps forwards or backwards causes no delay of more than a
+// A clock that jumps forwards or backwards delays nothing by more than a
 // second.
 TEST(test_a_clock_that_jumps)
 {
@@ -177,5 +177,5 @@ TEST(test_a_viewers_request)
     assert_true(Control_may_wake(&next_s, 100));
     assert_false(Control_may_wake(&next_s, 100.01));
     assert_true(Control_may_wake(&next_s, 100.06));
-    assert_true(Control_may_wake(&next_s, 1)); // the clock went back
+    assert_true(Control_may_wake(&next_s, 1)); // the clock has gone back.
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/hook/counting and the ring that it empties. Hits that are
-// counted late must give the same counters as hits that are counted at once.
-// Other tests check sites that go dark while hits are on their way, full rings,
-// and a hook and a collector that run together.
+// counted late must change the counters in the same way as hits that are
+// counted at once. Other tests cover sites that go dark while their hits are in
+// the ring, full rings, and a hook and a collector that run together.
 #include "tracer/hook/counting.h"
 
 #include "tracer/code/arming.h"
@@ -16,7 +16,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_function.h"
 
-// The same values as in counting.c.
+// These values are the same as in counting.c.
 enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 };
 
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
@@ -27,7 +27,8 @@ static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
-    struct Counting counting; // comes first because its lines are aligned
+    // Comes first because its cache lines are aligned.
+    struct Counting counting;
     struct Registry *registry;
     struct Contention contention;
     struct Opcodes opcodes;
@@ -59,7 +60,7 @@ static struct Code *add(struct Fixture *f, uint64_t threshold)
     return make(f, LOOP, sizeof LOOP, threshold);
 }
 
-// --- A hook, in the late way and in the other one ----------------------------
+// --- A hook whose hits are counted late or at once --------------------------
 
 static struct Hit make_hit(const struct Code *code, enum HitKind kind,
                            size_t unit, uint32_t depth, uint64_t ticks)
@@ -123,21 +124,21 @@ static void push_call(struct Fixture *f, const struct Code *code,
     push(f, &leave);
 }
 
-// --- Late is as good as at once ----------------------------------------------
+// --- Equal counters, late or at once ----------------------------------------
 
 enum { FUNCTIONS = 6, WORLDS = 2 };
 
-// Runs one program twice: in one world hits are counted late, in the other at
-// once.
+// Runs one program in two worlds: hits are counted late in one world, and at
+// once in the other.
 struct Chaos {
     struct Fixture *worlds[WORLDS];
     struct Code *codes[WORLDS][FUNCTIONS];
     bool generator[FUNCTIONS];
-    bool other; // the second thread runs
+    bool other; // true if the second thread runs.
     uint32_t depth;
     uint64_t ticks;
-    uint64_t late; // hits that are counted late
-    uint64_t dark; // hits of sites that the table has as dark
+    uint64_t late; // number of hits that are counted late.
+    uint64_t dark; // number of hits of sites that are in the dark table.
 };
 
 enum { LATE, AT_ONCE };
@@ -148,7 +149,7 @@ static struct ThreadTrace *running(const struct Chaos *chaos, int world)
                         : chaos->worlds[world]->trace;
 }
 
-// Counts a hit as python/hooks/call.c does.
+// Counts a hit at once, as python/hooks/call.c does.
 static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
                         struct Code *code, const struct Hit *hit)
 {
@@ -157,7 +158,7 @@ static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
     Counting_end(&f->counting);
 }
 
-// No hook is taken out here, so a dark site is hit again.
+// No hook is removed in this test, so a dark site has more hits.
 static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
                      size_t unit, size_t to)
 {
@@ -199,14 +200,14 @@ static void rearm(const struct Chaos *chaos, unsigned n)
     }
 }
 
-// Other threads had the CPU before the next hit.
+// Before the next hit, other threads had the CPU for `ticks` ticks.
 static void take(const struct Chaos *chaos, long ticks)
 {
     push_ticks(chaos->worlds[LATE], HIT_TAKEN, (uint64_t)ticks);
     running(chaos, AT_ONCE)->taken = ticks;
 }
 
-// Returns the function on top in the world that counts at once.
+// Returns the function on top of the stack in the world that counts at once.
 static unsigned on_top(const struct Chaos *chaos, unsigned otherwise)
 {
     const struct Code *code = running(chaos, AT_ONCE)->top->code;
@@ -239,7 +240,7 @@ static void enter_or_resume(struct Chaos *chaos, unsigned n, long choice)
         hit_both(chaos, n, HIT_THROW, 4, 0);
 }
 
-// Makes any event at random, even events that no program causes.
+// Makes a random event, even an event that no program can cause.
 static void turn(struct Chaos *chaos)
 {
     unsigned n = (unsigned)(lrand48() % FUNCTIONS);
@@ -264,7 +265,7 @@ static void turn(struct Chaos *chaos)
     else if (choice < 960)
         switch_thread(chaos);
     else if (choice < 965)
-        chaos->ticks += 5000; // more ticks than long_span
+        chaos->ticks += 5000; // more ticks than long_span.
     else if (choice < 970)
         rearm(chaos, n);
     else if (choice < 975)
@@ -411,8 +412,8 @@ TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
     assert_true(chaos.dark > 100 * (uint64_t)seeds);
 }
 
-// A program that runs for long fills the ring many times. A slot's later hits
-// count as its first hit does.
+// A program that runs for a long time fills the ring many times. Later hits in
+// a slot of the ring count like the first hit in this slot.
 TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -429,7 +430,7 @@ TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
 
 // --- Thresholds --------------------------------------------------------------
 
-// Hits that are on their way when a site goes dark do not count.
+// If a site goes dark, its hits that are already in the ring do not count.
 TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -447,18 +448,19 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
         push(f, &jump);
         push(f, &leave);
     }
-    assert_false(is_dark(f, &enter)); // the hits are not counted yet
+    // The hits in the ring are not counted yet.
+    assert_false(is_dark(f, &enter));
     Counting_catch_up(&f->counting);
     assert_true(is_dark(f, &enter) && is_dark(f, &jump) && is_dark(f, &leave));
     assert_true(code->hot.dark);
     expect_calls(code, 10, 10, 100, 100);
     assert_int_equal(Counter_get(&code->layout.sites[JUMP_SITE].hits), 10);
     assert_int_equal(Counter_get(&code->layout.sites[RETURN_SITE].hits), 10);
-    // The enter hook is taken out.
+    // The hook of the enter site is removed.
     assert_true(count_now(f, f->trace, code, &enter));
     assert_true(is_dark(f, &enter));
     expect_calls(code, 10, 10, 100, 100);
-    // Each hook takes the time of its kind nevertheless.
+    // Each hook nevertheless takes the time of its kind.
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
     memcpy(f->cost, COST, sizeof COST);
     push(f, &jump);
@@ -466,14 +468,15 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
     Counting_catch_up(&f->counting);
     assert_int_equal(Counter_get(&f->trace->overhead),
                      COST[HOOK_JUMP] + COST[HOOK_LEAVE]);
-    // Unit 1 has no site to disable.
+    // Code unit 1 has no site that could be disabled.
     leave = make_hit(code, HIT_LEAVE, 1, 1, 500000);
     push(f, &leave);
     Counting_catch_up(&f->counting);
     assert_false(is_dark(f, &leave));
 }
 
-// When a site is armed again, the table keeps the site until the next hit.
+// If a site is armed again, the dark table keeps the site until the site's next
+// hit.
 TEST_WITH(test_armed_again, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -498,8 +501,8 @@ TEST_WITH(test_armed_again, set_up_free, tear_down)
 
 // --- Threads -----------------------------------------------------------------
 
-// After a fork only the forking thread is in the child, and the lock is still
-// held in the child.
+// After a fork only the forking thread is in the child, and the counting lock
+// is still held in the child.
 TEST_WITH(test_after_a_fork, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -511,13 +514,13 @@ TEST_WITH(test_after_a_fork, set_up_free, tear_down)
     Counting_begin(&f->counting);
     Counting_after_fork(&f->counting);
     assert_ptr_equal(f->counting.ring.trace, HIT_RING_NOBODY);
-    push_call(f, code, 1, 200, 10); // no thread owns these hits
+    push_call(f, code, 1, 200, 10); // no thread owns these hits.
     Counting_catch_up(&f->counting);
     expect_calls(code, 1, 1, 10, 10);
 }
 
-// A fork that the interpreter does not know of may come between another
-// thread's hits.
+// A fork that the interpreter does not know of can happen between the hits of
+// another thread.
 TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -537,7 +540,7 @@ TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
     expect_calls(code, 1, 1, 10, 10);
 }
 
-// --- What is not known -------------------------------------------------------
+// --- Unknown threads and code -----------------------------------------------
 
 TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
 {
@@ -545,10 +548,10 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
     const struct Code *code = add(f, 0);
     struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
 
-    push(f, &hit); // no thread has been named yet
+    push(f, &hit); // no hit has named a thread yet.
     Counting_catch_up(&f->counting);
     push_thread(f, f->trace);
-    // No code object is at this address.
+    // There is no code object at this address.
     hit.who = Hit_who(code->who.address + 32, HIT_ENTER);
     push(f, &hit);
     hit.who = Hit_who(0, HIT_ENTER);
@@ -558,7 +561,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
             make_hit(code, (enum HitKind)kind, code->layout.unit_count, 1, 200);
         push(f, &hit);
     }
-    // Adaptive mode takes this hook out.
+    // Without precise mode, this hook is removed.
     hit = make_hit(code, HIT_STEP, 1, 1, 200);
     push(f, &hit);
     Counting_catch_up(&f->counting);
@@ -569,7 +572,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
         assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
 }
 
-// The next code object at this address is another code object.
+// The next code object at the same address is a different one.
 TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -587,7 +590,7 @@ TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
     Counting_forget(&f->counting, code);
     Registry_retire(f->registry, code, 500);
     Counting_end(&f->counting);
-    push_call(f, code, 1, 600, 10); // the hits belong to no code object now
+    push_call(f, code, 1, 600, 10); // the hits belong to no code object now.
     Counting_catch_up(&f->counting);
     next =
         Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, false);
@@ -598,7 +601,7 @@ TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
     expect_calls(next, 1, 1, 10, 10);
 }
 
-// --- Room --------------------------------------------------------------------
+// --- Room in the ring -------------------------------------------------------
 
 static int wake_ups(struct Fixture *f)
 {
@@ -631,8 +634,8 @@ TEST_WITH(test_half_full_wakes_once, set_up_free, tear_down)
     assert_int_equal(wake_ups(f), 2);
 }
 
-// A hook that finds its ring full counts the hits itself if no other thread
-// does.
+// A hook that finds the ring full counts the hits itself if no other thread
+// counts.
 TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -650,8 +653,9 @@ TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
     fill(f, 1);
 }
 
-// A thread stops while it counts, because a timeline's ring is full. At first
-// all hits are still in the ring. Later some hits have been counted.
+// A thread stops in the middle of counting, because a ring of the timeline is
+// full. At first all hits are still in the ring. Later some of the hits have
+// been counted.
 struct Halt {
     struct Fixture *f;
     pthread_t hook;
@@ -669,9 +673,9 @@ static void *make_room(void *context)
     return NULL;
 }
 
-// The hook finds its ring full, and goes on as soon as the ring has a free
-// slot. The hook does not wait for the lock, which stays held until the hook
-// has gone.
+// A hook that finds the ring full goes on as soon as the ring has a free slot.
+// The hook does not wait for the counting lock, which is held until the hook
+// has returned.
 static void halt(void *context, void *producer)
 {
     struct Halt *there = context;
@@ -686,7 +690,8 @@ static void halt(void *context, void *producer)
         count = AT_A_TIME;
         pthread_create(&there->hook, NULL, make_room, there);
         sem_wait(&there->begun);
-        usleep(10000); // long enough for the hook to find no room
+        // Long enough for the hook to find that there is no room.
+        usleep(10000);
     } else if (there->times == 1) {
         pthread_join(there->hook, NULL);
     }
@@ -719,13 +724,13 @@ TEST_WITH(test_room_while_another_counts, set_up_free, tear_down)
     assert_int_equal(Counter_get(&code->hot.entries), HIT_RING_HITS / 2 - 1);
 }
 
-// --- A hook and a collector at a time ----------------------------------------
+// --- A hook and a collector at the same time --------------------------------
 
 struct Both {
     struct Fixture *f;
     struct Code *code, *dark;
     uint64_t calls;
-    uint64_t out; // enters of `dark` that were not counted
+    uint64_t out; // number of enters of `dark` that were not counted.
     atomic_bool done;
 };
 
@@ -799,7 +804,7 @@ TEST_WITH(test_two_at_a_time_and_a_threshold, set_up_free, tear_down)
     assert_int_equal(Counter_get(&both.code->hot.entries), both.calls);
 }
 
-// --- A hit -------------------------------------------------------------------
+// --- Limits of the numbers in a hit -----------------------------------------
 
 TEST_WITH(test_the_limits_of_a_hit, set_up_free, tear_down)
 {
@@ -853,8 +858,8 @@ static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
     memset(f, 0, sizeof *f);
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // The clock is so fast that no span is long, so the kernel is never asked
-    // about a span.
+    // The clock is so fast that no interval between events is long, so the
+    // kernel is never asked about one.
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/cpu_timer on real threads. Samples must come for all CPU
+// Tests tracer/sample/cpu_timer on real threads. Samples must cover all CPU
 // time and belong to the right thread, and no signal may do harm, whoever sends
-// it and however late it comes. The program must notice nothing.
-#define _GNU_SOURCE 1 // for gettid()
+// it and however late it comes. The traced program must not notice the timers.
+#define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
 #include "tracer/sample/cpu_timer.h"
@@ -27,7 +27,7 @@
 #define MS 1000000u
 #define CODE 0x1000
 #define DEEP (WALK_DEPTH + 20)
-#define LIMIT_NS (60000ull * MS) // limit on CPU time and on waiting
+#define LIMIT_NS (60000ull * MS) // limit in ns of CPU time and of waiting.
 
 struct FakeFrame {
     uintptr_t code, previous, instruction;
@@ -50,10 +50,10 @@ static const struct FrameLayout LAYOUT = {
 static struct Registry *registry;
 static struct Clock counter;
 static struct CpuTimers timers;
-static struct FakeThread python; // belongs to the thread that runs the tests
+static struct FakeThread python; // the thread that runs the tests.
 
-// Makes a stack. The outermost frame has the code CODE + 16, and each further
-// frame has the next code.
+// Makes the stack of a thread. The outermost frame has the code CODE + 16, and
+// each inner frame has the next code.
 static void make_stack(struct FakeThread *thread, uintptr_t code,
                        unsigned depth)
 {
@@ -68,8 +68,9 @@ static void make_stack(struct FakeThread *thread, uintptr_t code,
     thread->top = (uintptr_t)&thread->frames[depth];
 }
 
-// The handler must run on the alternate stack, because a program's own stack
-// may be small. System calls that the signal interrupts must be restarted.
+// The signal handler must run on the alternate stack, because a program's own
+// stack can be small. System calls that the signal interrupts must be
+// restarted.
 static void expect_flags(void)
 {
     struct sigaction action;
@@ -127,7 +128,7 @@ static uint64_t taken(const struct CpuTimer *timer)
     return Counter_get(&timer->taken);
 }
 
-// Spins until there are `count` samples of this thread.
+// Spins until this thread has `count` samples.
 static void spin_until(const struct CpuTimer *timer, uint64_t count)
 {
     uint64_t from = cpu_ns();
@@ -187,15 +188,15 @@ TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
     assert_true(CpuTimer_covered_ns(timer) <= cpu_ns());
     handlers = Counter_get(&timer->handler_ticks);
     assert_true(handlers > 0 && handlers <= count * timers.most);
-    spin(50 * MS); // the timer stands still
+    spin(50 * MS); // the timer has stopped.
     assert_int_equal(taken(timer), count);
     CpuTimer_free(timer);
     CpuTimer_free(NULL);
 }
 
-// Runs a thread for an hour of virtual time. The thread is sampled at uneven
-// moments and observed now and then, and its samples are taken late. Each ns is
-// in one sample or accounted for.
+// Runs a thread for an hour of virtual time. The thread is sampled at irregular
+// times, is observed from time to time, and its samples are taken out of the
+// ring late. Each ns is in one sample or in one observation.
 TEST_WITH(test_an_hour, set_up, tear_down)
 {
     const uint64_t hour = 3600 * 1000 * (uint64_t)MS;
@@ -206,7 +207,7 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
         if (i % 50 == 7) {
-            // An observation found the thread running and credits all of that
+            // An observation found the thread running and credits all of this
             // time.
             sum += now - CpuTimer_covered_ns(timer);
             CpuTimer_account(timer, now);
@@ -221,12 +222,13 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     }
     while (pop(timer))
         sum += head.cpu_ns;
-    // This sample has the time of the samples that found no room in the ring.
+    // The next sample contains the time of the samples that found no room in
+    // the ring.
     CpuTimer_sample(timer, now, 0);
     assert_true(pop(timer));
     sum += head.cpu_ns;
     assert_int_equal(taken(timer), samples + 1);
-    // The next sample carries the lost time.
+    // The next sample contains the lost time.
     assert_true(Counter_get(&timer->ring.lost) > 0);
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
@@ -285,7 +287,8 @@ static void join(struct Worker *worker)
     sem_destroy(&worker->go);
 }
 
-// There are more threads than one chunk has slots, and each has its own stack.
+// There are more threads than one chunk has slots, and each thread has its own
+// stack.
 TEST_WITH(test_many_threads, set_up, tear_down)
 {
     enum { MANY = FEWER(300) };
@@ -301,7 +304,7 @@ TEST_WITH(test_many_threads, set_up, tear_down)
     for (unsigned i = 0; i < MANY; i++)
         sem_post(&workers[i].go);
     for (unsigned i = 0; i < MANY; i++) {
-        join(&workers[i]); // the thread ends while its timer is armed
+        join(&workers[i]); // the thread ends while its timer is armed.
         assert_true(pop(workers[i].timer));
         assert_int_equal(head.depth, 1 + i % 5);
         assert_int_equal(frames[head.depth - 1].code, 0x10000 * (i + 1) + 16);
@@ -330,10 +333,10 @@ TEST_WITH(test_a_thread_that_has_ended, set_up, tear_down)
     assert_int_equal(timers.refused, 0);
 }
 
-// --- Signals that nobody waits for -------------------------------------------
+// --- Late and foreign signals -----------------------------------------------
 
-// Returns the kernel's signal for a timer of this thread. The thread blocks the
-// signal and takes it from the queue.
+// Returns the signal that the kernel sends for a timer of this thread. The
+// thread blocks the signal and takes it out of the queue.
 static siginfo_t intercept(struct CpuTimer *timer)
 {
     uint64_t from = cpu_ns();
@@ -371,13 +374,14 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     uint32_t slot = timer->slot;
 
     assert_int_equal(taken(timer), 0);
-    send_info(gettid(), late); // sent as the kernel would have sent it
+    send_info(gettid(), late); // sent as the kernel would have sent it.
     assert_int_equal(taken(timer), 1);
     CpuTimer_free(timer);
-    send_info(gettid(), late); // no timer has the slot now
+    send_info(gettid(), late); // no timer has the slot of this signal now.
     next = own_timer();
     assert_int_equal(next->slot, slot);
-    send_info(gettid(), late); // meant for the timer before this one
+    // This signal is for the timer that had the slot before.
+    send_info(gettid(), late);
     assert_int_equal(taken(next), 0);
     send_info(gettid(), intercept(next));
     assert_int_equal(taken(next), 1);
@@ -411,7 +415,8 @@ TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
         pthread_sigmask(SIG_BLOCK, &set, NULL);
         CpuTimer_note_mask();
         assert_false(is_pending());
-        CpuTimer_set(timer, MS); // the sampler does not know of the mask yet
+        // The sampler does not know the signal mask yet.
+        CpuTimer_set(timer, MS);
         CpuTimer_set(timer, 2 * MS);
         spin(20 * MS);
         assert_false(is_pending());
@@ -433,7 +438,7 @@ TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
 static sem_t inside, outside;
 static void *guarded;
 
-// The handler has come to a page that it may not read, and waits until the page
+// The handler has come to a page that it cannot read, and waits until the page
 // can be read.
 static void on_fault(int number)
 {
@@ -455,7 +460,7 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     siginfo_t info;
 
     if (UNDER_TSAN)
-        skip(); // ThreadSanitizer's runtime would fault
+        skip(); // in this case ThreadSanitizer's runtime would fault.
     sem_init(&inside, 0, 0);
     sem_init(&outside, 0, 0);
     guarded = mmap(NULL, sizeof(struct Registry), PROT_NONE,
@@ -474,15 +479,16 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     while (sem_wait(&inside) != 0)
         continue;
     CpuTimer_free(timer);
-    assert_ptr_equal(timers.closing, timer); // the handler still uses the timer
-    // A signal of another timer comes late for the same slot.
+    // The signal handler still uses the timer.
+    assert_ptr_equal(timers.closing, timer);
+    // A late signal of another timer comes for the same slot.
     send_info(gettid(), info);
     other = own_timer();
     assert_int_not_equal(other->slot, timer->slot);
     CpuTimer_free(other);
     assert_ptr_equal(timers.closing, timer);
     sem_post(&outside);
-    join(worker); // the handler has finished its sample
+    join(worker); // the signal handler has finished its sample.
     CpuTimers_close(&timers);
     assert_null(timers.closing);
     sigaction(SIGSEGV, &before, NULL);
@@ -492,7 +498,7 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     free(worker);
 }
 
-// --- The program's own -------------------------------------------------------
+// --- The program's own signals and errno ------------------------------------
 
 struct Storm {
     struct CpuTimer *timer;
@@ -513,7 +519,7 @@ static void *send_often(void *argument)
                 &storm->info);
         syscall(SYS_tgkill, getpid(), storm->tid, timers.signal);
         pthread_sigqueue(storm->victim, timers.signal, storm->info.si_value);
-        // Without this loop the victim would only handle signals.
+        // Without this loop the thread would do nothing but handle signals.
         // ThreadSanitizer drops some signals if several are pending.
         for (int i = 0; i < 1000 && taken(storm->timer) == before; i++)
             sched_yield();
@@ -521,8 +527,8 @@ static void *send_often(void *argument)
     return NULL;
 }
 
-// The handler's own calls fail, because there is nothing to read, but errno is
-// kept.
+// The handler's own system calls fail, because there is nothing to read, but
+// errno does not change.
 TEST_WITH(test_errno_is_kept, set_up, tear_down)
 {
     enum { SAMPLES = FEWER(2000) };
@@ -531,7 +537,7 @@ TEST_WITH(test_errno_is_kept, set_up, tear_down)
                           .info = intercept(timer),
                           .tid = gettid(),
                           .victim = pthread_self()};
-    volatile int *error = &errno; // a handler may change errno at any time
+    volatile int *error = &errno; // a handler can change errno at any time.
     uint64_t from = cpu_ns(), wrong = 0;
     pthread_t thread;
 
@@ -565,7 +571,8 @@ static void *echo(void *unused)
     return unused;
 }
 
-// Makes a few calls that wait and returns how many of them were interrupted.
+// Makes a few system calls that wait, and returns the number of interrupted
+// calls.
 static unsigned call_some(int epoll)
 {
     const struct timespec moment = {0, 200000};
@@ -581,8 +588,8 @@ static unsigned call_some(int epoll)
     return interrupted;
 }
 
-// Tells whether the kernel sends the signal on the way back to user space. A
-// signal that is sent in a tick would interrupt the system call.
+// Returns true if the kernel sends the signal on the way back to user space. A
+// signal that is sent in a timer tick would interrupt the system call.
 static bool is_raised_on_the_way_back(void)
 {
     FILE *config = popen(

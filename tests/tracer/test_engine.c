@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/engine: what re-arming and retiring a function mean for
-// its callers, for open frames and for its estimated calls.
+// Tests tracer/session/engine: the effects of re-arming and retiring a function
+// on its callers, on open frames and on its estimated calls.
 #include "tracer/session/engine.h"
 
 #include "tracer/hook/thread_trace_call.h"
@@ -63,7 +63,7 @@ TEST_WITH(test_rearm_clears_the_caller, set_up, tear_down)
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_false(f->callee->hot.dark);
     assert_int_equal(f->callee->hot.stop_at, 6);
-    // Tells hooks that code was armed.
+    // `armed` tells the hooks that code was armed.
     assert_int_equal(f->engine.contention.armed, 1);
     assert_int_equal(f->caller->hot.dark_callees, 0);
     assert_int_not_equal(f->caller->hot.epoch, epoch);
@@ -73,7 +73,7 @@ TEST_WITH(test_rearm_clears_the_caller, set_up, tear_down)
     assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
-// Adds timed calls and lets the governor look at time `s`.
+// Adds timed calls, and passes the sums to Code_note_recent at the time `s`.
 static void run_more(struct Code *code, uint64_t calls, double s)
 {
     for (uint64_t i = 0; i < calls; i++)
@@ -82,14 +82,14 @@ static void run_more(struct Code *code, uint64_t calls, double s)
     Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
 }
 
-// Each time the mean starts again, re-arming ages the quantiles once.
+// Each time the mark of the mean has moved, re-arming ages the quantiles once.
 TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = f->callee;
     uint64_t first;
 
-    for (unsigned i = 0; i < 2; i++) { // after two calls there is a histogram
+    for (unsigned i = 0; i < 2; i++) { // after two calls there is a histogram.
         enter(f, code, 2, 600 + 100 * i);
         leave(f, code, 2, 650 + 100 * i);
     }
@@ -97,18 +97,18 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     run_more(code, 2000, 40);
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 2000);
-    run_more(code, 2000, 80); // the mean is made of these calls now
+    run_more(code, 2000, 80); // the mean is now that of these calls.
     Engine_rearm(&f->engine, code, 3, true);
     assert_between(Histogram_count(Code_histogram(code)), 2000, 2001 + first);
     first = Histogram_count(Code_histogram(code));
     Engine_rearm(&f->engine, code, 3, true);
-    run_more(code, 100, 120); // too few calls for a new mean
+    run_more(code, 100, 120); // too few calls for a new mean.
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
 // If a function was dark during a call, the frame of the call is forgotten. The
-// next leave finds no frame of its own and counts nothing.
+// next end of a call finds no frame of its own, and counts nothing.
 TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -130,9 +130,9 @@ TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
     assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
-// Three calls take 50 ticks each. While the function is dark, the sampler sees
-// it run for as long as 20 such calls take. In the next dark spell the sampler
-// sees the function run for as long as 10 calls take.
+// Three calls take 50 ticks each. While the function is dark, samples find it
+// running for as long as 20 calls take. When the function is dark again,
+// samples find it running for as long as 10 calls take.
 TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -143,8 +143,8 @@ TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
-    Engine_rearm(&f->engine, f->callee, 1,
-                 true); // not dark before, so no calls are added
+    // The function was not dark before, so no calls are added.
+    Engine_rearm(&f->engine, f->callee, 1, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
@@ -154,7 +154,7 @@ TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
     assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
 }
 
-// A sampled stack shows an edge that hooks have not seen.
+// A sampled stack shows a call edge that no hook has seen.
 TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -164,20 +164,21 @@ TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
     darken_callee(f);
     Engine_note_edge(&f->engine, &edge);
     assert_int_equal(other->hot.dark_callees, 1);
-    Engine_note_edge(&f->engine, &edge); // the edge is known already
+    Engine_note_edge(&f->engine, &edge); // this call edge is known already.
     assert_int_equal(other->hot.dark_callees, 1);
     Engine_note_edge(&f->engine, &gone);
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_int_equal(other->hot.dark_callees, 0);
     assert_true(Code_has_caller(f->callee, other->hot.id));
-    edge.callee = f->caller->hot.id; // an armed callee keeps the edge for later
+    // The edge of an armed callee is kept for later.
+    edge.callee = f->caller->hot.id;
     Engine_note_edge(&f->engine, &edge);
     assert_int_equal(other->hot.dark_callees, 0);
     assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
-// If a dark function is retired, its callers must not wait until it is armed
-// again.
+// If a dark function is retired, its callers must not wait until the function
+// is armed again.
 TEST_WITH(test_a_dark_function_goes, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests events as a recording stores them. Any event can be read back, usual
-// events are short, and truncated or random data does no harm.
+// Tests the encoding of events in a recording. Every event can be read back,
+// usual events are short, and truncated or random data does no harm.
 #include "tracer/timeline/event_code.h"
 
 #include "tests/random.h"
@@ -29,7 +29,7 @@ static void random_events(void)
     }
 }
 
-// Writes the events. If `pads` is true, bytes that are no events are written
+// Encodes the events. If `pads` is true, bytes that begin no event are written
 // between the events.
 static size_t write_all(bool pads)
 {
@@ -82,7 +82,7 @@ TEST(cut_off_and_made_up)
     size = write_all(true);
     for (i = 0; i < 2000; i++) {
         cut = random_u64() % size;
-        // An exact size lets a sanitizer see overruns.
+        // With the exact size, a sanitizer finds reads beyond the end.
         copy = malloc(cut ? cut : 1);
         assert_non_null(copy);
         memcpy(copy, code, cut);

@@ -51,7 +51,7 @@ static char *contents(const char *path)
     return text;
 }
 
-// Records `calls` calls and drains them as they come.
+// Records `calls` calls, and drains their events from time to time.
 static void record(struct Fixture *f, struct Code *code, unsigned calls)
 {
     uint64_t ticks = Clock_read(&f->engine.clock);
@@ -63,7 +63,7 @@ static void record(struct Fixture *f, struct Code *code, unsigned calls)
     }
 }
 
-// --- In the foreground -------------------------------------------------------
+// --- Exports on the caller's thread -----------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
 
@@ -76,15 +76,15 @@ TEST_WITH(test_a_failure_does_not_block_the_next, set_up, tear_down)
     path_in(f, path, "no/such/directory.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result),
                      -ENOENT);
-    path_in(f, path, "page.html"); // only Python writes an HTML page
+    path_in(f, path, "page.html"); // only Python writes an HTML page.
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result),
                      -EINVAL);
     path_in(f, path, "trace.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result), 0);
 }
 
-// Holds the progress that a watcher gets, and the number of reports after which
-// the watcher ends the export.
+// The progress that a watcher gets, and the number of reports after which the
+// watcher cancels the export.
 struct Watching {
     unsigned reports, most;
     double done;
@@ -97,8 +97,8 @@ struct Race {
     _Atomic uint32_t made;
 };
 
-// Calls functions once and retires them. There are at most as many functions as
-// names can be kept.
+// Calls functions once and retires them. There are no more functions than names
+// can be kept.
 static void *churn(void *context)
 {
     struct Race *race = context;
@@ -142,7 +142,7 @@ TEST_WITH(test_names_while_code_goes, set_up, tear_down)
     Collector_stop(&f->session.collector);
 }
 
-// The names of more functions than a recording in memory has room for.
+// There are names of more functions than a recording in memory has room for.
 TEST_WITH(test_many_names, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -153,10 +153,11 @@ TEST_WITH(test_many_names, set_up, tear_down)
     path_in(f, path, "trace.json");
     record(f, active, 10);
     Collect_drain(&f->session);
-    Recorder_turn(&f->session); // writes the name of `active`
+    Recorder_turn(&f->session); // writes the name of `active`.
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    for (int i = 0; i < 20000; i++) // the cut writes the names of these
+    // The cut writes the names of these functions.
+    for (int i = 0; i < 20000; i++)
         add_code(&f->engine, name, 0)->cold.dark_since = 1;
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result), 0);
     text = contents(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/flame: which path gets which time, how time fades, and
-// that the tree is bounded.
+// Tests tracer/sample/flame: the time of each path, the decay of times, and the
+// limit of the tree.
 #include "tracer/sample/flame.h"
 #include "tracer/sample/flame_names.h"
 
@@ -96,8 +96,8 @@ TEST_WITH(test_whose_time_it_is, set_up, tear_down)
         add(0.002, PATH(1));
         add(0.002, PATH(1, 2));
         add_in(0.001, true, PATH(1, 2, 3));
-        ShareClock_advance(&watch, 0.001 * S, 0); // nothing runs in this time
-        add(0.002, PATH(4, 2)); // the same function on another path
+        ShareClock_advance(&watch, 0.001 * S, 0); // nothing runs in this time.
+        add(0.002, PATH(4, 2)); // the same function on another path.
     }
     table = ask();
     assert_int_equal(table->row_count, 6);
@@ -118,14 +118,14 @@ TEST_WITH(test_whose_time_it_is, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// Paths fade as the functions' shares do.
+// The times of paths decay like the functions' shares.
 TEST_WITH(test_it_fades, set_up, tear_down)
 {
     struct FlameTable *table;
 
     for (int i = 0; i < 600; i++)
         add(0.1, PATH(i < 300 ? 1 : 2));
-    table = ask(); // each ran half the time, in a window of 30 s
+    table = ask(); // each path ran half of the time, in a window of 30 s.
     assert_float_equal(find(table, PATH(1))->share /
                            find(table, PATH(2))->share,
                        exp(-1), 0.001);
@@ -141,7 +141,7 @@ TEST_WITH(test_it_fades, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// However many paths there are, the tree keeps its size and the large paths,
+// However many paths there are, the tree keeps its size and the largest paths,
 // and no time is lost.
 TEST_WITH(test_it_is_bounded, set_up, tear_down)
 {
@@ -170,7 +170,7 @@ TEST_WITH(test_it_is_bounded, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// No time is lost if fewer rows are asked for.
+// If only a few rows are asked for, no time is lost.
 TEST_WITH(test_fewer_rows, set_up, tear_down)
 {
     struct FlameTable *table;
@@ -222,13 +222,13 @@ TEST_WITH(test_names, set_up, tear_down)
     add(1, PATH(7, 7));
     table = ask();
     assert_true(FlameNames_set(table, registry));
-    // Each function is listed once, by id.
+    // Each function is in the list once, sorted by id.
     assert_int_equal(table->function_count, 2);
     assert_int_equal(table->functions[0].id, 7);
     assert_string_equal(table->functions[0].name, "name");
     assert_string_equal(table->functions[0].file, "file.py");
     assert_int_equal(table->functions[1].id, 9);
-    assert_null(table->functions[1].name); // the function is gone
+    assert_null(table->functions[1].name); // the function no longer exists.
     FlameTable_free(table);
     Registry_free(registry);
 }

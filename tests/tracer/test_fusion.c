@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/fusion: pairs are fused as CPython fuses them, and no other
-// byte is written.
+// Tests tracer/code/fusion: pairs of instructions are fused as CPython fuses
+// them, and no other byte is written.
 #include "tracer/code/fusion.h"
 
 #include <string.h>
@@ -33,7 +33,8 @@ static struct Fusion make(void)
     return fusion;
 }
 
-// Compares the opcodes before and after. The arguments must stay the same.
+// Compares the opcodes before and after Fusion_restore. The arguments must stay
+// the same.
 static void expect(size_t count, const uint8_t *before, const uint8_t *after,
                    size_t units)
 {
@@ -49,7 +50,7 @@ static void expect(size_t count, const uint8_t *before, const uint8_t *after,
         assert_int_equal(code[2 * i], after[i]);
         assert_int_equal(code[2 * i + 1], 100 + i);
     }
-    // The code is restored already.
+    // All superinstructions of the code are already restored.
     assert_int_equal(Fusion_restore(&fusion, code, units), 0);
 }
 
@@ -65,10 +66,11 @@ TEST(test_pairs)
     static const uint8_t overlap[] = {LOAD_LOAD, LOAD_LOAD, LOAD};
 
     EXPECT(2, before, after);
-    EXPECT(2, three, overlap); // the second pair is for jumps to its start
+    // The second pair is only for jumps to its start.
+    EXPECT(2, three, overlap);
 }
 
-// An inline cache holds no opcode, whether the instruction is armed or not.
+// An inline cache contains no opcode, whether the instruction is armed or not.
 TEST(test_caches)
 {
     static const uint8_t before[] = {LOAD,      ADD,   LOAD, LOAD,
@@ -79,8 +81,8 @@ TEST(test_caches)
     EXPECT(0, before, after);
 }
 
-// An opcode may hide another instruction. After an opcode that hides another
-// instruction, caches cannot be distinguished from opcodes.
+// An opcode can hide another instruction. After an opcode that hides another
+// instruction, inline caches cannot be distinguished from opcodes.
 TEST(test_it_ends_where_it_does_not_know)
 {
     static const uint8_t before[] = {LOAD, LOAD, HIDES, LOAD, LOAD};

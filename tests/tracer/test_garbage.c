@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/garbage, the rows that a snapshot has of it, and the shadow
-// stack of a thread that collects garbage (tracer/hook/thread_trace_garbage).
+// Tests tracer/hook/garbage, the rows of garbage collections in a snapshot, and
+// the shadow stack of a thread that collects garbage
+// (tracer/hook/thread_trace_garbage).
 #include "tracer/hook/garbage.h"
 
 #include "tracer/code/links.h"
@@ -11,7 +12,7 @@
 
 #include "tests/tracer/make_engine.h"
 
-#define HZ 1000.0 // ticks a second
+#define HZ 1000.0 // ticks a second.
 
 static struct Garbage garbage;
 
@@ -36,8 +37,10 @@ TEST_WITH(test_pauses_count_by_generation, reset, NULL)
     collect(0, 10, 4);
     collect(0, 20, 2);
     collect(2, 30, 50);
-    collect(9, 100, 10);           // counts as the oldest generation
-    Garbage_end(&garbage, 1, 200); // its beginning was not seen
+    // Counts as a collection of the oldest generation.
+    collect(9, 100, 10);
+    // The beginning of this collection was not seen.
+    Garbage_end(&garbage, 1, 200);
     assert_true(GarbageRows_fill(snapshot, &garbage, 101, HZ));
     assert_int_equal(snapshot->gc_generation_count, 3);
     assert_int_equal(snapshot->gc_generations[0].collections, 2);
@@ -69,7 +72,7 @@ TEST_WITH(test_unknown_numbers_are_null, reset, NULL)
 
 TEST_WITH(test_the_share_follows_the_last_seconds, reset, NULL)
 {
-    assert_true(isnan(Garbage_share(&garbage, 100, HZ))); // no time has passed
+    assert_true(isnan(Garbage_share(&garbage, 100, HZ))); // no time has passed.
     collect(0, 10, 500);
     assert_float_equal(Garbage_share(&garbage, 101, HZ), 0.5, 1e-6);
     for (int s = 102; s < 105; s++)
@@ -89,7 +92,7 @@ TEST_WITH(test_the_share_after_a_time_without_updates, reset, NULL)
 {
     collect(0, 10, 50 * (uint64_t)HZ);
     assert_float_equal(Garbage_share(&garbage, 200, HZ), 0.5, 1e-6);
-    // The time without updates is forgotten as fast as any other time.
+    // Time without an update decays as fast as other time.
     for (int s = 201; s <= 220; s++)
         Garbage_share(&garbage, s, HZ);
     assert_float_equal(Garbage_share(&garbage, 220, HZ), 0.5 * exp(-2), 0.01);
@@ -98,19 +101,21 @@ TEST_WITH(test_the_share_after_a_time_without_updates, reset, NULL)
 TEST_WITH(test_the_share_is_at_most_one, reset, NULL)
 {
     Garbage_share(&garbage, 105, HZ);
-    collect(0, 10, 6 * (uint64_t)HZ); // began before the last update
+    // This collection began before the last update.
+    collect(0, 10, 6 * (uint64_t)HZ);
     assert_float_equal(Garbage_share(&garbage, 106, HZ), 1, 1e-6);
 }
 
 TEST_WITH(test_the_time_does_not_run_backwards, reset, NULL)
 {
     Garbage_begin(&garbage, 20);
-    Garbage_end(&garbage, 0, 19); // on a CPU whose counter is behind
+    // On a CPU whose time stamp counter is behind.
+    Garbage_end(&garbage, 0, 19);
     assert_int_equal(Garbage_collections(&garbage), 0);
     assert_int_equal(Counter_get(&garbage.generations[0].longest), 0);
 }
 
-// --- The shadow stack ---
+// --- Shadow stack -------
 
 static struct Engine engine;
 static struct Code *code, *outer, *finalizer;
@@ -184,7 +189,8 @@ TEST_WITH(test_finalizers_are_callees_of_the_collector, set_up, tear_down)
     enter(outer, 3, finalizer, 100);
     hit(HIT_GARBAGE, 3, outer, 110);
     for (uint64_t i = 0; i < 2; i++) {
-        // The interpreter takes the function below for the caller.
+        // The interpreter gives the function below the collection as the
+        // caller.
         enter(finalizer, 4, outer, 120 + 10 * i);
         leave(finalizer, 4, 123 + 10 * i);
     }
@@ -200,7 +206,7 @@ TEST_WITH(test_finalizers_are_callees_of_the_collector, set_up, tear_down)
 TEST_WITH(test_a_collection_in_a_function_without_a_frame, set_up, tear_down)
 {
     enter(outer, 3, finalizer, 100);
-    // A dark function at depth 4 collects garbage, and runs a finalizer.
+    // A dark function at depth 4 collects garbage, and a finalizer runs.
     hit(HIT_GARBAGE, 4, code, 110);
     enter(finalizer, 5, code, 120);
     leave(finalizer, 5, 125);
@@ -214,7 +220,7 @@ TEST_WITH(test_a_collection_in_a_function_without_a_frame, set_up, tear_down)
 TEST_WITH(test_frames_that_have_ended_are_closed_first, set_up, tear_down)
 {
     enter(outer, 3, code, 100);
-    enter(finalizer, 4, outer, 105); // ends without an event
+    enter(finalizer, 4, outer, 105); // ends without an event.
     hit(HIT_GARBAGE, 3, outer, 110);
     hit(HIT_GARBAGE_END, 3, NULL, 150);
     assert_int_equal(Counter_get(&trace->unwound), 1);
@@ -229,7 +235,7 @@ TEST_WITH(test_a_collection_without_an_end, set_up, tear_down)
     hit(HIT_GARBAGE, 3, outer, 120);
     hit(HIT_GARBAGE_END, 3, NULL, 150);
     assert_times(code, 2, 30, 30);
-    hit(HIT_GARBAGE_END, 3, NULL, 160); // without a beginning
+    hit(HIT_GARBAGE_END, 3, NULL, 160); // this collection has no beginning.
     assert_ptr_equal(trace->top->code, outer);
     assert_times(code, 2, 30, 30);
 }
@@ -248,7 +254,7 @@ TEST_WITH(test_the_caller_of_a_collection_without_an_end, set_up, tear_down)
 
 TEST_WITH(test_a_long_pause_is_no_wait, set_up, tear_down)
 {
-    engine.contention.long_span = 20; // other threads may run after 20 ticks
+    engine.contention.long_span = 20; // other threads could run after 20 ticks.
     enter(outer, 3, code, 100);
     hit(HIT_GARBAGE, 3, outer, 105);
     hit(HIT_GARBAGE_END, 3, NULL, 405);

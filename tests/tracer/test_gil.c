@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/gil and gil_watch. The sampler observes threads whose
 // clocks, stacks and GIL are set by the tests.
-#define _GNU_SOURCE 1 // for gettid()
+#define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "ipc/record.h"
 #include "tracer/sample/sampler.h"
@@ -27,16 +27,16 @@ struct FakeThread {
 };
 
 static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
-#define TID 0x7ffffff0 // of the first thread; the next thread has TID + 1
+#define TID 0x7ffffff0 // id of the first thread; the next thread has TID + 1.
 #define THREADS 3
 
 static struct {
     uint64_t wall_ns, cpu_ns[THREADS], ready_ns[THREADS];
-    int running; // number of the thread that uses a CPU, or -1
+    int running; // number of the thread that uses a CPU, or -1.
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
     int asked;
-    // CPython's struct
+    // The struct of CPython's GIL.
     int locked;
     uintptr_t last_holder;
     unsigned long switches, interval_us;
@@ -48,7 +48,7 @@ static enum GilWait fake_wait(const struct Gil *gil, pid_t tid,
     (void)gil;
     *ready_ns = 0;
     if (tid < TID)
-        return GIL_ELSEWHERE; // the thread that runs the test
+        return GIL_ELSEWHERE; // the thread that runs the test.
     world.asked++;
     *ready_ns = world.ready_ns[tid - TID];
     return world.waits[tid - TID];
@@ -138,7 +138,7 @@ static int end(void **state)
 }
 
 // Lets time pass in which the thread `holder` runs with the GIL, and the
-// threads in `waiting` run from time to time for a moment, as CPython's waiting
+// threads in `waiting` run for a moment from time to time, as CPython's waiting
 // threads do.
 static void run(double seconds, int holder, const bool *waiting)
 {
@@ -162,7 +162,8 @@ static void run(double seconds, int holder, const bool *waiting)
     }
 }
 
-// The length of a hold is measured in ticks of the CPU's counter.
+// The length of a hold of the GIL is measured in ticks of the time stamp
+// counter.
 static void rest_ms(long ms)
 {
     nanosleep(&(struct timespec){0, ms * 1000000}, NULL);
@@ -191,8 +192,9 @@ static double blocked_s(int thread)
     return (double)Counter_get(&code->share.blocked.total_ns) / 1e9;
 }
 
-// The first thread has the GIL for three of four seconds, and the second
-// thread for one. While one has it, the other waits. The third thread sleeps.
+// The first thread has the GIL for three of four seconds, and the second thread
+// has it for one. While one of the two has the GIL, the other waits. The third
+// thread sleeps.
 TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
 {
     static const bool first[] = {true, false, false},
@@ -218,7 +220,7 @@ TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
     assert_float_equal(blocked_s(0), 15, 1.5);
     assert_float_equal(blocked_s(1), 5, 1.5);
     assert_true(blocked_s(2) == 0);
-    // The thread that sleeps is asked about once.
+    // The sampler asks about once for the thread that sleeps.
     assert_true(world.asked < 500);
     Heap_free(shares);
 }
@@ -247,25 +249,26 @@ TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
     struct ThreadShares *shares;
 
     begin(&GIL);
-    for (int i = 0; i < 40; i++) { // the second thread runs from time to time
+    for (int i = 0; i < 40; i++) { // the second thread runs from time to time.
         world.cpu_ns[1] += 1000;
         run(0.1, 0, none);
     }
     shares = shares_of();
     assert_true(shares[1].gil_wait_s == 0 && shares[2].gil_wait_s == 0);
     assert_true(figures().waited == 0 && blocked_s(0) == 0);
-    assert_true(isnan(figures().longest_s)); // nobody has waited
+    // No thread has waited for the GIL.
+    assert_true(isnan(figures().longest_s));
     Heap_free(shares);
 }
 
-// A thread that has the GIL and does not use a CPU keeps others waiting, too.
+// A thread that has the GIL and uses no CPU also makes other threads wait.
 TEST_WITH(test_the_longest_hold_is_that_of_one_thread, NULL, end)
 {
     static const bool second[] = {false, true, false};
 
     begin(&GIL);
     run(1, 0, second);
-    assert_true(isnan(figures().longest_s)); // the GIL was not requested
+    assert_true(isnan(figures().longest_s)); // no thread has requested the GIL.
     world.threads[0].request = 1;
     run(0.2, 0, second);
     rest_ms(60);
@@ -284,10 +287,10 @@ TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
     world.threads[0].request = 1;
     for (int i = 0; i < 5; i++) {
         rest_ms(20);
-        world.switches += 2; // another thread has had the GIL
+        world.switches += 2; // another thread has had the GIL meanwhile.
         run(0.06, 0, second);
     }
-    // The thread was seen once in each of its holds.
+    // The thread was observed once in each of its holds of the GIL.
     assert_float_equal(figures().longest_s, 0.005, 1e-6);
 }
 
@@ -327,7 +330,7 @@ TEST_WITH(test_without_a_gil_all_is_null, NULL, end)
     assert_false(Sampler_knows_gil(sampler));
 }
 
-// --- The kernel --------------------------------------------------------------
+// --- Waiting threads of the kernel ------------------------------------------
 
 static struct {
     pthread_mutex_t mutex;

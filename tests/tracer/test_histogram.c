@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/histogram: bucket bounds, counts and quantiles.
+// Tests tracer/base/histogram: bounds of buckets, counts and quantiles.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ TEST(test_every_value_has_a_bucket)
     Histogram_add(&histogram, UINT64_MAX);
     assert_int_equal(Histogram_count(&histogram), 130);
     assert_int_equal(histogram.buckets[0], 2);
-    // 2^40 .. 2^63, 2^40 - 1 .. 2^63 - 1, 2^64 - 1
+    // 2^40 .. 2^63, 2^40 - 1 .. 2^63 - 1, 2^64 - 1.
     assert_int_equal(histogram.buckets[HISTOGRAM_BUCKETS - 1], 24 + 24 + 1);
 }
 
@@ -64,7 +64,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Values from 50 to some millions are spread evenly over the logarithm. The
+// The logarithms of values from 50 to some millions are spread evenly. The
 // error of each quantile is at most about half a bucket.
 TEST(test_quantiles_are_close)
 {
@@ -105,7 +105,7 @@ TEST(test_a_full_bucket_halves_all)
     assert_int_equal(histogram.buckets[3], (1u << 15) + 1);
 }
 
-// The function has become three times as slow. When the histogram has aged
+// The function has become three times as slow. When the histogram was aged
 // twice, the median shows the new cost.
 TEST(test_quantiles_follow_a_cost_that_has_changed)
 {
@@ -129,8 +129,8 @@ TEST(test_quantiles_follow_a_cost_that_has_changed)
     assert_true(fabs(quantile(&histogram, 0.5) / 3000 - 1) < 0.035);
 }
 
-// The function is called for weeks. The median is the cost of its newest calls,
-// and its rare slow calls are not forgotten.
+// The function is called for weeks. The median is the cost of the function's
+// newest calls, and its rare slow calls are not forgotten.
 TEST(test_millions_of_hits)
 {
     struct Histogram histogram = {0};
@@ -142,8 +142,8 @@ TEST(test_millions_of_hits)
     assert_true(fabs(quantile(&histogram, 0.975) / 1000 - 1) < 0.035);
 }
 
-// Nine values are 1000 and one is 11000, so the mean is 2000 and the spread
-// 3000.
+// Nine values are 1000 and one is 11000, so the mean is 2000 and the standard
+// deviation is 3000.
 TEST(test_spread)
 {
     struct Histogram histogram = {0};

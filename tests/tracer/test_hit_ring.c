@@ -24,12 +24,12 @@ TEST(the_next_hit_wakes_it)
     HitRing_init(ring, &due);
     ring->trace = thread;
     HitRing_push(ring, 1, 2, 3);
-    assert_false(HitRing_sleep(ring, 0)); // a hit has come meanwhile
+    assert_false(HitRing_sleep(ring, 0)); // another hit has come meanwhile.
     HitRing_wake(ring);
     assert_int_equal(posts(&due), 0);
     ring->trace = thread;
     assert_true(HitRing_sleep(ring, 1));
-    // This value makes the next hit take the slow path.
+    // With HIT_RING_NOBODY the next hook takes the slow path.
     assert_ptr_equal(ring->trace, HIT_RING_NOBODY);
     HitRing_wake(ring);
     HitRing_wake(ring);

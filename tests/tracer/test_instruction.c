@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/instruction in precise mode: which instruction can follow
-// another, to which instruction a span belongs, and which instructions go dark.
-// In random programs an instruction always takes the same time, and every
-// counter must hold exactly that time.
+// Tests tracer/code/instruction in precise mode: the instructions that can
+// follow each instruction, the instruction to which a time belongs, and the
+// instructions that go dark. In the random programs an instruction always takes
+// the same time, and every counter must contain exactly this time.
 #include "tracer/code/instruction.h"
 
 #include "tracer/code/precise.h"
@@ -18,8 +18,8 @@
 #include "tests/tracer/make_function.h"
 #include "tracer/code/arming.h"
 
-// These are the costs of an enter, a leave, a jump, an instruction and a far
-// instruction.
+// Costs in ticks of the hooks of an enter, a leave, a jump, an instruction and
+// a far instruction.
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 10,
                                          [HOOK_LEAVE] = 20,
                                          [HOOK_JUMP] = 5,
@@ -31,7 +31,7 @@ struct Fixture {
     struct ThreadTrace *trace;
 };
 
-enum { // numbers of the instructions in PROGRAM
+enum { // the numbers of the instructions in PROGRAM.
     I_RESUME,
     I_LOAD,
     I_GET_ITER,
@@ -39,7 +39,7 @@ enum { // numbers of the instructions in PROGRAM
     I_STORE,
     I_TEST,
     I_BRANCH,
-    I_CALL, // may raise
+    I_CALL, // can raise an exception.
     I_AFTER_CALL,
     I_JOIN,
     I_LOOP,
@@ -50,7 +50,7 @@ enum { // numbers of the instructions in PROGRAM
     I_HANDLER,
     I_MATCH,
     I_OTHERWISE,
-    I_GO_ON, // jumps to I_JOIN
+    I_GO_ON, // jumps to I_JOIN.
     I_RERAISE,
     COUNT
 };
@@ -142,7 +142,7 @@ TEST_WITH(test_what_can_follow, set_up, tear_down)
     expect_next(code, I_RETURN, INSTRUCTION_NONE, INSTRUCTION_NONE);
     expect_next(code, I_OTHERWISE, I_GO_ON, I_RERAISE);
     expect_next(code, I_RERAISE, INSTRUCTION_NONE, INSTRUCTION_NONE);
-    // No instruction follows the number that stands for "not known".
+    // No instruction follows the number that stands for an unknown instruction.
     expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
 }
 
@@ -175,12 +175,12 @@ TEST_WITH(test_extended_arguments, set_up, tear_down)
     for (unsigned unit = 5; unit < 262; unit++)
         bytecode[2 * unit] = NOP;
     code = make(*state, bytecode, sizeof bytecode, 0);
-    // A prefix has the number of the instruction it belongs to, but its own
-    // unit.
+    // A prefix has the number of the instruction to which it belongs, but its
+    // own code unit.
     assert_int_equal(code->layout.units[1].number, 1);
     assert_int_equal(code->layout.instructions[1].unit, 2);
     expect_next(code, 1, 2, code->layout.units[260].number);
-    // A jump without a valid target can only continue at the next instruction.
+    // After a jump without a valid target, only the next instruction can run.
     bytecode[3] = 9;
     code = make(*state, bytecode, sizeof bytecode, 0);
     expect_next(code, 1, 2, 2);
@@ -213,9 +213,10 @@ TEST_WITH(test_damaged_code, set_up, tear_down)
     }
 }
 
-// --- Spans -------------------------------------------------------------------
+// --- Times of instructions --------------------------------------------------
 
-// Times are net: each instruction's event costs 30 ticks, the enter 10.
+// Times are net: the hook of an instruction costs 30 ticks, and the hook of an
+// enter costs 10.
 TEST_WITH(test_each_has_its_own, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -231,9 +232,9 @@ TEST_WITH(test_each_has_its_own, set_up, tear_down)
     expect(code, I_RESUME, 0, 1, 3);
     expect(code, I_LOAD, 1, 1, 4);
     expect(code, I_GET_ITER, 1, 1, 50);
-    expect(code, I_FOR_ITER, 1, 1, 6); // the iterator is exhausted
+    expect(code, I_FOR_ITER, 1, 1, 6); // the iterator is exhausted.
     expect(code, I_LOAD_LAST, 1, 1, 7);
-    // The last instruction's time is at the return's site.
+    // The time of the last instruction is at the site of the return.
     expect(code, I_RETURN, 1, 0, 0);
     assert_int_equal(Counter_get(&Code_site(code, 36)->cycles), 8);
     assert_int_equal(Counter_get(&Code_site(code, 36)->instructions), 1);
@@ -283,19 +284,21 @@ TEST_WITH(test_detail, set_up, tear_down)
                      0);
     assert_true(detail.precise);
     assert_int_equal(detail.row_count, COUNT);
-    assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call runs it
+    // Every call runs this instruction.
+    assert_int_equal(detail.rows[I_RESUME].hits, 5);
     assert_true(detail.rows[I_RESUME].exact);
     assert_int_equal(detail.rows[I_LOAD].hits, 5);
     assert_true(detail.rows[I_LOAD].exact && !detail.rows[I_LOAD].dark);
     assert_true(detail.rows[I_LOAD].cycles == 4);
     assert_true(detail.rows[I_RETURN].cycles == 7);
-    // No event marks the end of this instruction.
+    // No event shows the end of this instruction.
     assert_true(isnan(detail.rows[I_GET_ITER].cycles));
     assert_false(detail.rows[I_GET_ITER].exact);
     assert_true(detail.rows[I_GET_ITER].dark);
     assert_int_equal(detail.rows[I_CALL].hits, 0);
-    assert_true(detail.rows[I_CALL].exact); // zero is exact, as it never ran
-    assert_false(detail.rows[I_END_FOR].exact); // END_FOR has no event
+    // The value 0 is exact, because the instruction never ran.
+    assert_true(detail.rows[I_CALL].exact);
+    assert_false(detail.rows[I_END_FOR].exact); // END_FOR has no event.
     ListingDetail_release(&detail);
 }
 
@@ -312,22 +315,25 @@ TEST_WITH(test_memory, set_up, tear_down)
 
     assert_non_null(code);
     before = Code_bytes(code);
-    assert_null(code->layout.instructions); // there are none in adaptive mode
+    // Without precise mode there are no instructions.
+    assert_null(code->layout.instructions);
     assert_int_equal(Code_make_precise(code, &f->engine.opcodes, 0), 0);
     assert_true(Code_bytes(code) - before >=
                 COUNT * sizeof(struct Instruction));
     Code_free(code);
 }
 
-// --- At random ---------------------------------------------------------------
+// --- Random programs --------------------------------------------------------
 
 struct Program {
     struct Fixture *f;
     struct Code *code, *callee;
     uint64_t ticks, threshold;
-    bool off[COUNT]; // the instruction's INSTRUCTION event is disabled
-    bool start_off, return_off;     // as are the events of calls
-    bool callee_off, callee_return; // the events of the callee are disabled
+    // True if the INSTRUCTION event of the instruction is disabled.
+    bool off[COUNT];
+    // True if the event of the call's beginning or end is disabled.
+    bool start_off, return_off;
+    bool callee_off, callee_return; // true if the callee's events are disabled.
     uint64_t ran[COUNT];
     unsigned seed;
 };
@@ -338,8 +344,8 @@ static unsigned chance(struct Program *p, unsigned of)
     return (p->seed >> 8) % of;
 }
 
-// Returns the ticks of an instruction. An instruction has the same ticks in
-// each run.
+// Returns the ticks that an instruction takes. An instruction takes the same
+// ticks in each run.
 static uint64_t cost_of(unsigned number)
 {
     return 3 + number * number;
@@ -349,7 +355,7 @@ static void run_callee(struct Program *p)
 {
     struct ThreadTrace *trace = p->f->trace;
 
-    p->ticks += 5; // part of the call's cost, see run_one()
+    p->ticks += 5; // a part of the call's cost (run_one).
     if (!p->callee_off) {
         p->callee_off =
             ThreadTrace_enter(trace, p->callee, 2, I_RESUME, p->ticks);
@@ -369,7 +375,7 @@ static void run_one(struct Program *p, unsigned number)
     bool fires = p->code->layout.instructions[number].flags & INSTRUCTION_FIRES;
 
     p->ran[number]++;
-    if (chance(p, 50) == 0) { // another thread runs in between
+    if (chance(p, 50) == 0) { // another thread runs between the two events.
         p->ticks += 100000;
         p->f->engine.contention.last_trace = p;
     }
@@ -377,15 +383,14 @@ static void run_one(struct Program *p, unsigned number)
         p->off[number] = step(p->f, p->code, number, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_INSTRUCTION];
         if (p->off[number])
-            p->ticks += 5000; // taking out the hook takes time
+            p->ticks += 5000; // removing the hook takes time.
     }
     if (number == I_CALL && chance(p, 3) == 0)
         run_callee(p);
     p->ticks += cost_of(number);
 }
 
-// Returns the next instruction at random, or COUNT if an exception ends the
-// frame.
+// Returns a random next instruction, or COUNT if an exception ends the frame.
 static unsigned go_on(struct Program *p, unsigned number)
 {
     const struct Instruction *at = &p->code->layout.instructions[number];
@@ -417,7 +422,7 @@ static void run_call(struct Program *p)
                                           Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
-    p->ticks += 17; // time of the caller
+    p->ticks += 17; // time of the calling function.
 }
 
 static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
@@ -442,8 +447,7 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
             ran = threshold;
         assert_int_equal(Counter_get(&at->hits), ran);
         assert_int_equal(at->dark, threshold && ran == threshold);
-        // This is the main check: the instruction has its own time and no
-        // other.
+        // The main check: the instruction has exactly its own time.
         assert_int_equal(Counter_get(&at->cycles),
                          Counter_get(&at->timed) * cost_of(i));
         assert_true(Counter_get(&at->timed) <= p.ran[i]);
@@ -464,12 +468,12 @@ TEST_WITH(test_random_programs, set_up, tear_down)
     for (unsigned seed = 0; seed < 1200; seed++)
         timed[seed % 6] += run_random(f, thresholds[seed % 6], seed);
     // If nothing goes dark, more instructions are timed than otherwise. If the
-    // first hit is also the last, nothing is timed.
+    // first hit of an instruction is also its last hit, nothing is timed.
     for (unsigned i = 2; i < 6; i++)
         assert_true(timed[i] > 200 && timed[i] < timed[0]);
 }
 
-// --- All of them -------------------------------------------------------------
+// --- Fixture ----------------------------------------------------------------
 
 static int set_up(void **state)
 {
@@ -478,8 +482,8 @@ static int set_up(void **state)
     assert_non_null(f);
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
-    // The clock is so fast that no span is long, so the kernel is never asked
-    // about a span.
+    // The clock is so fast that no interval between events is long, so the
+    // kernel is never asked about one.
     Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
     memcpy(f->engine.traces.cost, COST, sizeof COST);

@@ -69,7 +69,7 @@ TEST_WITH(test_a_call_that_awaits, set_up, tear_down)
 
     suspend(f, 7, 1000, 50);
     assert_true(sees(f, 1, 1000));
-    suspend(f, 7, 0, 20); // resumed and suspended again
+    suspend(f, 7, 0, 20); // the call is resumed and suspended again.
     assert_true(sees(f, 1, 1000));
     end(f, 7, 0, 30, 9000);
     assert_true(sees(f, 0, 0));
@@ -81,7 +81,7 @@ TEST_WITH(test_a_call_that_awaits, set_up, tear_down)
     assert_int_equal(Histogram_count(&latency->walls), 1);
 }
 
-// The beginning of a call that began before the function was armed is unknown.
+// If a call began before the function was armed, its beginning is unknown.
 TEST_WITH(test_an_unknown_beginning, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -107,8 +107,7 @@ TEST_WITH(test_code_that_runs_once_needs_no_memory, set_up, tear_down)
     assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 1500);
 }
 
-// The ends come in another order than the beginnings, and the table is often
-// changed.
+// The calls end in another order than they began, and the table changes often.
 TEST_WITH(test_many_calls_in_flight, set_up, tear_down)
 {
     enum { CALLS = 5000 };
@@ -134,7 +133,7 @@ TEST_WITH(test_many_calls_in_flight, set_up, tear_down)
     assert_null(f->latencies.first);
 }
 
-// The end of a call was missed, and its frame belongs to a new call.
+// The end of a call was missed, and a new call has the same frame.
 TEST_WITH(test_a_frame_that_is_used_again, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -155,15 +154,16 @@ TEST_WITH(test_a_function_goes_dark, set_up, tear_down)
     Latency_cut(f->code);
     assert_true(sees(f, 0, 0));
     f->code->hot.dark = true;
-    suspend(f, 7, 2000, 1); // its end may be missed
+    suspend(f, 7, 2000, 1); // the end of this call can be missed.
     f->code->hot.dark = false;
     end(f, 7, 0, 1, 6500);
     assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
     assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 3);
 }
 
-// An unknown call has ended. The number of calls in flight is known again when
-// its frame is used again, or when as many calls have ended.
+// A call has ended, but it is unknown which one. The number of calls in flight
+// is known again when the ended call's frame is used again, or when as many
+// calls have ended.
 TEST_WITH(test_an_end_that_was_not_seen, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests line tables as CPython 3.12 and 3.13 make them, and damaged tables.
+// Tests location tables as CPython 3.12 and 3.13 make them, and damaged
+// location tables.
 #include "tracer/base/lines.h"
 
 #include <string.h>
@@ -8,9 +9,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-// Holds co_linetable and the lines that co_lines() gives for one generator
-// function whose first line is 2. The function has a loop, a multi-line
-// expression, a comprehension, a handler, a jump of ten lines and a with block.
+// co_linetable of one generator function whose first line is 2, and the lines
+// that co_lines() gives for it. The function has a loop, an expression of
+// several lines, a comprehension, a handler, a jump of ten lines and a with
+// block.
 static const uint8_t table_312[] = {
     232, 0,   248, 128, 0,   224, 6,   7,   128, 65,  220, 13,  18,  144,
     49,  139, 88,  242, 0,   3,   5,   21,  136, 1,   216, 11,  12,  136,
@@ -66,16 +68,27 @@ TEST(decodes_what_cpython_writes)
 TEST(every_kind_of_entry)
 {
     const uint8_t table[] = {
-        0x80 | 13 << 3,     0x40 | 0x08, 0x01,       // +36, in two bytes
-        0x80 | 12 << 3,     1,           2,          // +2
-        0x80 | 14 << 3,     3,           4,    5, 6, // -1
-        0x80 | 0 << 3,      1,                       // same line
-        0x80 | 15 << 3 | 7,                          // no line
+        // Line + 36, as a number of two bytes.
+        0x80 | 13 << 3,
+        0x40 | 0x08,
+        0x01,
+        0x80 | 12 << 3,
+        1,
+        2, // +2
+        0x80 | 14 << 3,
+        3,
+        4,
+        5,
+        6, // -1
+        0x80 | 0 << 3,
+        1,                  // same line.
+        0x80 | 15 << 3 | 7, // no line.
     };
     const uint32_t wanted[] = {46, 48, 47, 47, 0, 0, 0};
     uint32_t lines[COUNT(wanted) + 1] = {0};
 
-    lines[COUNT(wanted)] = 1234; // must not be written: the code is shorter
+    // This element must not be written, because the code is shorter.
+    lines[COUNT(wanted)] = 1234;
     Lines_decode(lines, COUNT(wanted), table, sizeof table, 10);
     assert_memory_equal(lines, wanted, sizeof wanted);
     assert_int_equal(lines[COUNT(wanted)], 1234);
@@ -109,8 +122,8 @@ TEST(nonsense_gives_lines_nobody_minds)
         }
         Lines_decode(lines, 100, table, seed % sizeof table, seed);
     }
-    // Some numbers never end, and some lines are before the first or beyond the
-    // last.
+    // Some numbers in this table never end, and some lines are before the first
+    // or beyond the last possible line.
     memset(table, 0x7f, sizeof table);
     table[0] = 0x80 | 13 << 3;
     Lines_decode(lines, 100, table, sizeof table, UINT32_MAX);

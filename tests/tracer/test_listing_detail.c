@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the text of each instruction's row, and that no row says anything
-// wrong.
+// Tests the text in each instruction's row of a listing, and that no row says
+// anything wrong.
 #include "tests/tracer/make_opcodes.h"
 #include "tests/tracer/make_scan.h"
 #include "tracer/session/listing_detail.h"
@@ -103,7 +103,7 @@ static void hit(struct Code *code, size_t offset, uint64_t hits,
     Counter_set(&site->instructions, instructions);
 }
 
-// Makes a function with 3 calls whose loops ran 100 rounds each.
+// Makes a function with 3 calls, in which loops had 100 iterations each.
 static struct Code *looped(void)
 {
     struct Code *code = code_of(loop_code, sizeof loop_code, false);
@@ -138,14 +138,15 @@ TEST(a_loop_all_of_which_returned)
     expect(&detail, 0, 3, true);
     expect(&detail, 2, 3, true);
     expect(&detail, 4, 3, true);
-    expect(&detail, 6, 300, false); // the instruction ran 303 times
+    expect(&detail, 6, 300, false); // the instruction ran 303 times.
     expect(&detail, 10, 300, true);
     expect(&detail, 14, 300, true);
-    expect(&detail, 18, 0, false); // the arm that ran is not known
+    expect(&detail, 18, 0, false); // it is unknown which arm of the branch ran.
     expect(&detail, 24, 0, false);
     expect(&detail, 26, 300, true);
     expect(&detail, 34, 300, true);
-    expect(&detail, 38, 0, false); // skipped when the loop ends
+    // The end of the loop skips this instruction.
+    expect(&detail, 38, 0, false);
     expect(&detail, 40, 0, false);
     expect(&detail, 42, 3, true);
     expect(&detail, 44, 3, true);
@@ -158,12 +159,12 @@ TEST(what_may_have_raised_is_a_floor)
     struct Code *code = looped();
     struct ListingDetail detail;
 
-    Counter_set(&code->hot.entries, 5); // two of these calls did not return
+    Counter_set(&code->hot.entries, 5); // two of these calls did not return.
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
-    expect(&detail, 14, 300, true); // a site's own hits are exact
+    expect(&detail, 14, 300, true); // the hits of a site itself are exact.
     expect(&detail, 26, 300, false);
     expect(&detail, 44, 3, true);
     ListingDetail_release(&detail);
@@ -181,7 +182,7 @@ TEST(what_may_have_raised_is_a_floor)
     Code_free(code);
 }
 
-// If instructions after a RETURN or a RAISE ran, this does not show that the
+// Runs of the instructions after a RETURN or a RAISE do not show that the
 // instructions before it ran.
 TEST(blocks_do_not_leak_into_each_other)
 {
@@ -216,7 +217,7 @@ TEST(blocks_do_not_leak_into_each_other)
     hit(code, 18, 2, 0, 0);
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 9, true);
-    expect(&detail, 2, 9, false); // a handler may have ended the block
+    expect(&detail, 2, 9, false); // a handler can have ended the block.
     expect(&detail, 4, 9, true);
     expect(&detail, 8, 0, false);
     expect(&detail, 10, 0, false);

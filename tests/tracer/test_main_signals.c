@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/main_signals: a handler that runs in another thread
-// leaves the process's signals to the main thread.
+// Tests tracer/sample/main_signals: a signal handler that runs in another
+// thread leaves the process's signals to the main thread.
 #define _GNU_SOURCE 1
 #include "tracer/sample/main_signals.h"
 
@@ -18,7 +18,7 @@
 
 #define OURS (SIGRTMAX - 5)
 
-static _Atomic pid_t taker; // the thread that took the program's signal
+static _Atomic pid_t taker; // id of the thread that took the program's signal.
 static _Atomic bool inside, go, done;
 
 static void on_program_signal(int number)
@@ -85,7 +85,7 @@ static pthread_t begin(void *(*run)(void *), void *argument)
 {
     pthread_t thread;
 
-    if (UNDER_TSAN) // ThreadSanitizer delays handlers
+    if (UNDER_TSAN) // ThreadSanitizer delays signal handlers.
         skip();
     block(SIG_BLOCK);
     pthread_create(&thread, NULL, run, argument);
@@ -99,7 +99,8 @@ TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
     pthread_t thread;
     pid_t child;
 
-    if (UNDER_VALGRIND) // valgrind makes vfork() a fork(): the parent runs on
+    // Valgrind makes a fork() of vfork(), so the parent goes on.
+    if (UNDER_VALGRIND)
         skip();
     thread = begin(handle_both, NULL);
     block(SIG_UNBLOCK);
@@ -145,7 +146,7 @@ static void *handle_ours(void *context)
 
     (void)context;
     sigdelset(&set, SIGUSR1);
-    kill(getpid(), SIGUSR1); // the main thread has blocked it, too
+    kill(getpid(), SIGUSR1); // the main thread has blocked this signal, too.
     pthread_kill(pthread_self(), OURS);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return NULL;

@@ -15,8 +15,8 @@ static uint64_t pages_of(size_t count)
     return count * RECORDING_PAGE;
 }
 
-// If a disk becomes full, the first page in memory is far behind the file's
-// beginning. The table must not depend on this distance.
+// If a disk becomes full, the first page in memory is far from the beginning of
+// the file. The size of the table must not depend on this distance.
 TEST(pages_of_a_large_file_take_no_large_table)
 {
     const uint64_t far = UINT64_C(10) << 30;
@@ -34,7 +34,7 @@ TEST(pages_of_a_large_file_take_no_large_table)
     MemoryPages_release(&pages);
 }
 
-// A disk may become free page by page while the file grows, so pages come and
+// A disk can become free page by page while the file grows, so pages come and
 // go for a long time.
 TEST(pages_that_were_written_leave_the_table)
 {
@@ -51,7 +51,7 @@ TEST(pages_that_were_written_leave_the_table)
     MemoryPages_release(&pages);
 }
 
-// The places have random lengths, may share pages, and come and go at random.
+// The places have random lengths, can share pages, and come and go at random.
 TEST(each_place_has_its_bytes)
 {
     static struct {

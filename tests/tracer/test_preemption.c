@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/preemption: what two readings say about a span, how often
-// the CPU is taken away, and a thread that shares its CPU.
-#define _GNU_SOURCE 1 // for CPU affinity
+// Tests tracer/hook/preemption: conclusions from two readings, the number of
+// preemptions, and a thread that shares its CPU.
+#define _GNU_SOURCE 1 // for CPU affinity.
 #include "tracer/hook/preemption.h"
 
 #include <pthread.h>
@@ -21,10 +21,10 @@
 #define MS 1000000
 #define LIMIT_NS (60000 * (int64_t)MS)
 
-// While `stands` is true, this program reads the clocks and scheduler figures
-// of this file, otherwise those of the kernel.
+// If `stands` is true, the clocks and the scheduler's numbers come from this
+// file, otherwise from the kernel.
 static bool stands;
-static time_t asleep_s; // seconds that the machine was suspended
+static time_t asleep_s; // seconds for which the machine was suspended.
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
@@ -61,8 +61,8 @@ static int go_on(void **state)
 
 static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
 
-// Returns a reading `wall` ns later. The thread was off its CPU for `off` ns of
-// this time.
+// Returns a reading that is `wall` ns later. The thread was off its CPU for
+// `off` ns of this time.
 static struct ThreadTimes after(int64_t wall, int64_t off, int64_t waits,
                                 int64_t taken)
 {
@@ -91,13 +91,13 @@ TEST(test_who_waited_was_not_kept)
     assert_int_equal(lost(after(5 * MS, -4 * MS, 0, 1), 5 * MS), 0);
 }
 
-// If the kernel is not asked about a span, up to 100 us at a time may be lost.
+// If the kernel is not asked about a span, up to 100 us can be lost in it.
 TEST(test_what_was_lost_before)
 {
-    // The CPU was taken once, and this may have been before the span.
+    // The CPU was taken once, and this can have happened before the span.
     assert_int_equal(lost(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
-    // The CPU was taken eleven times. Ten of these times may have been before
-    // the span.
+    // The CPU was taken eleven times. Ten of the eleven times can have been
+    // before the span.
     assert_int_equal(lost(after(9 * MS, 3 * MS, 0, 11), 5 * MS), 2 * MS);
     // The losses before the span cannot be longer than the time before the
     // span.
@@ -107,7 +107,7 @@ TEST(test_what_was_lost_before)
     assert_int_equal(lost(after(4 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);
 }
 
-// --- For real ---
+// --- Clocks of the kernel ---
 
 static atomic_bool spins;
 
@@ -157,7 +157,7 @@ static void Rival_stop(struct Rival *rival)
     sched_setaffinity(0, sizeof rival->before, &rival->before);
 }
 
-// Time lost before the first question, or while a question is asked, is in no
+// Time that was lost before the first check, or while a check ran, is in no
 // measured span.
 TEST(test_beside_another_on_the_same_cpu)
 {
@@ -166,10 +166,11 @@ TEST(test_beside_another_on_the_same_cpu)
     int64_t then = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct Rival rival;
 
-    if (UNDER_VALGRIND) // valgrind's threads wait for each other unseen
+    // Valgrind's threads wait for each other, and the kernel does not know.
+    if (UNDER_VALGRIND)
         skip();
     Rival_start(&rival);
-    while (last - begin < 200 * MS || // asks as a hook does
+    while (last - begin < 200 * MS || // checks the span as a hook does.
            (off < 400 * MS && last - begin < LIMIT_NS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -184,26 +185,27 @@ TEST(test_beside_another_on_the_same_cpu)
         then = cpu;
     }
     Rival_stop(&rival);
-    assert_true(off >= 400 * MS); // so one loss more or less hardly matters
+    // So much that one loss more or less hardly matters.
+    assert_true(off >= 400 * MS);
     assert_between(kept, off * 8 / 10, off + MS);
 }
 
-// CLOCK_BOOTTIME shows the suspension, even if the thread has asked long ago or
-// never.
+// CLOCK_BOOTTIME shows the suspension, even if the thread's last check was long
+// ago or never.
 TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
 {
     const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
     struct Preemption preemption;
 
-    asleep_s = 100; // suspended before the thread began
+    asleep_s = 100; // the machine was suspended before the thread began.
     Preemption_init(&preemption);
     assert_int_equal(Preemption_measure(&preemption, night), 0);
     asleep_s += 8 * 3600;
-    // The span is too short.
+    // The span is too short for a check.
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
     assert_int_equal(Preemption_measure(&preemption, night + 5 * MS), night);
     assert_int_equal(Preemption_measure(&preemption, night),
-                     0); // a suspension is reported once
+                     0); // a suspension is reported only once.
     asleep_s += 8 * 3600;
     assert_int_equal(Preemption_measure(&preemption, 2000 * MS), 2000 * MS);
     Preemption_init(&preemption);
@@ -225,7 +227,7 @@ TEST(test_who_sleeps_is_not_kept)
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
 }
 
-// Losses are counted from one look to the next, so the first look finds no
+// Losses are counted from one call to the next, so the first call finds no
 // losses.
 TEST_WITH(test_how_often, stand_still, go_on)
 {
@@ -236,19 +238,21 @@ TEST_WITH(test_how_often, stand_still, go_on)
     assert_true(PreemptionRate_exceeds(&rate, 102, 1041));
     assert_true(PreemptionRate_exceeds(&rate, 102.5, 1052));
     assert_false(PreemptionRate_exceeds(&rate, 112.5, 1252));
-    rate.taken = INT32_MAX; // all threads' count, which stays the same here
+    // The number of all threads, which stays the same here.
+    rate.taken = INT32_MAX;
     assert_false(PreemptionRate_is_high(&rate, 200));
     rate.taken = -10000;
     assert_true(PreemptionRate_is_high(&rate, 300));
 }
 
-// Returns how many long spans are skipped after a span in which the thread has
-// waited.
+// Returns the number of long spans that are skipped after a span in which the
+// thread has waited.
 static int skipped_after_a_wait(struct Preemption *preemption)
 {
     int count = 0;
 
-    Preemption_measure(preemption, 2 * MS); // spans are known from here on
+    // From here on all spans are checked.
+    Preemption_measure(preemption, 2 * MS);
     preemption->then.waits--;
     assert_int_equal(Preemption_measure(preemption, 2 * MS), 0);
     while (Preemption_skip(preemption))
@@ -257,7 +261,8 @@ static int skipped_after_a_wait(struct Preemption *preemption)
     return count;
 }
 
-// Code is dark for a second, in which the thread has waited for the governor.
+// Code is dark for a second, and in this second the thread has waited for the
+// governor.
 TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
 {
     struct Preemption preemption = {.known = false};
@@ -265,7 +270,7 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
     preemption.skips = PREEMPTION_SKIPS;
-    Preemption_note_armed(&preemption, 0); // no code was armed since
+    Preemption_note_armed(&preemption, 0); // no code was armed since then.
     assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
     assert_int_equal(preemption.skips, 0);
@@ -276,7 +281,8 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
     Preemption_note_armed(&preemption, 1);
     assert_true(preemption.known);
-    // If code is armed in a span, waits in this span cause no skips.
+    // If code is armed in a span, waits in this span do not make later spans be
+    // skipped.
     preemption.then.waits--;
     Preemption_note_armed(&preemption, 2);
     Preemption_measure(&preemption, 2 * MS);

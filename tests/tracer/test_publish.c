@@ -43,8 +43,8 @@ TEST(test_the_newest_is_got)
     Publish_put(&publish);
 }
 
-// When the readers of the snapshot before the newest have gone, this snapshot
-// is returned as a blank snapshot.
+// When nobody reads the snapshot before the newest any more, this snapshot is
+// returned as a blank snapshot.
 TEST(test_a_blank_one_is_the_one_before)
 {
     struct Publish publish = {0};
@@ -52,7 +52,8 @@ TEST(test_a_blank_one_is_the_one_before)
 
     Publish_set(&publish, first);
     blank = Publish_blank(&publish);
-    assert_ptr_not_equal(blank, first); // the first one is being read
+    // The first snapshot is still being read.
+    assert_ptr_not_equal(blank, first);
     Snapshot_free(blank);
     Publish_set(&publish, second);
     assert_true(Publish_bytes(&publish) >=
@@ -92,15 +93,15 @@ static void *read_all(void *context)
 
         if (snapshot) {
             snprintf(text, sizeof text, "%ju", (uintmax_t)snapshot->pid);
-            sched_yield(); // lengthens the section
+            sched_yield(); // makes the read section longer.
             race->wrong += strcmp(text, snapshot->command) != 0;
             race->wrong += snapshot->pid < newest;
             newest = snapshot->pid;
             race->reads++;
         }
         Publish_put(&race->publish);
-        // Otherwise one of the two readers would always be in a section under
-        // valgrind.
+        // Without sched_yield, one of the two readers would always be in a
+        // section under valgrind.
         sched_yield();
     }
     return NULL;
@@ -117,8 +118,8 @@ TEST(test_readers_while_it_changes)
         pthread_create(&threads[i], NULL, read_all, &race);
     while (n < 200 || race.reads < 200)
         Publish_set(&race.publish, number(Publish_blank(&race.publish), ++n));
-    // The snapshot is taken while others read, and the readers do not use it
-    // any more.
+    // The snapshot is taken while other threads read, and these threads do not
+    // use it any more.
     last = Publish_take(&race.publish);
     last->pid = 0;
     race.stop = true;

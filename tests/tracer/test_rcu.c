@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/rcu: an object that a reader holds is not freed, also
-// across forks. rcu.c notifies ThreadSanitizer of each grace period, and this
-// file tests these notifications. Without these notifications, ThreadSanitizer
-// would report freeing after a grace period as a race.
+// Tests tracer/base/rcu: an object that a reader uses is not freed, also across
+// forks. rcu.c notifies ThreadSanitizer of each grace period, and this file
+// tests these notifications. Without the notifications, ThreadSanitizer would
+// report each free after a grace period as a race.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -23,18 +23,19 @@ static void rest(long ms)
     nanosleep(&time, NULL);
 }
 
-// This is liburcu's thread-local variable, which is NULL in a thread that
-// liburcu does not know.
+// liburcu's thread-local variable, which is NULL in a thread that liburcu does
+// not know.
 extern _Thread_local void *urcu_bp_reader;
 
 struct Box {
-    long a, b; // equal while the box is alive
+    long a, b; // `a` and `b` are equal as long as the box exists.
 };
 
 struct Shared {
     void *slot;
-    bool registers;   // the reader that stays inside registers
-    atomic_int begun; // box readers so far, every second one registers
+    bool registers; // true if the reader that stays in its section registers.
+    // Number of readers of the box so far, of which every second one registers.
+    atomic_int begun;
     atomic_bool stop;
     atomic_bool inside;
     atomic_bool leave;
@@ -100,7 +101,7 @@ static void *stay_inside(void *argument)
     if (shared->registers)
         Rcu_register();
     Rcu_read_lock();
-    Rcu_read_lock(); // sections nest
+    Rcu_read_lock(); // read sections may be nested.
     Rcu_read_unlock();
     atomic_store(&shared->inside, true);
     while (!atomic_load(&shared->leave))
@@ -152,7 +153,8 @@ static void *read_and_look(void *argument)
     return urcu_bp_reader;
 }
 
-// If memory is out, liburcu ends the process when it allocates for a thread.
+// If memory is out, liburcu ends the process when it allocates memory for a
+// thread.
 TEST(test_only_registered_threads_use_liburcu)
 {
     for (int registers = 0; registers < 2; registers++) {
@@ -166,8 +168,8 @@ TEST(test_only_registered_threads_use_liburcu)
     }
 }
 
-// A reader that was in a section in the parent does not block the child for
-// ever.
+// If a reader of the parent was in a section, it does not block the child
+// forever.
 static void check_the_child(bool registers)
 {
     struct Shared shared = {.registers = registers};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/rearm_queue: requests on their way, too many requests,
-// and two threads.
+// Tests tracer/budget/rearm_queue: waiting requests, too many requests, and two
+// threads.
 #include "tracer/budget/rearm_queue.h"
 
 #include <sched.h>
@@ -48,16 +48,17 @@ TEST(test_too_many_are_all)
     RearmQueue_init(&rearm);
     for (uint32_t i = 1; i <= REARM_ROOM; i++)
         RearmQueue_push(&rearm, i, false);
-    expect(&rearm, REARM_ROOM); // as many single requests as there is room for
+    // As many single requests as the queue has room for.
+    expect(&rearm, REARM_ROOM);
     RearmQueue_push(&rearm, 1000, false);
-    RearmQueue_push(&rearm, 1001, false); // one request too many
+    RearmQueue_push(&rearm, 1001, false); // one request too many.
     expect(&rearm, 0);
     expect_none(&rearm);
     RearmQueue_release(&rearm);
 }
 
-// A request for an id that no function can have is ignored, and above all not
-// taken for "all".
+// A request for an id that no function can have is ignored, and is not taken
+// for a request for all functions.
 TEST(test_ids_beyond_the_possible)
 {
     struct RearmQueue rearm;
@@ -109,8 +110,8 @@ TEST(test_jumps_are_not_forgotten)
     RearmQueue_release(&rearm);
 }
 
-// If a full queue loses a request, a later request for "all" contains the lost
-// request.
+// If a full queue loses a request, a later request for all functions contains
+// the lost request.
 TEST(test_nothing_is_lost_between_threads)
 {
     static bool got[5001];
@@ -126,7 +127,7 @@ TEST(test_nothing_is_lost_between_threads)
         while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
                 for (uint32_t i = 1; i <= 5000; i++)
-                    got[i] = true; // covers at least all earlier ids
+                    got[i] = true; // contains at least all earlier ids.
             else
                 got[request.id] = true;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/recent: which calls make up a mean.
+// Tests tracer/code/recent: the calls from which a mean is computed.
 #include "tracer/code/recent.h"
 
 #include "tests/unit.h"
@@ -9,7 +9,7 @@
 static struct Recent recent;
 static struct RecentMark sums;
 
-// Adds `calls` calls of `cycles` cycles each in second `second`.
+// Adds `calls` calls of `cycles` cycles each in the second number `second`.
 static void pass(uint64_t calls, uint64_t cycles, uint64_t second)
 {
     Counter_add(&sums.calls, calls);
@@ -34,7 +34,7 @@ static int set_up(void **state)
     return 0;
 }
 
-// A day of calls does not outweigh the last minute.
+// The calls of a whole day do not outweigh the last minute.
 TEST_WITH(test_a_cost_that_changes, set_up, NULL)
 {
     uint64_t second;
@@ -43,7 +43,7 @@ TEST_WITH(test_a_cost_that_changes, set_up, NULL)
         pass(50, 100, second);
     for (; second < 86400 + 150; second += 10)
         pass(50, 900, second);
-    assert_true(mean() < 900); // a thousand calls take 200 s
+    assert_true(mean() < 900); // a thousand calls take 200 s.
     for (; second < 86400 + 700; second += 10)
         pass(50, 900, second);
     assert_true(mean() == 900);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/code/registry: finding, order, retiring, reuse of addresses, and
-// readers that run while codes come and go (for ThreadSanitizer and
+// readers that run while code comes and goes (for ThreadSanitizer and
 // AddressSanitizer).
 #include "ipc/base/heap.h"
 #include "tracer/code/registry.h"
@@ -39,8 +39,8 @@ TEST(test_finds_by_address_and_id)
     Registry_free(registry);
 }
 
-// There are three times as many codes as buckets, so every chain is longer than
-// one. Afterwards every third code is retired.
+// There are three times as many code objects as hash buckets, so every chain
+// has more than one. Afterwards every third code object is retired.
 TEST(test_many)
 {
     enum { COUNT = 3 * REGISTRY_BUCKETS };
@@ -70,7 +70,8 @@ TEST(test_many)
          code = next) {
         next = code->node.next_retired;
         retired++;
-        assert_int_equal(code->hot.id, 3 * retired); // the oldest comes first
+        // The oldest code comes first.
+        assert_int_equal(code->hot.id, 3 * retired);
         Code_free(code);
     }
     assert_int_equal(retired, COUNT / 3);
@@ -78,7 +79,7 @@ TEST(test_many)
     Registry_free(registry);
 }
 
-// CPython reuses a code object's address at once.
+// CPython reuses the address of a code object at once.
 TEST(test_an_address_is_reused)
 {
     struct Registry *registry = Registry_new();
@@ -110,7 +111,7 @@ TEST(test_bytes_return_to_zero)
     Registry_free(registry);
 }
 
-// --- Readers while codes come and go -----------------------------------------
+// --- Readers while code is added and retired --------------------------------
 
 struct Race {
     struct Registry *registry;
@@ -141,8 +142,8 @@ static void read_once(struct Race *race, unsigned turn)
     }
     for (code = Registry_first(race->registry); code;
          code = Registry_next(code)) {
-        // The registry keeps codes in the order in which they were added, even
-        // while codes are added and retired.
+        // The registry keeps code objects in the order in which they were
+        // added, even while code objects are added and retired.
         if (code->hot.id <= id)
             race->wrong++;
         id = code->hot.id;
@@ -223,7 +224,8 @@ static void *hold_chains(void *argument)
     return NULL;
 }
 
-// The child can change the chains, even if another thread was changing them.
+// The child can change the chains, even if another thread of the parent was
+// changing them at the fork.
 TEST(test_forks)
 {
     struct Race race = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the report at stop: the text of the report, its width, and that names
+// Tests the report at the end of tracing: its text, its width, and that names
 // in it do no harm.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/base/harmless.h"
@@ -169,7 +169,7 @@ TEST(a_function_and_its_instructions)
     expect(text, "~  mean over its block\n");
     assert_null(strstr(text, "generic"));
     free(text);
-    // In precise mode the report says which instructions the cycles belong to.
+    // In precise mode the report says to which instructions the cycles belong.
     detail.precise = true;
     text = report(snapshot, &part, 1, NULL);
     check_shape(text);
@@ -195,7 +195,7 @@ TEST(nothing_was_traced)
     assert_null(strstr(text, "perfetto"));
     free(text);
     Snapshot_free(snapshot);
-    snapshot = Snapshot_new(); // every value is null
+    snapshot = Snapshot_new(); // every value of this snapshot is null.
     free(report(snapshot, NULL, 0, NULL));
     Snapshot_free(snapshot);
 }
@@ -224,9 +224,9 @@ TEST(what_is_null_is_left_out)
     Snapshot_free(snapshot);
 }
 
-// --- What the figures rest on ------------------------------------------------
+// --- Sources of the values --------------------------------------------------
 
-// Returns the report of a snapshot with one function.
+// Returns the report about a snapshot with one function.
 static char *report_of(struct Snapshot *snapshot, struct Function *function)
 {
     struct ListingDetail detail = {1, NULL, 0, false};
@@ -247,7 +247,7 @@ TEST(the_overhead_of_the_whole_run)
     struct Function function = function_of("f", "f.py");
     char *text;
 
-    snapshot->overhead_measured = 0.5; // the overhead of the last seconds
+    snapshot->overhead_measured = 0.5; // the overhead of the last seconds.
     snapshot->overhead_mean = 0.0123;
     text = report_of(snapshot, &function);
     expect(text,
@@ -317,7 +317,7 @@ TEST(where_no_share_is_known)
            "calls: calls without hooks are not among them\n");
     assert_null(strstr(text, "% of a core"));
     free(text);
-    snapshot->threshold = 0; // in this case all code had hooks
+    snapshot->threshold = 0; // with threshold 0 all code had hooks.
     text = report_of(snapshot, &function);
     expect(text, "ordered by the cycles of their timed calls\n");
     free(text);
@@ -350,7 +350,7 @@ TEST(without_shares_the_most_cycles_come_first)
     Snapshot_free(snapshot);
 }
 
-// --- What is gone ------------------------------------------------------------
+// --- Functions that no longer exist -----------------------------------------
 
 TEST(those_without_a_row_are_summed_up)
 {
@@ -397,7 +397,7 @@ TEST(hostile_text_is_harmless)
         assert_true((unsigned char)text[i] >= ' ' || text[i] == '\n');
     assert_null(strstr(text, "\xe2\x80\xae"));
     free(text);
-    // The path is long but harmless, and the report must show the path's end.
+    // The path is long but harmless, and the report must show its end.
     memset(name, 'x', 10000);
     memcpy(name + 9990, "/theend.py", 10);
     snapshot->command = "python";

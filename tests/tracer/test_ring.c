@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the ring alone and with a producer that is faster than its consumer.
+// Tests the timeline's ring alone, and with a producer that is faster than its
+// consumer.
 #include "tracer/timeline/ring.h"
 
 #include <pthread.h>
@@ -64,7 +65,8 @@ TEST(a_gap_is_marked_where_it_is)
     assert_int_equal(ring->lost, 5);
     assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
     assert_int_equal(events[RING_EVENTS - 1].what, RING_EVENTS - 1);
-    Ring_pop(ring, 1); // room for the event or the mark, but not for both
+    // Room for the event or for the mark of the gap, but not for both.
+    Ring_pop(ring, 1);
     Ring_push(ring, 1000000, EVENT_ENTER, 0);
     assert_int_equal(ring->lost, 6);
     Ring_pop(ring, 1);
@@ -84,8 +86,8 @@ TEST(a_gap_is_marked_where_it_is)
     Ring_free(ring);
 }
 
-// There are 5000 events, so the count is wrong if one event in a thousand is
-// forgotten.
+// There are 5000 dropped events, so the count is wrong if one event in a
+// thousand is forgotten.
 TEST(each_event_dropped_is_counted)
 {
     struct Ring *ring = Ring_new(NULL);
@@ -122,7 +124,8 @@ TEST(a_full_ring_is_emptied_by_its_producer)
     ring->producer = ring;
     for (i = 0; i < 5 * RING_EVENTS; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
-    assert_int_equal(next, 4 * RING_EVENTS); // emptied no sooner than necessary
+    // The ring is emptied no sooner than necessary.
+    assert_int_equal(next, 4 * RING_EVENTS);
     empty(&next, ring);
     assert_int_equal(next, 5 * RING_EVENTS);
     assert_int_equal(ring->lost, 0);
@@ -141,7 +144,7 @@ static void *produce(void *context)
 
     for (i = 0; i < PUSHED; i++) {
         Ring_push(race->ring, i, EVENT_ENTER, i);
-        // The consumer can keep up at first, and later it cannot.
+        // At first the consumer is as fast as the producer, later it is slower.
         if (i < PUSHED / 2 && i % 8192 == 0)
             usleep(100);
     }
@@ -149,7 +152,7 @@ static void *produce(void *context)
     return NULL;
 }
 
-// Every number is either read in order or within a gap of the right size.
+// Every number is read in order, or is in a gap of the right size.
 TEST(nothing_is_lost_uncounted_between_threads)
 {
     struct Race race = {Ring_new(NULL), false};
@@ -164,7 +167,7 @@ TEST(nothing_is_lost_uncounted_between_threads)
 
         done = atomic_load(&race.done);
         if (!done && ++rounds % 64)
-            sched_yield(); // lets the ring fill up now and then
+            sched_yield(); // lets the ring become full from time to time.
         count = Ring_peek(race.ring, &events);
         for (i = 0; i < count; i++) {
             if (Event_kind(&events[i]) == EVENT_LOST) {

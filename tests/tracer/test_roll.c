@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/session/roll, row_log, ipc/row_set and changes. In every
-// snapshot each row has its function's counters. A viewer that gets changes has
-// the same rows as a viewer that gets whole snapshots.
+// snapshot each row contains the counters of its function. A viewer that gets
+// changes has the same rows as a viewer that gets whole snapshots.
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
@@ -21,7 +21,7 @@
 
 #define FUNCTIONS 300
 #define ROUNDS 400
-#define VIEWERS 3 // the last viewer seldom gets a snapshot
+#define VIEWERS 3 // the last viewer seldom gets a snapshot.
 
 struct Fixture {
     struct Engine engine;
@@ -60,7 +60,7 @@ static void build(struct Fixture *f)
     RowLog_reclaim(&f->log);
 }
 
-// --- What happens ------------------------------------------------------------
+// --- Actions of the program -------------------------------------------------
 
 static void run_some(struct Fixture *f)
 {
@@ -109,12 +109,12 @@ static void replace_one(struct Fixture *f)
 
     Engine_retire(&f->engine, *slot);
     *slot = make_code(f);
-    if (below(2)) // otherwise they are freed later
+    if (below(2)) // otherwise they are freed later.
         return;
     free_retired(f);
 }
 
-// Re-arms as Engine_rearm() does, but by the test's clock.
+// Re-arms a function as Engine_rearm() does, but by the test's clock.
 static void rearm(struct Fixture *f, struct Code *code)
 {
     Code_end_dark(code, f->at.hz);
@@ -167,7 +167,7 @@ static void happen(struct Fixture *f)
     ShareClock_advance(&f->clock, s * 1e9, 20 * s);
 }
 
-// --- What must be so ---------------------------------------------------------
+// --- Checks of the rows -----------------------------------------------------
 
 static void expect_equal(const struct Record *record, const char *a,
                          const char *b)
@@ -213,8 +213,8 @@ static const struct Record *function_record(void)
     return NULL;
 }
 
-// Compares each function's row with a newly filled one. The state that the
-// builder keeps for the next snapshot is not changed.
+// Compares the row of each function with a newly filled row. The state that the
+// builder keeps for the next snapshot does not change.
 static void check_rows(struct Fixture *f, const struct Snapshot *whole)
 {
     uint64_t events = 0, dark = 0;
@@ -338,7 +338,7 @@ TEST_WITH(test_rows_are_what_counters_say, set_up, tear_down)
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
 }
 
-// --- What it costs -----------------------------------------------------------
+// --- Rows that a snapshot fills again ---------------------------------------
 
 static size_t filled(const struct Fixture *f)
 {
@@ -403,7 +403,7 @@ TEST_WITH(test_a_rate_is_not_since_the_row_was_filled, set_up, tear_down)
     Arena_release(&whole.arena);
 }
 
-// --- How it is armed ---------------------------------------------------------
+// --- Rates of armed and dark functions --------------------------------------
 
 static struct Function only_row(const struct Fixture *f)
 {
@@ -453,9 +453,9 @@ static void end_slice(struct Fixture *f, struct Code *code)
     Code_end_slice(code);
 }
 
-// The first slice of two seconds has 20 calls. Ten seconds in the dark and a
-// slice of two seconds without a call follow. As older spans weigh less, that
-// counts as ten calls in three and a half seconds.
+// The first slice of two seconds has 20 calls. After the first slice come ten
+// dark seconds, and then a slice of two seconds without a call. Older spans
+// weigh less, so both slices count as ten calls in three and a half seconds.
 TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -467,7 +467,7 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
         call(f->trace, code, f->at.ticks);
     pass_seconds(f, 2);
     end_slice(f, code);
-    call(f->trace, code, f->at.ticks); // the function goes dark
+    call(f->trace, code, f->at.ticks); // the function goes dark.
     pass_seconds(f, 10);
     assert_int_equal(filled(f), 0);
     assert_float_equal(only_row(f).calls_per_s, 10, 1e-9);
@@ -477,15 +477,15 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
     end_slice(f, code);
     pass_seconds(f, 4);
     assert_int_equal(filled(f), 0);
-    // The function was not called since, so it is still armed. A call may have
-    // been missed.
+    // The function was not called since then, so it is still armed. A call can
+    // have been missed.
     assert_float_equal(only_row(f).calls_per_s, 0, 1e-9);
     assert_float_equal(only_row(f).calls_estimated, 20 + rate * 14, 0.2);
 }
 
-// These functions were dark for ten seconds and then stay armed without a call.
-// The number of missed calls becomes known with time, and each step updates
-// only some of the rows.
+// These functions were dark for ten seconds, and then stay armed without a
+// call. The number of missed calls becomes known with time, and each step
+// changes only some of the rows.
 TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -499,7 +499,7 @@ TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
     pass_seconds(f, 2);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         end_slice(f, f->codes[i]);
-        call(f->trace, f->codes[i], f->at.ticks); // the function goes dark
+        call(f->trace, f->codes[i], f->at.ticks); // the function goes dark.
     }
     pass_seconds(f, 10);
     for (unsigned i = 0; i < FUNCTIONS; i++)
@@ -513,7 +513,7 @@ TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
     assert_in_range(rows, FUNCTIONS, 4 * FUNCTIONS);
 }
 
-// The calls of a function that was never dark are all counted.
+// All calls of a function that was never dark are counted.
 TEST_WITH(test_calls_that_are_exact_are_all, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -563,8 +563,8 @@ static bool was_touched(struct Code *code)
     return Code_take_touch(code);
 }
 
-// Each change of a row must touch the code, because the touch alone says that
-// the row has changed.
+// Each change of a row must touch the code, because nothing else says that the
+// row has changed.
 TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/running_threads: which of the kernel's threads runs which
-// thread state, by the hooks' records and by the thread states.
-#define _GNU_SOURCE 1 // for gettid()
+// Tests tracer/hook/running_threads: the thread states that the kernel's
+// threads run, according to thread records and thread states.
+#define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "tracer/hook/running_threads.h"
 
@@ -11,20 +11,21 @@
 
 #include "tests/unit.h"
 
-#define GONE 999999999 // an id that no thread has
+#define GONE 999999999 // an id that no thread has.
 #define MOST 8
 
 struct Fixture {
     struct ThreadTraces traces;
     struct Contention contention;
     struct Registry *registry;
-    struct StateListed states[MOST]; // the newest comes first
+    struct StateListed states[MOST]; // sorted, newest state first.
     size_t count;
     struct RunningThread *threads;
     long found;
 };
 
-// Adds a record of the thread `tid` that ran `state` at time `ticks`.
+// Adds a record of the thread `tid`, which ran the thread state `state` at the
+// time `ticks`.
 static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
                                uint64_t ticks)
 {
@@ -38,7 +39,8 @@ static struct ThreadTrace *add(struct Fixture *f, pid_t tid, uint64_t state,
     return trace;
 }
 
-// Lists a state, newest first. The state's address is 16 times its id.
+// Adds a thread state to the list, which is sorted with the newest first. The
+// address of a thread state is 16 times its id.
 static struct StateListed *list(struct Fixture *f, uint64_t id, pid_t tid)
 {
     f->states[f->count] = (struct StateListed){.address = id * 16,
@@ -59,15 +61,15 @@ static void find(struct Fixture *f)
         f->states[i].trace = NULL;
 }
 
-// Returns the state that the thread runs, 0 if it runs none, or -1 if there is
-// no such thread.
+// Returns the thread state that the thread runs, 0 if it runs none, or -1 if
+// there is no such thread.
 static long state_of(const struct Fixture *f, pid_t tid)
 {
     long state = -1;
 
     for (long i = 0; i < f->found; i++)
         if (f->threads[i].tid == tid) {
-            assert_int_equal(state, -1); // each thread is listed once
+            assert_int_equal(state, -1); // each thread is in the list once.
             state = (long)f->threads[i].state / 16;
             assert_int_equal(f->threads[i].ident, tid + 1);
         }
@@ -92,7 +94,7 @@ TEST_WITH(test_a_state_is_its_threads, set_up, tear_down)
     assert_int_equal(f->threads[0].number, 1);
 }
 
-// A state belongs to the thread that ran it last.
+// A thread state belongs to the thread that ran it last.
 TEST_WITH(test_a_state_wanders, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -112,8 +114,8 @@ TEST_WITH(test_a_state_wanders, set_up, tear_down)
     assert_int_equal(ThreadTrace_state(second), 0);
 }
 
-// A thread that was made in C has a new state for each call, perhaps at the
-// same address.
+// A thread that was made in C has a new thread state for each call, perhaps at
+// the same address.
 TEST_WITH(test_a_state_is_gone, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -123,12 +125,12 @@ TEST_WITH(test_a_state_is_gone, set_up, tear_down)
     assert_int_equal(f->found, 1);
     assert_int_equal(state_of(f, gettid()), 0);
     assert_int_equal(ThreadTrace_state(trace), 0);
-    // The new state belongs to another thread.
+    // The new thread state belongs to another thread.
     ThreadTrace_set_state(trace, 8 * 16, 7, 100);
     list(f, 8, 11)->has_run = false;
     find(f);
     assert_int_equal(state_of(f, gettid()), 0);
-    // The new state belongs to this thread, but no hook has seen it yet.
+    // The new thread state belongs to this thread, but no hook has seen it yet.
     f->states[0].tid = gettid();
     find(f);
     assert_int_equal(state_of(f, gettid()), 8);
@@ -150,7 +152,7 @@ TEST_WITH(test_our_threads_are_none, set_up, tear_down)
 
 TEST_WITH(test_many, set_up, tear_down)
 {
-    // NOBODYS exceeds the kernel's largest id
+    // NOBODYS is higher than the largest id of the kernel.
     enum { COUNT = 3000, NOBODYS = 1 << 23 };
     struct Fixture *f = *state;
     struct StateListed *states = calloc(COUNT, sizeof *states);

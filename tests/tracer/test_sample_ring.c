@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sample_ring: samples come out whole and in order,
+// Tests tracer/sample/sample_ring: samples come out complete and in order,
 // wherever they lie in the ring, and samples that find no room are counted.
 #include "tracer/sample/sample_ring.h"
 
@@ -26,7 +26,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Pushes sample number i. The number determines the sample's depth and words.
+// Pushes the sample number `i`. The number determines the sample's depth and
+// words.
 static bool push(uint64_t i)
 {
     struct WalkFrame frames[WALK_DEPTH];
@@ -41,7 +42,7 @@ static bool push(uint64_t i)
     return SampleRing_push(ring, &head, frames);
 }
 
-// Expects that the next sample has number i.
+// Expects that the next sample has the number `i`.
 static void expect(uint64_t i)
 {
     struct WalkFrame frames[WALK_DEPTH];
@@ -86,12 +87,12 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
     for (uint64_t i = 1; i < count; i++)
         expect(i);
     expect_none();
-    assert_true(push(count)); // there is room for it again
+    assert_true(push(count)); // there is room for the sample again.
     expect(count);
     assert_int_equal(Counter_get(&ring->lost), 2);
 }
 
-// A sample can use the last word, too.
+// A sample can use the last word of the ring, too.
 TEST_WITH(test_to_the_last_word, set_up, tear_down)
 {
     const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);
@@ -99,8 +100,8 @@ TEST_WITH(test_to_the_last_word, set_up, tear_down)
     struct SampleHead head = {.depth = 0};
     size_t left = SAMPLE_RING_WORDS;
 
-    // Pushes samples of an odd number of words, until there is a depth whose
-    // sample fits the free room exactly.
+    // Pushes samples with an odd number of words, until the sample of some
+    // depth fits exactly into the free room.
     while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
         assert_true(SampleRing_push(ring, &head, frames));
         left -= words;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sampled_thread: how long a thread has run and waited by
-// its clocks, and when an observation has to credit CPU time that no sample
-// has. Only the clocks of real threads are not in virtual time.
-#define _GNU_SOURCE 1 // for gettid()
+// Tests tracer/sample/sampled_thread: the times for which a thread has run and
+// waited by its clocks, and the observations that credit CPU time without a
+// sample. Everything except the clocks of real threads is in virtual time.
+#define _GNU_SOURCE 1 // for gettid().
 #include "tracer/sample/sampled_thread.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 static struct SampledThread thread;
 static uint64_t wall_ns, cpu_ns;
-static struct CpuTimer timer; // the kernel has no such timer
+static struct CpuTimer timer; // the kernel has no such timer.
 static struct Clock counter;
 static struct ShareTime now;
 
@@ -30,7 +30,8 @@ static uint64_t read_ns(void *context, clockid_t id)
 
 static const struct SampleClock CLOCK = {.read_ns = read_ns};
 
-// Observes after `wall` ns, in which the thread has run for `cpu` ns.
+// Observes the thread after `wall` ns, in which the thread has run for `cpu`
+// ns.
 static enum Observation observe(uint64_t wall, uint64_t cpu)
 {
     wall_ns += wall;
@@ -60,8 +61,8 @@ TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
     assert_true(thread.wait_ns == 150.0 * MS);
     assert_true(ShareValue_window(&thread.cpu, &now) == 0.4);
     assert_true(ShareValue_window(&thread.wait, &now) == 0.6);
-    // The two clocks are not read at the same moment, so the wait could come
-    // out below zero.
+    // The two clocks are not read at the same moment, so the computed wait
+    // could be negative.
     observe(250 * MS, 251 * MS);
     assert_true(thread.wait_ns == 150.0 * MS);
     assert_int_equal(Counter_get(&thread.cpu.total_ns), 351 * MS);
@@ -69,8 +70,8 @@ TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
     assert_int_equal(Counter_get(&thread.samples), 2);
 }
 
-// The thread was found running in each observation, so no function got the
-// thread's waits.
+// Each observation found the thread running, so no function got the thread's
+// waits.
 TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
 {
     struct ShareClock clock = {0};
@@ -86,7 +87,7 @@ TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
     assert_int_equal(Counter_get(&thread.wait.total_ns), 60000ull * MS);
 }
 
-// A new thread with the same number has the old thread's timer at first.
+// A new thread with the same number first has the timer of the old thread.
 TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 {
     static const struct FrameLayout layout = {.thread_chunk = 16};
@@ -111,8 +112,8 @@ TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 
 // --- CPU time that no sample has ---------------------------------------------
 
-// A thread that is found running gets its CPU time at once. Other threads get
-// their CPU time only after a second of CPU time.
+// A thread that is found running gets its CPU time at once. A thread that is
+// not found running gets its CPU time only after a second of CPU time.
 TEST_WITH(test_without_a_timer, set_up, NULL)
 {
     observe(250 * MS, 100 * MS);
@@ -128,20 +129,20 @@ TEST_WITH(test_without_a_timer, set_up, NULL)
     assert_int_equal(SampledThread_overdue_ns(&thread, false), 1000 * MS + 1);
 }
 
-// Samples carry their CPU time. If no sample comes for long, an observation
-// credits the CPU time.
+// Samples contain their CPU time. If no sample comes for a long time, an
+// observation credits the CPU time.
 TEST_WITH(test_with_a_timer, set_up, NULL)
 {
     thread.timer = &timer;
     SampledThread_account(&thread);
     observe(250 * MS, 100 * MS);
-    // A sample may still come.
+    // A sample could still come.
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     observe(250 * MS, 100 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     observe(MS, 1);
     assert_int_equal(SampledThread_overdue_ns(&thread, false), 200 * MS + 1);
-    timer.sampled_ns = cpu_ns - 50 * MS; // a sample has come
+    timer.sampled_ns = cpu_ns - 50 * MS; // a sample has come.
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     observe(250 * MS, 150 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
@@ -150,9 +151,10 @@ TEST_WITH(test_with_a_timer, set_up, NULL)
     SampledThread_account(&thread);
     assert_int_equal(CpuTimer_covered_ns(&timer), cpu_ns);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    timer.sampled_ns = cpu_ns + MS; // came right after the observation
+    // The sample came right after the observation.
+    timer.sampled_ns = cpu_ns + MS;
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    // An observation waits for ten intervals if that is longer.
+    // An observation waits for ten intervals if this is longer.
     timer.interval_ns = 100 * MS;
     observe(1250 * MS, 1001 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);

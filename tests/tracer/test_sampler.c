@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/sampler. In virtual time the sampler only makes
-// observations, and the tests check their credits and times. With samples, real
-// threads run a program. The threads' stacks are built by hand, and the
-// threads' clocks say which shares are right.
-#define _GNU_SOURCE 1 // for gettid()
+// observations, and the tests check the credited times. In the tests with
+// samples, real threads run a program. The stacks of these threads are built by
+// hand, and the threads' clocks give the right shares.
+#define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
@@ -46,7 +46,7 @@ static const struct FrameLayout LAYOUT = {
 
 enum { ROOT = 0x1000, LONG = 0x2000, SHORT = 0x3000, HIDDEN = 0x5000 };
 
-static struct Opcodes opcodes; // none of them is a call
+static struct Opcodes opcodes; // none of these opcodes is a call.
 static struct Clock counter;
 static struct Registry *registry;
 static struct Sampler *sampler;
@@ -136,7 +136,7 @@ static void make_stack(struct FakeThread *thread, uintptr_t top)
 #define TID 0x7ffffff0
 
 static struct {
-    uint64_t wall_ns, cpu_ns; // each reading of a clock takes 1 us
+    uint64_t wall_ns, cpu_ns; // each reading of a clock takes 1 us.
     bool runs;
     struct FakeThread thread;
 } world;
@@ -179,7 +179,7 @@ static void run(double seconds)
 
 static void assert_s(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 0.12)) // the time of two observations
+    if (!(fabs(value - expected) <= 0.12)) // the time between two observations.
         fail_msg("%g s are not %g", value, expected);
 }
 
@@ -194,7 +194,7 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_s(cpu_s(LONG), 20);
     assert_s(under_s(ROOT), 20);
     assert_true(cpu_s(ROOT) == 0 && wait_s(LONG) == 0);
-    world.runs = false; // the thread waits in the same place
+    world.runs = false; // the thread still waits in the same function.
     run(20);
     // Waits are seldom observed.
     assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1);
@@ -214,13 +214,13 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_true(totals().elsewhere == 0);
 }
 
-// An observation that finds a thread running does not say in which function the
-// thread has waited.
+// An observation that finds a thread running does not show in which function
+// the thread has waited.
 TEST_WITH(test_who_is_met_running_has_not_waited_there, NULL, end)
 {
     simulate(LONG);
     run(2);
-    world.thread.frame = world.thread.chunk; // the thread is in ROOT
+    world.thread.frame = world.thread.chunk; // the thread is in ROOT.
     for (int i = 0; i < 40; i++) {
         world.runs = true;
         run(0.025);
@@ -247,7 +247,7 @@ TEST_WITH(test_after_a_stall, NULL, end)
     wakeups = totals().wakeups;
     run(1);
     assert_between(totals().wakeups - wakeups, 18,
-                   22); // missed wake-ups are not made up for
+                   22); // missed wake-ups are not made up for.
     assert_s(cpu_s(LONG), 7);
 }
 
@@ -262,7 +262,8 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     uint64_t samples;
 
     simulate(LONG);
-    memset(threads[1].name, 'x', sizeof threads[1].name); // the name has no end
+    // The name has no NUL at its end.
+    memset(threads[1].name, 'x', sizeof threads[1].name);
     run(1);
     // The thread with tid 0 is left out.
     Sampler_set_threads(sampler, threads, 3);
@@ -277,7 +278,7 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     Sampler_set_threads(sampler, threads, 1);
     run(3);
     // A thread that has ended keeps its numbers. If the thread had only left
-    // Python, it comes back with these numbers in another state.
+    // Python, it comes back in another thread state with the same numbers.
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
     assert_true(shares[0].ended && shares[1].ended);
     Heap_free(shares);
@@ -290,7 +291,7 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     assert_int_equal(shares[0].tid, TID);
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
-    // Nobody has taken the list, so stop frees it.
+    // Nobody has taken the list, so Sampler_stop frees it.
     Sampler_set_threads(sampler, threads, 3);
 }
 
@@ -298,7 +299,7 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
 
 #define LIMIT_NS 60000000000u
 
-#if UNDER_TSAN // ThreadSanitizer's wrapper delivers signals
+#if UNDER_TSAN // ThreadSanitizer's wrapper delivers signals.
 int __interceptor_clock_gettime(clockid_t id, struct timespec *now);
 #define read_kernels(id, now) __interceptor_clock_gettime(id, now)
 #else
@@ -308,8 +309,8 @@ static int read_kernels(clockid_t id, struct timespec *now)
 }
 #endif
 
-// Counts this thread's readings of its own clock. Spinning itself reads the
-// kernel's clock directly, so each counted reading is a sample.
+// The number of times that this thread has read its own clock. Spinning reads
+// the kernel's clock directly, so each counted reading is a sample.
 static _Thread_local volatile unsigned readings;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -334,11 +335,11 @@ static void spin_until_sampled(void)
 
     while (readings == had)
         if (thread_ns() - from > LIMIT_NS)
-            abort(); // any thread may get here
+            abort(); // any thread can come here.
 }
 
-// Spins from one sample to another that is at least `s` seconds later. The
-// kernel decides how many samples there are in a second.
+// Spins from one sample to another sample that is at least `s` seconds later.
+// The kernel decides the number of samples in a second.
 static double spin_between(struct FakeThread *thread, uintptr_t code, double s)
 {
     uint64_t from = thread_ns(), first;
@@ -363,7 +364,7 @@ static void simulate_none(double hz)
                                         0};
 
     make_stack(&python, HIDDEN);
-    leave(&python); // the thread is in ROOT
+    leave(&python); // the thread is in ROOT.
     begin(NULL, 0, hz);
     assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
     Sampler_collect(sampler);
@@ -371,8 +372,8 @@ static void simulate_none(double hz)
 }
 
 // Each function ends at a sample, so it has the CPU time that the thread's
-// clock shows. The handlers' time and the time between functions are the only
-// difference.
+// clock shows. The only difference is the time of the handlers and the time
+// between the functions.
 TEST_WITH(test_shares_are_right, NULL, end)
 {
     const int rounds = UNDER_ASAN || UNDER_TSAN ? 2 : 6;
@@ -391,7 +392,8 @@ TEST_WITH(test_shares_are_right, NULL, end)
     samples = totals().samples;
     assert_true(samples >= 6 * (uint64_t)rounds);
     rest = last - spun[0] - spun[1] - spun[2] + totals().handlers_s + 0.02;
-    assert_true(rest < 0.3); // the three take at least 1.08, 0.54 and 0.18
+    // The three functions take at least 1.08, 0.54 and 0.18 s.
+    assert_true(rest < 0.3);
     assert_true(fabs(cpu_s(LONG) - spun[0]) <= rest);
     assert_true(fabs(cpu_s(SHORT) - spun[1]) <= rest);
     assert_true(fabs(cpu_s(ROOT) - spun[2]) <= rest);
@@ -409,13 +411,13 @@ TEST_WITH(test_shares_are_right, NULL, end)
 
 struct Beginner {
     struct FakeThread python;
-    double s; // seconds to spin
+    double s; // number of seconds to spin.
     double spun[2];
     sem_t begun, go;
     pid_t tid;
 };
 
-// --- Its own thread ----------------------------------------------------------
+// --- The sampler's own thread -----------------------------------------------
 
 struct Program {
     pthread_t thread;
@@ -473,7 +475,7 @@ static void *ask(void *argument)
     return NULL;
 }
 
-// Threads, code, the rate and readers change at once.
+// Threads, code, the sampling rate and readers change at the same time.
 TEST_WITH(test_everything_changes_at_once, NULL, end)
 {
     struct Program programs[3];
@@ -501,7 +503,7 @@ TEST_WITH(test_everything_changes_at_once, NULL, end)
         code = Registry_take_retired(registry, UINT64_MAX);
         Rcu_synchronize();
         Code_free(code);
-        if (i % 20 == 0) { // the sampler steps four times a second
+        if (i % 20 == 0) { // the sampler makes a step four times a second.
             Sampler_pause(sampler);
             assert_int_equal(Sampler_resume(sampler), 0);
         }

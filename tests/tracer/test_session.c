@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/session: start and finish leave nothing behind, and
+// Tests tracer/session/session: nothing is left after start and finish, and
 // viewers get answers through a real connection until the end.
 #define _GNU_SOURCE 1
 #include "formats/live_export.h"
@@ -79,9 +79,9 @@ static void start(struct Fixture *f, const struct Config *config)
 {
     char why[256] = "";
 
-    // Thread records start afresh before each session's collector, as in
-    // python/. Otherwise the collector would find the tracks of the session
-    // before.
+    // Thread records are reset before the collector of each session starts, as
+    // in python/. Otherwise the collector's thread would find the tracks of the
+    // session before.
     ThreadTraces_reset(&f->engine.traces, config->timeline,
                        Clock_read(&f->engine.clock));
     if (Session_start(&f->session, &f->engine, config, why, sizeof why))
@@ -89,8 +89,8 @@ static void start(struct Fixture *f, const struct Config *config)
     f->engine.session = f->session;
 }
 
-// Makes one call under the counting lock, because the collector looks at the
-// calls in flight.
+// Makes one call under the counting lock, because the collector's thread reads
+// the calls in flight.
 static void count_call(struct Fixture *f, struct Code *code)
 {
     Counting_begin(&f->engine.counting);
@@ -156,13 +156,13 @@ TEST_WITH(test_nothing_is_left, set_up, tear_down)
         assert_int_equal(snapshot->pid, getpid());
         Snapshot_free(snapshot);
         end(f);
-        if (i == 0) { // whatever a process makes only once exists now
+        if (i == 0) { // everything that a process makes only once exists now.
             threads = entries("/proc/self/task");
             fds = entries("/proc/self/fd");
         }
         assert_int_equal(entries("/proc/self/task"), threads);
         assert_int_equal(entries("/proc/self/fd"), fds);
-        assert_int_equal(entries(f->directory), 0); // no socket is left
+        assert_int_equal(entries(f->directory), 0); // no socket is left.
     }
 }
 
@@ -173,8 +173,8 @@ static bool is_progress(const struct Message *message)
     return message->type == MESSAGE_REPLY && message->value < 1;
 }
 
-// Returns the next message of that type. Snapshots and progress may come before
-// this message.
+// Returns the next message of the type `type`. Snapshots and progress can come
+// before this message.
 static struct Message expect(struct Client *client, unsigned type)
 {
     struct Message message;
@@ -210,7 +210,8 @@ static void expect_error(struct Client *client, uint32_t request, int error)
 
     assert_int_equal(message.request, request);
     assert_int_equal(message.number, error);
-    assert_true(strlen(message.text) > 10); // the message has an explanation
+    // The message contains an explanation.
+    assert_true(strlen(message.text) > 10);
     Message_release(&message);
 }
 
@@ -223,8 +224,8 @@ static void expect_done(struct Client *client, uint32_t request)
     Message_release(&message);
 }
 
-// The collector waits for a lock before it hands out the recording. The server
-// does not wait, and answers other requests.
+// The collector's thread waits for a lock before it hands out the recording.
+// Meanwhile the server does not wait, and answers other requests.
 TEST_WITH(test_a_handout_keeps_nobody_waiting, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -259,7 +260,8 @@ TEST_WITH(test_a_handout_keeps_nobody_waiting, set_up, tear_down)
     halt(f);
 }
 
-// Receives a recording. Returns a descriptor that the caller closes.
+// Receives a recording. Returns the recording's descriptor, which the caller
+// closes.
 static int receive_recording(struct Client *client, double *steady_s)
 {
     struct Message message;
@@ -280,8 +282,8 @@ static bool no_watch(void *context, double done, uint64_t bytes)
     return true;
 }
 
-// Makes a file as a viewer does, and returns the contents. The caller frees the
-// text.
+// Makes a file from the recording as a viewer does, and returns the file's
+// contents. The caller frees the returned text.
 static char *convert(struct Fixture *f, int recording)
 {
     char path[PATH_MAX], *text;
@@ -309,7 +311,7 @@ static void add_dark_ones(struct Fixture *f, int count)
         add_code(&f->engine, name, 0)->cold.dark_since = 1;
 }
 
-// A recording in memory has too little room for these names, but a viewer gets
+// A recording in memory has too little room for all names, but a viewer gets
 // all of them.
 TEST_WITH(test_a_handout_has_all_names, set_up, tear_down)
 {
@@ -332,8 +334,8 @@ TEST_WITH(test_a_handout_has_all_names, set_up, tear_down)
     halt(f);
 }
 
-// Stores the headers of the blocks of this kind in the file. Returns their
-// number.
+// Stores the headers of the file's blocks of the kind `kind`. Returns the
+// number of stored headers.
 static size_t blocks_of(int file, enum RecordingKind kind,
                         struct RecordingBlock *blocks, size_t most)
 {
@@ -390,7 +392,8 @@ static struct Message ask_timeline(struct Client *client)
 }
 
 // Two viewers copy the file at the same time. The second viewer does not
-// lengthen this time, and the lists of the first viewer stay in place.
+// lengthen the time for which the timeline is held, and the lists of the first
+// viewer are not moved.
 TEST_WITH(test_two_viewers_get_one_cut, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -445,8 +448,9 @@ static unsigned waiting(struct Handouts *handouts)
     return count;
 }
 
-// The collector answers one request in each turn, so it can be stopped between
-// two requests. It pauses after an answer as long as the costs require.
+// The collector's thread answers one request in each turn of its loop, so it
+// can be stopped between two requests. After an answer the collector's thread
+// pauses for as long as the costs require.
 TEST_WITH(test_handouts_have_a_price, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -461,7 +465,8 @@ TEST_WITH(test_handouts_have_a_price, set_up, tear_down)
     expect_error(client, ask(client, MESSAGE_HANDOUT, 2, NULL), EINVAL);
     expect_error(client, ask(client, MESSAGE_HANDOUT, UINT64_MAX, NULL),
                  EINVAL);
-    Collector_stop(&f->session->collector); // this thread takes its place
+    // This thread does the work of the collector's thread.
+    Collector_stop(&f->session->collector);
     for (int i = 0; i < 3; i++)
         ask(client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
     while (waiting(handouts) < 3)
@@ -495,7 +500,7 @@ struct Hammer {
     _Atomic unsigned rounds;
 };
 
-// Sends all kinds of requests until the server drops the connection.
+// Sends all kinds of requests until the server closes the connection.
 static void *hammer(void *context)
 {
     struct Hammer *hammer = context;
@@ -558,10 +563,10 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     pid_t child;
 
     if (FORKS_ALONE)
-        skip(); // the next test pauses the session first
+        skip(); // the next test first pauses the session.
     start_usual(f);
     client = join(f);
-    // Other threads may hold any lock at this moment, so this test does what
+    // Other threads can hold any lock at this moment, so this test does what
     // python/service/fork.c does.
     Rcu_before_fork();
     Heap_before_fork();
@@ -571,7 +576,8 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
         Rcu_after_fork_child();
         ThreadTraces_keep_only(&f->engine.traces, NULL);
         Session_abandon(f->session);
-        if (f->engine.rearmed) // the parent's ring, which is not emptied here
+        // The ring of the parent, which is not emptied here.
+        if (f->engine.rearmed)
             Ring_push(f->engine.rearmed, 1, EVENT_REARMED, 1);
         // The child starts its own session in the same directory, without a
         // timeline.
@@ -598,7 +604,7 @@ static atomic_bool copying, drains;
 
 static void wait_for_the_test(struct Session *session)
 {
-    // A copy may take long, and must not hold the lock meanwhile.
+    // A copy can take long, and must not hold the lock meanwhile.
     if (pthread_mutex_trylock(&session->draining))
         drains = true;
     else
@@ -636,7 +642,7 @@ static int files_in_memory(void)
 }
 
 // A child that is forked while a copy is made closes the copy. Otherwise the
-// copy's memory would be in use as long as the child lives.
+// memory of the copy would be in use as long as the child lives.
 TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -668,7 +674,7 @@ TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
     Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     held = files_in_memory();
-    stopped = NULL; // the thread goes on, also after a failure
+    stopped = NULL; // the thread goes on, also after a failure.
     assert_int_equal(held, 1);
     assert_int_equal(status, 0);
     assert_false(drains);
@@ -680,7 +686,7 @@ TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
 
 // --- The timeline ------------------------------------------------------------
 
-// If the recording may take the disk, a small timeline_limit does not limit it.
+// If the recording may use the disk, a small timeline_limit does not limit it.
 TEST_WITH(test_a_growing_recording_forgets_nothing, set_up, tear_down)
 {
     const unsigned blocks = 30000;
@@ -695,7 +701,7 @@ TEST_WITH(test_a_growing_recording_forgets_nothing, set_up, tear_down)
     start(f, &config);
     track = Timeline_begin(f->session->timeline, 77, 77, "a thread");
     pthread_mutex_lock(&f->session->draining);
-    for (i = 0; i < blocks; i++) { // each cut begins a block
+    for (i = 0; i < blocks; i++) { // each cut begins a block.
         Ring_push(ring, 1000 + i, EVENT_LOOP, Event_loop(1, 1, 0));
         assert_int_equal(Timeline_drain(f->session->timeline, track, ring), 1);
         Timeline_cut(f->session->timeline, NULL, 0);
@@ -746,7 +752,7 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
         assert_true(Server_cpu_ns(f->session->server) >= cpu);
     }
     // The viewer has noticed nothing, and the events that came during the pause
-    // have arrived.
+    // are counted.
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     do {
         message = expect(client, MESSAGE_SNAPSHOT);
@@ -755,7 +761,7 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
     } while (cpu < 30);
     Session_pause(f->session);
     Client_close(client);
-    halt(f); // a paused session can be finished
+    halt(f); // a paused session can be finished.
 }
 
 // --- Fixture -----------------------------------------------------------------

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/share: windows, which decay and grow until they hold enough
-// samples, and totals, which do not decay.
+// Tests tracer/base/share: windows, which decay and grow until they contain
+// enough samples, and totals, which do not decay.
 #include "tracer/base/share.h"
 
 #include <math.h>
 
 #include "tests/unit.h"
 
-#define S 1e9       // ns in a second
-#define PERIOD 0.25 // seconds from one step of the sampler to the next
+#define S 1e9       // ns in a second.
+#define PERIOD 0.25 // seconds from one step of the sampler to the next step.
 
 static struct ShareClock watch;
 
@@ -46,7 +46,8 @@ static void add(struct ShareValue *value, double ns)
     ShareValue_add(value, &now, ns);
 }
 
-// Adds `part` of each period as load, with `hz` samples a second.
+// Adds a load of the fraction `part` in each period, with `hz` samples a
+// second.
 static void load(struct ShareValue *value, double seconds, double hz,
                  double part)
 {
@@ -56,7 +57,7 @@ static void load(struct ShareValue *value, double seconds, double hz,
     }
 }
 
-// The share is right from the first second on, at any rate.
+// The share is right from the first second on, at any sampling rate.
 TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
 {
     static const double rates[] = {0, 1, 24, 250, 10000};
@@ -73,7 +74,7 @@ TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
     }
 }
 
-// The window has 300 samples, but is at least 5 s and at most 60 s long.
+// The window contains 300 samples, but is at least 5 s and at most 60 s long.
 TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
 {
     static const struct {
@@ -92,14 +93,15 @@ TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
     }
 }
 
-// After a change of the rate, the window's length is right within one window.
+// After a change of the sampling rate, the window's length is right within one
+// window.
 TEST_WITH(test_the_window_adapts, set_up, NULL)
 {
     struct ShareValue value = {0};
 
     load(&value, 600, 1, 1);
     assert_near(ShareClock_window_s(&watch), 60, 0.1);
-    load(&value, 15, 250, 1); // six mean ages
+    load(&value, 15, 250, 1); // six times the mean age.
     assert_true(ShareClock_window_s(&watch) < 5.5);
     load(&value, 20, 1, 1);
     assert_true(ShareClock_window_s(&watch) > 15);
@@ -123,8 +125,8 @@ TEST_WITH(test_the_window_forgets, set_up, NULL)
     assert_true(window(&value) < 1e-6);
 }
 
-// Returns the seconds after a change of phase until the new function's share
-// exceeds the old one's.
+// Returns the seconds from a change of the program until the new function's
+// share exceeds the old function's share.
 static double until_it_leads(double hz)
 {
     struct ShareValue before = {0}, after = {0};
@@ -143,11 +145,11 @@ TEST_WITH(test_a_new_leader, set_up, NULL)
 {
     assert_true(until_it_leads(24) <= 5);
     assert_true(until_it_leads(250) <= 2);
-    assert_true(until_it_leads(1) > 15); // twenty samples show little
+    assert_true(until_it_leads(1) > 15); // twenty samples show little.
 }
 
-// The clock stood for an hour. A minute later, the window has forgotten that
-// hour.
+// The clock stood still for an hour. A minute later, the window has forgotten
+// this hour.
 TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
 {
     static const double odd[] = {0, -1 * S, -1e18, NAN};
@@ -184,7 +186,7 @@ TEST_WITH(test_several_threads_may_pass_one, set_up, NULL)
     assert_near(total(&value), 4, 1e-9);
 }
 
-// One credit may contain many values, and each value decays by its own age.
+// One credit can be added to many values, and each value decays by its own age.
 TEST_WITH(test_one_credit_for_many, set_up, NULL)
 {
     struct ShareValue one = {0}, other = {0}, both = {0};
@@ -210,7 +212,7 @@ TEST_WITH(test_one_credit_for_many, set_up, NULL)
                 window(&both) + 3 * S / now.full_ns, 1e-9);
 }
 
-// A reader's time may be older than the newest credit.
+// The time of a reader can be older than the newest credit.
 TEST_WITH(test_a_reader_may_be_late, set_up, NULL)
 {
     struct ShareValue value = {0};

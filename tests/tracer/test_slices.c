@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/slices in virtual time: how the cost of slices sets their
-// length and rate.
+// Tests tracer/budget/slices in virtual time: the cost of slices determines
+// their length and rate.
 #include "tracer/budget/slices.h"
 
 #include <math.h>
@@ -9,20 +9,21 @@
 
 #define TICK 0.05
 
-// Simulates a program whose hooks take `cores` while all functions are armed.
+// A simulated program whose hooks take `cores` while all functions are armed.
 struct World {
     struct Slices slices;
     struct SlicesReading now;
-    double cores;     // cores that hooks take in a slice
-    double arming;    // seconds that it takes to arm all functions
-    double own;       // cores that hooks take in a slice of own functions
-    double own_due_s; // time of the next full hold
+    double cores;     // cores that hooks take in a slice.
+    double arming;    // seconds that arming all functions takes.
+    double own;       // cores that hooks take in a slice of own functions.
+    double own_due_s; // time of the next full hold of the GIL.
     unsigned count;
     unsigned own_count;
-    double own_s;     // length of the newest slice of own functions
-    double own_end_s; // time at which it ended
-    double own_gap_s; // longest time between two such ends
-    double open_s, longest_s, shortest_s; // lengths of slices
+    double own_s;     // length of the newest slice of own functions.
+    double own_end_s; // end of the newest slice of own functions.
+    // Longest time between the ends of two slices of own functions.
+    double own_gap_s;
+    double open_s, longest_s, shortest_s; // lengths of slices in seconds.
 };
 
 static struct World world(double rate, double cores, double arming)
@@ -60,7 +61,7 @@ static void turn(struct World *w)
     }
 }
 
-// Simulates a full hold every two seconds.
+// Simulates a full hold of the GIL every two seconds.
 static void hold(struct World *w)
 {
     if (w->now.now_s < w->own_due_s)
@@ -94,7 +95,7 @@ TEST(test_the_first)
     assert_int_equal(w.slices.phase, SLICE_RESTS);
 }
 
-// Slices that cost next to nothing come every two seconds and last one second.
+// Slices that cost hardly anything come every two seconds and last one second.
 TEST(test_cheap)
 {
     struct World w = world(0.005, 0.0001, 0.0001);
@@ -122,7 +123,8 @@ TEST(test_the_part_is_kept)
     }
 }
 
-// A program whose hooks cost far too much gets short slices, once a minute.
+// If the hooks of a program cost far too much, slices are short and come once a
+// minute.
 TEST(test_too_dear)
 {
     struct World w = world(0.001, 1, 0.002);
@@ -132,8 +134,8 @@ TEST(test_too_dear)
     assert_true(w.open_s < 0.2);
 }
 
-// While the budget is in debt, the next slice waits, but not for longer than
-// another interval.
+// While the token bucket is in debt, the next slice waits, but not for longer
+// than another interval.
 TEST(test_in_debt)
 {
     struct World rich = world(0.002, 0.01, 0.001), poor = rich;
@@ -145,7 +147,7 @@ TEST(test_in_debt)
     assert_true(poor.count > rich.count / 3);
 }
 
-// Slices do not fall into step with a program's rhythm.
+// Slices do not follow the rhythm of the program.
 TEST(test_the_phase_is_random)
 {
     struct World w = world(0.002, 0.01, 0.001);
@@ -193,7 +195,8 @@ TEST(test_own_functions_that_cost_much)
     assert_true(w.own_count - count > 8);
 }
 
-// Slices that come every two seconds count the own functions, too.
+// If slices of all functions come every two seconds, they count the own
+// functions, too.
 TEST(test_cheap_slices_need_no_others)
 {
     struct World w = world(0.005, 0.0001, 0.0001);
@@ -203,8 +206,8 @@ TEST(test_cheap_slices_need_no_others)
     assert_int_equal(w.own_count, 0);
 }
 
-// While imports go on, no slice begins. The first slice after the imports
-// begins at once, even if the imports have left a debt.
+// While modules are imported, no slice begins. The first slice after the
+// imports begins at once, even if the imports have left a debt.
 TEST(test_imports_get_no_slice)
 {
     struct World w = world(0.001, 0.1, 0.001);
@@ -217,7 +220,7 @@ TEST(test_imports_get_no_slice)
     assert_int_equal(w.count, 2);
 }
 
-// A program that makes code all the time gets slices in spite of this.
+// A program that makes new code all the time gets slices in spite of this.
 TEST(test_code_that_comes_for_ever)
 {
     struct World w = world(0.002, 0.01, 0.001);
@@ -258,7 +261,7 @@ TEST(test_hurry)
     assert_true(w.slices.all);
     w.now.now_s += TICK;
     assert_int_equal(Slices_step(&w.slices, &w.now), SLICE_BEGINS);
-    assert_true(w.slices.all); // stays set until all functions are armed
+    assert_true(w.slices.all); // stays true until all functions are armed.
     Slices_armed(&w.slices, w.now.now_s);
     assert_false(w.slices.all);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/spans: rates and calls from counts over a known time, and
-// whether their stated errors are right.
+// Tests tracer/code/spans: rates and numbers of calls from counts over a known
+// time, and their stated errors.
 #include "tracer/code/spans.h"
 
 #include "tests/random.h"
@@ -18,7 +18,7 @@ static void count(struct Code *code, uint64_t calls)
     Counter_add(&code->hot.entries, calls);
 }
 
-// A span of two seconds has 20 calls, and eight seconds in the dark follow.
+// A span of two seconds has 20 calls, and eight dark seconds follow.
 TEST(test_one_span)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -26,22 +26,22 @@ TEST(test_one_span)
     Spans_open(code, 5 * SECOND);
     count(code, 12);
     assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
-    Spans_open(code, 6 * SECOND); // the span is open already
+    Spans_open(code, 6 * SECOND); // the span is open already.
     count(code, 8);
     Spans_close(code, 7 * SECOND, HZ);
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
-    count(code, 1); // counted by a hook that was not taken out yet
+    count(code, 1); // counted by a hook that was not removed yet.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
-    Spans_close(code, 16 * SECOND, HZ); // the span is closed already
+    Spans_close(code, 16 * SECOND, HZ); // the span is closed already.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Code_free(code);
 }
 
-// A function may miss calls while it is dark, before it is armed for good. When
-// a function has been armed four times as long as it was dark, the number of
-// missed calls is final.
+// A function can miss calls while it is dark, before it is armed forever. When
+// a function has been armed for four times as long as it was dark, the number
+// of missed calls is final.
 TEST(test_what_was_missed_is_settled)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -60,7 +60,7 @@ TEST(test_what_was_missed_is_settled)
     Code_free(code);
 }
 
-// If a load doubles, the rate follows after a few slices.
+// If the load of a program doubles, the rate follows after a few slices.
 TEST(test_a_load_that_changes)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -77,7 +77,7 @@ TEST(test_a_load_that_changes)
     Code_free(code);
 }
 
-// A number of calls ended this span, so it does not say how often calls come.
+// A number of calls ended this span, so the span gives no call rate.
 TEST(test_a_span_that_calls_ended)
 {
     struct Code *code = make_code(1, 0x1000);
@@ -92,8 +92,8 @@ TEST(test_a_span_that_calls_ended)
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
-    // The number of missed calls does not grow with the time in the dark,
-    // because samples show more about this time.
+    // The number of missed calls does not grow with the dark time, because
+    // samples show more about this time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
     Code_free(code);
@@ -114,7 +114,8 @@ TEST(test_resumptions_are_no_calls)
 }
 
 // In these programs calls come one at a time, or in groups of up to a dozen.
-// The rate is within its standard error about two times in three.
+// The difference between the rate and the true rate is below the standard error
+// about two times in three.
 TEST(test_the_error_is_honest)
 {
     static const unsigned clumps[] = {1, 3, 12};
@@ -128,7 +129,7 @@ TEST(test_the_error_is_honest)
 
             for (uint64_t slice = 0; slice < 6; slice++) {
                 Spans_open(code, slice * 20 * SECOND);
-                for (int i = 0; i < 100; i++) // 20 clumps in a slice
+                for (int i = 0; i < 100; i++) // 20 groups of calls in a slice
                     if (random_u64() % 5 == 0)
                         count(code, clumps[c]);
                 Spans_close(code, (slice * 20 + 1) * SECOND, HZ);
@@ -141,12 +142,12 @@ TEST(test_the_error_is_honest)
         }
         assert_true(within > rounds * 0.55);
         assert_true(within_two > rounds * 0.88);
-        assert_true(within < rounds); // not all rates are within the error
+        assert_true(within < rounds); // not all rates are within their error.
     }
 }
 
-// A service's load changes between two slices. One or two spans with many calls
-// do not make a rate seem to be certain.
+// The load of a service changes between two slices. One or two spans with many
+// calls do not make the rate look certain.
 TEST(test_few_spans_with_many_calls_are_uncertain)
 {
     unsigned within_two = 0, rounds = 400;

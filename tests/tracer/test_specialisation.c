@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/specialisation: which changes of live bytecode come from
-// the specialiser, and which come from instrumentation.
+// Tests tracer/code/specialisation: the changes of live bytecode by the
+// specialiser and by instrumentation.
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
@@ -9,7 +9,7 @@
 
 #include "tests/unit.h"
 
-enum { // byte offsets in the code
+enum { // byte offsets in the code.
     AT_ITER = 2,
     AT_FIRST = 6,
     AT_SECOND = 10,
@@ -22,7 +22,7 @@ enum { FRESH = 0x11, COOLDOWN = 0x340, FAILED = 0x32, STEP = 0x10 };
 static const uint8_t BASE[SIZE] = {
     RESUME, 0, FOR_ITER, 6, CACHE, 0, BINARY_OP, 0, CACHE, 0,
     BINARY_OP, 0, CACHE, 0, JUMP_BACKWARD, 8, CACHE, 0, RETURN_VALUE, 0};
-// Each of the lines 100 to 104 has two units.
+// Each of the lines 100 to 104 has two code units.
 static const uint8_t LINES[] = {0xd1, 0, 0, 0xd9, 0, 0, 0xd9, 0, 0,
                                 0xd9, 0, 0, 0xd9, 0, 0};
 // clang-format on
@@ -47,7 +47,7 @@ static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
 
 static void scan_now(struct Fixture *f)
 {
-    f->now += (uint64_t)Clock_hz(&f->clock); // one second later
+    f->now += (uint64_t)Clock_hz(&f->clock); // one second later.
     Transitions_lock(&f->log);
     assert_int_equal(
         Specialisation_scan(f->code, f->live, &f->opcodes, &f->log, f->now), 0);
@@ -69,7 +69,8 @@ static const struct Snapshot *read_log(struct Fixture *f)
     return f->snapshot;
 }
 
-// Compares the log, oldest first, as "offset:from>to" with a "!" for a storm.
+// Compares the log, oldest change first, with the text "offset:from>to", with a
+// "!" for a storm.
 static void expect(struct Fixture *f, const char *expected)
 {
     const struct Snapshot *s = read_log(f);
@@ -87,7 +88,7 @@ static void expect(struct Fixture *f, const char *expected)
     assert_string_equal(text, expected);
 }
 
-// --- What is reported --------------------------------------------------------
+// --- Changes that are logged ------------------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
 
@@ -108,7 +109,7 @@ TEST_WITH(test_a_change_says_who_where_and_when, set_up, tear_down)
     assert_float_equal(t->seen_at_s, 7, 1e-3);
 }
 
-// --- What is not -------------------------------------------------------------
+// --- Changes that are not logged --------------------------------------------
 
 TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
 {
@@ -121,8 +122,8 @@ TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
     assert_int_equal(f->code->poll.specialized, 0);
 }
 
-// The instruction is armed, then put back as it was when new, then specialised
-// again.
+// The instruction is armed, then has the state of a new instruction, and is
+// then specialised again.
 TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
 {
     static const int armed[] = {INSTRUMENTED_FOR_ITER, INSTRUMENTED_LINE};
@@ -133,7 +134,7 @@ TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
         scan_with(f, AT_ITER, armed[i], COOLDOWN);
         scan_with(f, AT_ITER, armed[i], FRESH);
         scan_with(f, AT_ITER, FOR_ITER, FRESH);
-        // The last known state stays.
+        // The last known opcode stays.
         assert_int_equal(f->code->poll.specialized, 1);
         scan_with(f, AT_ITER, FOR_ITER, FRESH - STEP);
         scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
@@ -156,7 +157,7 @@ TEST_WITH(test_executors, set_up, tear_down)
     scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
     expect(f, "14:JUMP_BACKWARD>(executor)");
     assert_int_equal(f->code->poll.specialized, 0);
-    // An executor replaces an instruction that has types.
+    // An executor replaces an instruction that is specialised for types.
     scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     scan_with(f, AT_FIRST, ENTER_EXECUTOR, 0);
     scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
@@ -187,8 +188,9 @@ static unsigned storms(struct Fixture *f)
     return count;
 }
 
-// A storm is four polls within ten seconds, and each of these polls differs
-// from the poll before. Here the first and the last are nine seconds apart.
+// There is a storm if four polls within ten seconds find the instruction
+// changed. In this test the first and the last of the four polls are nine
+// seconds apart.
 TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -200,7 +202,7 @@ TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
     scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
     f->now -= (uint64_t)Clock_hz(&f->clock);
     swing(f, 1, 3);
-    // The site was FLOAT before, so nothing changed.
+    // The site was already specialised for floats, so nothing has changed.
     assert_int_equal(storms(f), 0);
     f->now -= (uint64_t)(3 * Clock_hz(&f->clock));
     scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
@@ -208,10 +210,10 @@ TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
     assert_int_equal(f->snapshot->transitions[0].storm, 1);
 }
 
-// --- When it is worth a walk ---
+// --- Hash of the bytecode ------
 
-// A change of any bit anywhere is noticed. The size of this code object is no
-// multiple of the hash's words.
+// A change of any bit anywhere in the bytecode is noticed. The size of this
+// code object is no multiple of the hash's words.
 TEST_WITH(test_every_change_is_noticed, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -260,9 +262,9 @@ static const struct Change *change_at(const struct Transitions *log,
     return NULL;
 }
 
-// Scans any bytes. No byte past the end is read or written, as the sanitizers
-// check. Each change of an instruction starts with the opcode with which the
-// change before ended.
+// Scans random bytes. The scan reads and writes no byte beyond the end, which
+// the sanitizers check. Each change of an instruction begins with the opcode
+// with which the change before ended.
 TEST_WITH(test_garbage, set_up, tear_down)
 {
     struct Fixture *f = *state;

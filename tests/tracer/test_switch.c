@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/hook/switch with simulated greenlets on simulated stacks. The
-// last test runs many greenlets at random against a model that knows every
-// frame and every tick.
+// last test of this file runs many greenlets at random, and compares with a
+// model that knows every frame and every tick.
 #include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
@@ -21,7 +21,8 @@ static const int64_t NOTHING[HOOK_KINDS];
 // clang-format off
 // clang-format on
 
-// Holds a greenlet's part of the interpreter's stack, from depth `base` + 1 on.
+// The part of the interpreter's stack that belongs to a greenlet, from depth
+// `base` + 1 on.
 struct Greenlet {
     struct RealStack real;
     uint32_t base;
@@ -57,7 +58,7 @@ static struct Code *add(struct Fixture *f)
     return make_function(f->registry, &f->opcodes, LOOP, sizeof LOOP, 0);
 }
 
-// Looks for a switch as python/hooks/hook.c does.
+// Checks for a switch as python/hooks/hook.c does.
 static void look(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 {
     if (f->trace->chunk != greenlet->real.chunk)
@@ -101,7 +102,7 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
     assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
-// --- One after the other ---
+// --- Single switches -------
 
 static int set_up(void **state), tear_down(void **state);
 
@@ -118,20 +119,21 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     enter(f, &main, m, 100);
     enter(f, &child, g, 200);
     child.real.root = child.real.chunk = 0x2000;
-    enter(f, &child, leaf, 300); // the chunk is made while the greenlet runs
+    enter(f, &child, leaf, 300); // the chunk is made while the greenlet runs.
     leave(f, &child, 310);
     leave(f, &child, 400);
     start(&child, 0, 1);
     enter(f, &child, g, 500);
     jump(f, &main, 600);
     child.real.root = child.real.chunk = 0x3000;
-    enter(f, &child, leaf, 700); // child was parked before it got a chunk
+    enter(f, &child, leaf, 700); // `child` was parked before it got a chunk.
     leave(f, &child, 710);
     leave(f, &child, 800);
     start(&child, 0, 1);
     enter(f, &child, g, 900);
     jump(f, &main, 910);
-    start(&child, 0x4000, 1); // another greenlet, so the old one stays parked
+    // This is another greenlet, so the stack of the old one stays parked.
+    start(&child, 0x4000, 1);
     enter(f, &child, leaf, 920);
     leave(f, &child, 930);
     leave(f, &main, 1000);
@@ -143,7 +145,7 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     assert_int_equal(f->trace->parked.count, 1);
 }
 
-// --- What is not there any more ---
+// --- Stacks and code that no longer exist ---
 
 TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
 {
@@ -162,9 +164,8 @@ TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
     assert_int_equal(f->trace->parked.oldest->top->address, 0);
     assert_ptr_equal(f->trace->parked.oldest->top[-1].code, b);
     Registry_retire(f->registry, a, 1);
-    Code_free(
-        // The code is freed so that AddressSanitizer sees any use.
-        Registry_take_retired(f->registry, UINT64_MAX));
+    // The code is freed so that AddressSanitizer finds any use of it.
+    Code_free(Registry_take_retired(f->registry, UINT64_MAX));
     child.depth--;
     leave(f, &child, 400);
     expect(b, 1, 0, 200);
@@ -200,7 +201,7 @@ TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
     enter(f, &child, a, 200);
     enter(f, &child, b, 210);
     enter(f, &main, b, 300);
-    child.depth--; // b leaves unseen
+    child.depth--; // b ends without an event.
     leave(f, &child, 400);
     leave(f, &main, 500);
     expect_event(ring, EVENT_ENTER, m, 0);
@@ -213,11 +214,11 @@ TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
     expect_event(ring, EVENT_PARK, NULL, 0);
     expect_event(ring, EVENT_REOPEN, a, 0);
     expect_event(ring, EVENT_LEAVE, a, 0);
-    expect_event(ring, EVENT_REOPEN, m, 0); // no open call was parked
+    expect_event(ring, EVENT_REOPEN, m, 0); // no open call was parked.
     expect_event(ring, EVENT_REOPEN, b, 1);
     expect_event(ring, EVENT_LEAVE, b, 1);
     assert_int_equal(Ring_peek(ring, &event), 0);
-    // At most SWITCH_SHOWN calls are shown again, namely the innermost.
+    // At most SWITCH_SHOWN calls are shown again, namely the innermost ones.
     for (i = 1; i <= 2 * SWITCH_SHOWN; i++)
         enter(f, &deep, a, 1000 + i);
     jump(f, &main, 2000);
@@ -229,7 +230,7 @@ TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
     expect_event(ring, EVENT_LEAVE, a, 2 * SWITCH_SHOWN - 1);
 }
 
-// --- At random ---
+// --- Random greenlets ---
 
 static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 {
@@ -241,10 +242,10 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
     return false;
 }
 
-// Eight greenlets come and go. The greenlets switch between any two events.
-// Their frames end without an event, the greenlets die without an event, and
-// other greenlets use their roots again. The model credits each tick as the
-// header says, and knows the cost of every call.
+// Eight greenlets come and go. The thread switches between greenlets at any two
+// events. Frames end without an event, greenlets end without an event, and
+// other greenlets use the same roots again. The model credits each tick as
+// switch.h says, and knows the cost of every call.
 TEST_WITH(test_random_greenlets, set_up, tear_down)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };
@@ -259,7 +260,7 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         codes[i] = add(f);
     for (i = 0; i < COUNT; i++)
         start(&greenlets[i], 0x1000 * (i + 1), (uint32_t)i);
-    enter(f, &greenlets[0], codes[0], ticks); // the main greenlet never ends
+    enter(f, &greenlets[0], codes[0], ticks); // the main greenlet never ends.
     calls[0]++;
     for (i = 0; i < STEPS; i++) {
         struct Greenlet *g;
@@ -271,8 +272,8 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         g = &greenlets[now];
         ticks += 1 + (what >> 5) % 50;
         if (now && (what >> 12) % 64 == 0) {
-            // The greenlet dies. After main has run, a new greenlet has the
-            // same root at another depth.
+            // The greenlet ends. After the main greenlet has run, a new
+            // greenlet has the same root at another depth.
             jump(f, &greenlets[0], ticks);
             start(g, g->real.root, (what >> 18) % 9);
             continue;
@@ -286,7 +287,7 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         for (which = 0; codes[which] != g->frames[g->depth]; which++)
             ;
         if ((what >> 21) % 16 == 0 && g->depth - g->base > 2) {
-            g->depth--; // an exception, which the next event shows
+            g->depth--; // an exception, which only the next event shows.
             continue;
         }
         leave(f, g, ticks);
@@ -309,8 +310,8 @@ static int set_up(void **state)
 
     f->registry = Registry_new();
     make_opcodes(&f->opcodes);
-    // The clock is so fast that no span is long, so the kernel is never asked
-    // about a span.
+    // The clock is so fast that no interval between events is long, so the
+    // kernel is never asked about one.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, NOTHING);
     assert_non_null(f->trace);

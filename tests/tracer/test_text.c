@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the text of a traced program, both harmless and harmful.
+// Tests the cleaning of harmless and harmful texts of a traced program.
 #include "tracer/base/harmless.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ TEST(good_text_stays)
     expect("", true, "");
     expect("Parser.<locals>.f", true, "Parser.<locals>.f");
     expect("größe.数.\xf0\x9f\x90\x8d", true, "größe.数.\xf0\x9f\x90\x8d");
-    // The JSON writer escapes these.
+    // The writer of JSON escapes these characters.
     expect("a\tb\n\033[2J", false, "a\tb\n\033[2J");
 }
 
@@ -37,11 +37,11 @@ TEST(bytes_that_are_not_utf8)
 TEST(nothing_that_steers_a_terminal)
 {
     expect("\033[31mred\r\n", true, BAD "[31mred" BAD BAD);
-    expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, and CSI as one character
-    expect("a\xe2\x80\xae", true, "a" BAD); // right-to-left override
+    expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, and CSI as one character.
+    expect("a\xe2\x80\xae", true, "a" BAD); // right-to-left override.
     expect("\xe2\x81\xa6x", true, BAD "x"); // isolate
-    expect("\xef\xbb\xbf", true, BAD);      // byte order mark
-    expect("\xe2\x80\xa9", true, BAD);      // paragraph separator
+    expect("\xef\xbb\xbf", true, BAD);      // byte order mark.
+    expect("\xe2\x80\xa9", true, BAD);      // paragraph separator.
 }
 
 TEST(long_text_is_cut_between_characters)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/thread_trace. First come events with chosen ticks, so every
-// figure is known. Then whole random programs are compared with a model of the
-// programs.
+// Tests tracer/hook/thread_trace. The first tests make events with chosen
+// ticks, so every expected value is known. The last tests run whole random
+// programs and compare the results with a model of the programs.
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
@@ -11,7 +11,7 @@
 
 #include "tests/tracer/make_function.h"
 
-// These are the costs of an enter, a leave, a jump and a branch in ticks.
+// Costs in ticks of the hooks of an enter, a leave, a jump and a branch.
 static const int64_t COST[HOOK_KINDS] = {
     [HOOK_ENTER] = 10,           [HOOK_LEAVE] = 20, [HOOK_JUMP] = 5,
     [HOOK_RESUME] = 13,          [HOOK_YIELD] = 17, [HOOK_JUMP + HOOK_FAR] = 50,
@@ -61,7 +61,7 @@ static void with_timeline(struct Fixture *f)
     assert_non_null(f->trace->ring);
 }
 
-// These functions make one event each.
+// Each of these functions makes one event.
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
@@ -109,7 +109,7 @@ static void expect_empty(struct Fixture *f)
 
 static int set_up(void **state), tear_down(void **state);
 
-// Net times are ticks less the cost of the hooks before:
+// Net times are ticks minus the cost of the earlier hooks:
 //   outer enters at 100: 100 - 0            = 100
 //   inner enters at 150: 150 - 10           = 140, outer ran 40
 //   inner leaves at 200: 200 - 10 - 10      = 180, inner ran 40
@@ -129,14 +129,14 @@ TEST_WITH(test_net_time, set_up, tear_down)
     assert_int_equal(Counter_get(&outer->hot.min_cycles), 120);
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 10 + 20 + 20);
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    // A jump or an entry sets last_seen, in ticks.
+    // A jump or an enter sets last_seen to its ticks.
     assert_int_equal(Counter_get(&outer->hot.last_seen), 100);
     assert_int_equal(Counter_get(&inner->hot.last_seen), 150);
     expect_empty(f);
 }
 
-// The cost of a hook depends on the hook's kind. Code that can be suspended is
-// resumed instead of called, and an offset may be far.
+// The cost of a hook depends on the hook's kind. Code that can be suspended has
+// resumptions instead of calls, and an offset can be far (HOOK_FAR).
 TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -145,35 +145,35 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
     code->hot.enter_hook = HOOK_RESUME;
     code->layout.sites[RETURN_SITE].hook = HOOK_YIELD;
     enter(f, caller, 1, 100);
-    enter(f, code, 2, 200);      // net 190
+    enter(f, code, 2, 200);      // net 190.
     leave(f, code, 2, 300);      // 300 - 23: 87 of its own
     enter(f, code, 2, 400);      // 400 - 40
     raise_from(f, code, 2, 500); // 500 - 53: another 87
     caller->layout.sites[JUMP_SITE].hook = HOOK_JUMP + HOOK_FAR;
     caller->layout.sites[RETURN_SITE].hook = HOOK_LEAVE + HOOK_FAR;
     jump(f, caller, 1, 600);  // 600 - 70
-    leave(f, caller, 1, 700); // 700 - 120: total 580 - 100
+    leave(f, caller, 1, 700); // 700 - 120: the total is 580 - 100
     expect_calls(code, 2, 2, 174, 174);
     expect_calls(caller, 1, 1, 480 - 174, 480);
     assert_int_equal(Counter_get(&f->trace->overhead), 180);
     expect_empty(f);
 }
 
-// The time between two events may be shorter than the cost of the first event's
-// hook. If the net time goes back, no time below zero is counted.
+// The time between two events can be shorter than the cost of the first event's
+// hook. If the net time goes back, no negative time is counted.
 TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
     enter(f, code, 1, 100);
-    leave(f, code, 1, 104); // net 94
+    leave(f, code, 1, 104); // net 94.
     expect_calls(code, 1, 1, 0, 0);
     assert_int_equal(Counter_get(&code->hot.min_cycles), 0);
     assert_int_equal(
         (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), -6);
-    enter(f, code, 1, 200); // net 170
-    leave(f, code, 1, 260); // net 220
+    enter(f, code, 1, 200); // net 170.
+    leave(f, code, 1, 260); // net 220.
     expect_calls(code, 2, 2, 50, 50);
     assert_int_equal(
         (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), 44);
@@ -181,9 +181,9 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 
 // --- Depth -------------------------------------------------------------------
 
-// When an event comes, frames that are deeper than the event have ended. If a
-// frame ends without an event, its call counts, but its cycles do not. The
-// totals of the frames' callers are right.
+// At an event, all frames that are deeper than the event have ended. If a frame
+// ends without an event, its call is counted, but not its cycles. The total
+// times of the frames' callers are right.
 TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -195,7 +195,8 @@ TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
     enter(f, c, 3, 120);
     leave(f, a, 1, 200);
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    // As the end of these frames is unknown, a's self time is unknown as well.
+    // The end of these frames is unknown, so the self time of a is unknown as
+    // well.
     expect_calls(a, 1, 0, 0, 100);
     expect_calls(b, 1, 0, 0, 0);
     expect_calls(c, 1, 0, 0, 0);
@@ -211,19 +212,20 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
-    enter(f, c, 2, 130); // at the depth where b was
+    enter(f, c, 2, 130); // at the depth at which b was.
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);
     assert_int_equal(f->trace->top->depth, 2);
     leave(f, c, 2, 150);
     leave(f, a, 1, 160);
-    // The second call of c is the only timed call, because the first call's
-    // frame has gone.
+    // The second call of c is the only timed call, because the frame of the
+    // first call was dropped.
     expect_calls(c, 2, 1, 20, 20);
     expect_calls(a, 1, 0, 0, 60);
 }
 
-// The stack has a limit. Beyond the limit, calls are counted but not timed.
+// The size of the stack has a limit. Beyond this limit, calls are counted but
+// not timed.
 TEST_WITH(test_deeper_than_the_stack_may_grow, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -285,26 +287,27 @@ TEST_WITH(test_going_dark, set_up, tear_down)
     assert_true(code->hot.calls_exact);
     Counter_set(&code->share.cpu.total_ns, 40);
     Counter_set(&code->share.wait.total_ns, 2);
-    assert_true(enter(f, code, 1, 300)); // returns DISABLE
+    assert_true(enter(f, code, 1, 300)); // the hook returns DISABLE.
     assert_true(code->hot.dark);
     assert_false(code->hot.calls_exact);
     assert_false(code->hot.exact);
     assert_int_equal(code->cold.dark_from_ns, 42);
     assert_int_equal(code->cold.dark_times, 1);
-    // The end of this call is still seen, even if the leave goes dark, too.
+    // The end of this call is still seen, even if the leave site goes dark,
+    // too.
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
     expect_calls(code, 3, 3, 150, 150);
-    // Another enter site may still fire, such as a generator's resume. The
-    // enter is counted and disarmed, and the events after it do not count as a
-    // call.
+    // Another enter site can still have an event, for example the resumption of
+    // a generator. This enter is counted and its site is disabled, and the
+    // events after it do not count as a call.
     assert_true(enter(f, code, 1, 400));
     assert_true(leave(f, code, 1, 450));
     expect_calls(code, 4, 3, 150, 150);
     expect_empty(f);
 }
 
-// A jump's site has a threshold of its own. If this threshold is reached, the
+// The site of a jump has its own threshold. When this threshold is reached, the
 // function stays armed, but the ends of its blocks are no longer seen.
 TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 {
@@ -315,7 +318,7 @@ TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
     enter(f, code, 1, 100);
     assert_false(jump(f, code, 1, 110));
     assert_false(jump(f, code, 1, 120));
-    assert_true(jump(f, code, 1, 130)); // returns DISABLE
+    assert_true(jump(f, code, 1, 130)); // the hook returns DISABLE.
     assert_int_equal(code->layout.sites[JUMP_SITE].dark, 1);
     expect_site(code, JUMP_SITE, 3, 30, 3 + 2 + 2);
     leave(f, code, 1, 190);
@@ -329,7 +332,7 @@ TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
 // --- Callers -----------------------------------------------------------------
 
 // The time of a dark callee would count as its caller's own time. Self time and
-// blocks therefore stop, while total time goes on.
+// the times of blocks are therefore not counted, but total time is.
 TEST_WITH(test_a_dark_callee, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -343,7 +346,7 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
     expect_site(caller, RETURN_SITE, 1, 40, 1);
 
     enter(f, caller, 1, 200);
-    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // the callee goes dark
+    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // the callee goes dark.
     assert_int_equal(caller->hot.dark_callees, 1);
     leave(f, caller, 1, 250);
     enter(f, caller, 1, 300);
@@ -354,9 +357,9 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
 
 // --- Waiting -----------------------------------------------------------------
 
-// Another thread's hook ran in between, so this span of 500 ticks, from 100 to
-// 600, is the frame's waiting. Before and after this span, the frame has 20 +
-// 30 ticks of its own.
+// The hook of another thread ran between 100 and 600, so these 500 ticks are
+// waiting time of the frame. Before and after these 500 ticks, the frame has 20
+// + 30 ticks of its own.
 TEST_WITH(test_another_thread_ran, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -376,8 +379,8 @@ TEST_WITH(test_another_thread_ran, set_up, tear_down)
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2);
 }
 
-// If other threads run, a span longer than a switch does not belong to one
-// thread.
+// If there are other threads, an interval longer than a thread's turn with the
+// GIL does not belong to one thread.
 TEST_WITH(test_long_spans, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -386,12 +389,13 @@ TEST_WITH(test_long_spans, set_up, tear_down)
     reset(f, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
-    jump(f, code, 1, 1100); // as long as a switch, not longer
+    // As long as a thread's turn with the GIL, and not longer.
+    jump(f, code, 1, 1100);
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
-    // A single thread may have long spans.
+    // If there is only one thread, intervals can be long.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
@@ -464,8 +468,8 @@ TEST_WITH(test_events, set_up, tear_down)
     enter(f, b, 4, 600);
     enter(f, c, 9, 700);
     leave(f, a, 1, 800);
-    // The events have their original ticks. The levels begin with 0, even if
-    // the call is deep in the stack.
+    // The events have their original ticks. The levels of calls begin with 0,
+    // even if the call is deep in the stack.
     EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
                   {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
@@ -478,7 +482,7 @@ TEST_WITH(test_events, set_up, tear_down)
                   {800, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
-// A wait of a tenth of a millisecond or less gets no event.
+// A wait of a tenth of a millisecond or less has no event in the timeline.
 TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -497,8 +501,9 @@ TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
     f->contention.last_trace = NULL;
     leave(f, a, 1, 352000);
     f->contention.last_trace = NULL;
-    enter(f, a, 1, 900000);  // no open call could have waited
-    leave(f, a, 1, 5900001); // one tick longer than a turn
+    enter(f, a, 1, 900000); // no open call could have waited.
+    // One tick longer than a thread's turn with the GIL.
+    leave(f, a, 1, 5900001);
     EXPECT_EVENTS(f, {1000, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {51000, EVENT_ENTER, Event_call(b->hot.id, 1)},
                   {52000, EVENT_LEAVE, Event_call(b->hot.id, 1)},
@@ -526,28 +531,28 @@ static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 }
 
 // If an iteration began before its loop's first jump, only the last block of
-// the iteration is known. Later iterations are known whole, including inner
-// loops.
+// the iteration is known. Later iterations are completely known, with their
+// inner loops.
 TEST_WITH(test_loops, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = make(f, NESTED, sizeof NESTED, 0);
     uint64_t call = Event_call(code->hot.id, 0);
 
-    // The outer loop's FOR_ITER is seen as well.
+    // The FOR_ITER of the outer loop also has events in this test.
     code->layout.sites[1].redundant = 0;
     code->layout.sites[1].stop_at = CODE_NEVER;
     reset(f, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     branch(f, code, 3, 105);  // 0 1 2
-    jump_inner(f, code, 130); // 3: since the branch
+    jump_inner(f, code, 130); // 3: since the branch.
     branch(f, code, 3, 135);  // 2
     jump_inner(f, code, 150); // 3
-    branch(f, code, 4, 155);  // 2, and the inner loop is done
+    branch(f, code, 4, 155);  // 2, and the inner loop has ended
     jump_outer(f, code, 190); // 4 5: since the branch
     branch(f, code, 3, 195);  // 1 2
-    jump_inner(f, code, 205); // 3: a new inner loop
+    jump_inner(f, code, 205); // 3: a new inner loop.
     branch(f, code, 4, 210);  // 2
     jump_outer(f, code, 240); // 4 5: 1 2 3 2 4 5, from 190 on
     leave(f, code, 1, 250);
@@ -566,7 +571,7 @@ TEST_WITH(test_loops, set_up, tear_down)
         {350, EVENT_LEAVE, call});
 }
 
-// --- Programs at random ------------------------------------------------------
+// --- Random programs --------------------------------------------------------
 
 struct ModelFrame {
     unsigned function;
@@ -578,7 +583,7 @@ enum { FUNCTIONS = 6, MODEL_DEPTH = 400 };
 struct Model {
     struct ModelFrame frames[MODEL_DEPTH + 1];
     unsigned depth;
-    int64_t net; // time without hooks
+    int64_t net; // net time of the program, without hooks.
     uint64_t overhead;
     struct {
         uint64_t calls, self, total, min, jumps, ends;
@@ -681,8 +686,8 @@ static int set_up(void **state)
 
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // The clock is so fast that no span is long, so the kernel is never asked
-    // about a span.
+    // The clock is so fast that no interval between events is long, so the
+    // kernel is never asked about one.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, COST);
     assert_non_null(f->trace);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/thread_traces: records come with their threads, the counts
-// of ended threads stay, and threads start and end while the collector visits.
-#define _GNU_SOURCE 1 // for gettid()
+// Tests tracer/hook/thread_traces: records come with their threads, the sums of
+// ended threads stay, and threads start and end while the collector's thread
+// visits records.
+#define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "tracer/hook/thread_traces.h"
 
@@ -39,14 +40,14 @@ static void end(struct ThreadTrace *trace)
 
 struct Visits {
     unsigned count;
-    unsigned sum; // the sum of the numbers, each plus one
+    unsigned sum; // sum of the numbers, each plus one.
     unsigned ended;
 };
 
 static int set_up(void **state), tear_down(void **state);
 
-// If each request has its own thread, the threads take turns with one record.
-// The record keeps nothing of the earlier thread.
+// If each request has its own thread, the threads use one record one after the
+// other. The record keeps nothing of the earlier thread.
 TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -73,7 +74,7 @@ TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
     assert_int_equal(sum.overhead, 30);
     end(stays);
     f->contention.last_trace = second;
-    assert_ptr_equal(add(f, true), stays); // taken from the end of the list
+    assert_ptr_equal(add(f, true), stays); // taken from the end of the list.
     assert_ptr_equal(f->contention.last_trace, second);
 }
 
@@ -85,7 +86,7 @@ struct Race {
     struct Fixture *fixture;
     bool timeline;
     _Atomic bool stop;
-    uint64_t drained; // events that the visitor has drained
+    uint64_t drained; // number of events that the visitor has drained.
 };
 
 // Runs short threads one after the other, each with a record.
@@ -167,7 +168,7 @@ static void come_and_go_under_visits(struct Fixture *f, bool timeline)
         pthread_join(threads[i], NULL);
     race.stop = true;
     pthread_join(visitor, NULL);
-    // Every event that an ended thread left behind was drained.
+    // Every event that an ended thread left in its ring was drained.
     assert_int_equal(race.drained, timeline ? THREADS * LIVES * EVENTS : 0);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead,
                      THREADS * LIVES * EVENTS);
@@ -186,7 +187,7 @@ TEST_WITH(test_threads_without_rings_come_and_go, set_up, tear_down)
     come_and_go_under_visits(*state, false);
 }
 
-// A session's first look at the records may come during their reset.
+// The first visit of a session to the records can come during their reset.
 TEST_WITH(test_reset_under_visits, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -216,8 +217,8 @@ static int set_up(void **state)
     struct Fixture *f = calloc(1, sizeof *f);
 
     ThreadTraces_init(&f->traces);
-    // The clock is so fast that no span is long, so the kernel is never asked
-    // about a span.
+    // The clock is so fast that no interval between events is long, so the
+    // kernel is never asked about one.
     Contention_init(&f->contention, 1e15);
     f->registry = Registry_new();
     *state = f;

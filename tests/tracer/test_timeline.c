@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the timeline: order, open calls, the limit, and what a reader finds in
-// the recording.
+// Tests the timeline: the order of events, open calls, the limit, and the
+// contents of the recording.
 #include "formats/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
@@ -24,8 +24,8 @@
 
 static struct RecordingReader reader;
 
-// The errno of writes that make the file larger, and of all other writes. 0:
-// the writes succeed.
+// The errno of writes that make the file larger, and of all other writes. The
+// value 0 means that writes succeed.
 static int growth_error, disk_error;
 
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -40,8 +40,8 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
     return error ? -1 : syscall(SYS_pwrite64, fd, data, size, at);
 }
 
-// Makes a timeline that has a file without a name, and half of `limit` as room
-// in the file.
+// Makes a timeline that has a file without a name, and `limit` / 2 as room in
+// the file.
 static struct Timeline *make_growing(size_t limit)
 {
     int error;
@@ -76,7 +76,7 @@ static struct OpenCall open_of(const struct TimelineChunk *chunk, size_t i)
     return call;
 }
 
-// Returns an event of a chunk, counted from the chunk's end.
+// Returns an event of a chunk, counted from the end of the chunk.
 static struct Event event_of(const struct TimelineChunk *chunk, size_t from_end)
 {
     struct EventBuffer buffer = {0};
@@ -89,14 +89,14 @@ static struct Event event_of(const struct TimelineChunk *chunk, size_t from_end)
     return event;
 }
 
-// Simulates a program that walks up and down its stack at random.
+// A simulated program that goes up and down its stack at random.
 struct Program {
     struct Ring *ring;
     uint32_t seed;
     uint64_t ticks;
     unsigned depth;
     uint32_t ids[MAX_DEPTH];
-    unsigned pause; // more ticks between two events
+    unsigned pause; // additional ticks between two events.
 };
 
 static void Program_run(struct Program *program, size_t events)
@@ -118,8 +118,8 @@ static void Program_run(struct Program *program, size_t events)
     }
 }
 
-// Follows one thread's chunks. Each chunk lists the calls that run at the
-// chunk's start.
+// Follows the chunks of one thread. Each chunk lists the calls that are open at
+// the beginning of the chunk.
 static size_t replay(const struct TimelineView *view, unsigned number)
 {
     struct OpenCall stack[MAX_DEPTH];
@@ -254,7 +254,8 @@ TEST(the_oldest_of_all_threads_is_forgotten)
     assert_true(kept * sizeof(struct Event) > limit / 2);
     assert_int_equal(view->threads[2].forgotten, 100);
     assert_true(view->whole_ticks < view->last_ticks);
-    // Calls that had not ended are still known, with their enter times.
+    // Calls that have not ended are still known, with the times of their
+    // beginnings.
     if (idle.depth) {
         const struct TimelineChunk *last = view->chunks[view->chunk_count - 1];
 
@@ -270,8 +271,8 @@ TEST(the_oldest_of_all_threads_is_forgotten)
     Ring_free(idle.ring);
 }
 
-// While a reader holds the timeline, events that have been read stay, and all
-// new events are added.
+// While a reader holds the timeline, events that it has read stay, and all new
+// events are added.
 TEST(a_reader_finds_all_of_it)
 {
     struct Timeline *timeline = Frozen_timeline(1 << 20);
@@ -311,8 +312,8 @@ static void drain(struct Timeline *timeline, struct Track *track,
     assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
 
-// After a gap, the next event shows which calls have not ended.
-// Many readers in a row do not make the timeline larger than one reader does.
+// After a gap, the next event shows which calls have not ended. Many readers
+// one after the other do not make the timeline larger than one reader does.
 TEST(a_reader_begins_within_the_limit)
 {
     const size_t limit = 1 << 20;
@@ -331,7 +332,7 @@ TEST(a_reader_begins_within_the_limit)
         assert_int_equal(Timeline_drain(timeline, track, program.ring), 20000);
     }
     assert_true(Timeline_bytes(timeline) > 2 * limit);
-    Timeline_hold(timeline, true); // during Timeline_lend's time
+    Timeline_hold(timeline, true); // during the time of Timeline_lend.
     assert_true(Timeline_bytes(timeline) > 2 * limit);
     Timeline_hold(timeline, false);
     Timeline_lend(timeline, 0);
@@ -355,14 +356,15 @@ TEST(the_level_is_authoritative)
 
     for (i = 0; i < 5; i++)
         Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
-    // Closes the calls at levels 2, 3 and 4.
+    // This event ends the calls at levels 2, 3 and 4.
     Ring_push(ring, 20, EVENT_ENTER, Event_call(7, 2));
-    // The levels between two calls may be empty.
+    // The levels between two calls can be empty.
     Ring_push(ring, 21, EVENT_ENTER, Event_call(8, 9));
-    // Closes the call at level 9.
+    // This event ends the call at level 9.
     Ring_push(ring, 22, EVENT_LEAVE, Event_call(9, 5));
     Ring_push(ring, 23, EVENT_LOOP, Event_loop(1, 1, 0));
-    Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0)); // closes no call
+    // This event ends no call.
+    Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0));
     drain(timeline, track, ring);
     for (i = 0; i < BLOCK_EVENTS; i++)
         Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
@@ -390,7 +392,7 @@ TEST(gaps_are_counted_and_marked)
 
     Program_run(&program, RING_EVENTS + 99);
     drain(timeline, track, program.ring);
-    view = look(timeline); // the ring's mark comes later
+    view = look(timeline); // the mark of the ring comes later.
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
@@ -404,7 +406,7 @@ TEST(gaps_are_counted_and_marked)
     view = look(timeline);
     assert_int_equal(view->lost, 99);
     last = view->chunks[view->chunk_count - 1];
-    assert_int_equal(last->event_count, 1); // that mark has been made before
+    assert_int_equal(last->event_count, 1); // this gap has been marked before.
     event = event_of(last, 0);
     assert_int_not_equal(Event_kind(&event), EVENT_LOST);
     RecordingReader_close(&reader);
@@ -414,8 +416,8 @@ TEST(gaps_are_counted_and_marked)
 
 // --- Threads that end --------------------------------------------------------
 
-// Runs a thread that makes `events` events and ends. The thread's number is
-// also its tid.
+// Runs a thread that makes `events` events and ends. The number of the thread
+// is also its tid.
 static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
                  size_t events)
 {
@@ -429,8 +431,8 @@ static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
     Timeline_end(timeline, track);
 }
 
-// However many threads have come and gone, the limit holds the newest events
-// and the names of their threads.
+// However many threads have come and gone, the newest events and the names of
+// their threads are within the limit.
 TEST(dead_threads_leave_room)
 {
     const size_t limit = 256 << 10;
@@ -443,15 +445,15 @@ TEST(dead_threads_leave_room)
 
     for (number = 1; number <= count; number++) {
         live(timeline, ring, number, number % 5 ? 4 : 100);
-        // Some pages may be used only in part.
+        // Some pages are perhaps used only in part.
         assert_true(Timeline_bytes(timeline) <= limit + limit / 32);
     }
     view = look(timeline);
     for (i = 0; i < view->thread_count; i++) {
         size_t events = replay(view, view->threads[i].number);
 
-        // Each thread that is left has events, and these are the newest
-        // threads.
+        // Each thread that is left has events, and the threads that are left
+        // are the newest.
         assert_true(events > 0);
         assert_int_equal(view->threads[i].number,
                          count - view->thread_count + 1 + i);
@@ -483,7 +485,7 @@ TEST(what_the_dead_lost_stays_counted)
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->thread_count, 1);
     assert_int_equal(view->threads[0].lost, 99);
-    // This is the mark that the ring could not make.
+    // This event is the mark that the ring could not make.
     event = event_of(view->chunks[view->chunk_count - 1], 0);
     assert_int_equal(Event_kind(&event), EVENT_LOST);
     RecordingReader_close(&reader);
@@ -494,7 +496,7 @@ TEST(what_the_dead_lost_stays_counted)
     Program_run(&program, 60000);
     drain(timeline, track, program.ring);
     view = look(timeline);
-    assert_int_equal(view->thread_count, 1); // the first one is forgotten
+    assert_int_equal(view->thread_count, 1); // the first thread is forgotten.
     assert_int_equal(view->threads[0].number, 2);
     assert_int_equal(view->threads[0].lost, 0);
     assert_int_equal(view->lost, 99);
@@ -504,7 +506,7 @@ TEST(what_the_dead_lost_stays_counted)
     Ring_free(program.ring);
 }
 
-// --- What is in a file -------------------------------------------------------
+// --- Contents of a file -----------------------------------------------------
 
 TEST(what_memory_has_no_room_for_is_in_a_file)
 {
@@ -524,7 +526,7 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
         assert_true(Timeline_bytes(timeline) <= 1 << 20);
     }
     view = look(timeline);
-    for (i = 0; i < 10; i++) { // the events that were read stay
+    for (i = 0; i < 10; i++) { // the events that were read stay.
         Program_run(&fast, 20000);
         drain(timeline, tracks[0], fast.ring);
     }
@@ -539,7 +541,7 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
 }
 
 // A program that runs for weeks must not take more and more memory. Each cut
-// begins a block, so each event has a block of its own.
+// begins a block, so each event has its own block.
 TEST(the_list_of_blocks_has_a_limit)
 {
     struct Timeline *timeline = make_growing(1 << 20);
@@ -560,7 +562,7 @@ TEST(the_list_of_blocks_has_a_limit)
     Ring_free(ring);
 }
 
-// Adds `rounds` times 20 000 events, and flushes them each time.
+// Adds 20 000 events and flushes them, `rounds` times.
 static void record(struct Timeline *timeline, struct Track *track,
                    struct Program *program, unsigned rounds)
 {
@@ -590,7 +592,7 @@ TEST(a_file_that_is_full)
     setrlimit(RLIMIT_FSIZE, &limit);
     for (i = 0; i < 50; i++) {
         record(timeline, track, &program, 1);
-        if (i % 7) // the last round is read, too
+        if (i % 7) // the events of the last flush are read, too.
             continue;
         view = look(timeline);
         events = replay(view, 0);
@@ -606,8 +608,8 @@ TEST(a_file_that_is_full)
     Ring_free(program.ring);
 }
 
-// The program of a full disk becomes slower, so that its blocks become larger
-// than the blocks that are forgotten for them.
+// The disk is full and the program becomes slower, so that its blocks become
+// larger than the blocks that are forgotten for them.
 TEST(larger_blocks_in_a_full_file)
 {
     struct Timeline *timeline = make_growing(256 << 10);
@@ -637,8 +639,9 @@ TEST(larger_blocks_in_a_full_file)
     Ring_free(program.ring);
 }
 
-// The free bytes of the file system say nothing of a quota. If the quota is
-// used up, the file's oldest events make room for the newest events.
+// The number of free bytes of the file system does not show a quota. If the
+// quota is used up, the oldest events in the file make room for the newest
+// events.
 TEST(a_quota_that_is_used_up)
 {
     struct Timeline *timeline = make_growing(1 << 20);
@@ -733,7 +736,8 @@ TEST(a_file_that_the_program_closes)
     Ring_free(program.ring);
 }
 
-// An idle thread's last chunk is in the file when the thread loses an event.
+// The last chunk of an idle thread is in the file when the thread loses an
+// event.
 TEST(a_gap_after_what_is_in_the_file)
 {
     struct Timeline *timeline = make_growing(200 << 10);
@@ -765,7 +769,7 @@ TEST(a_gap_after_what_is_in_the_file)
     assert_int_equal(Event_kind(&event), EVENT_LOST);
     assert_int_equal(event.what, 5);
     RecordingReader_close(&reader);
-    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // the thread goes on
+    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // the thread goes on.
     drain(timeline, idle, ring);
     view = look(timeline);
     assert_int_equal(view->threads[0].lost, 5);
@@ -776,7 +780,7 @@ TEST(a_gap_after_what_is_in_the_file)
     Ring_free(busy.ring);
 }
 
-// One thread is traced, one thread drains, and this thread looks.
+// One thread is traced, one thread drains its ring, and this thread reads.
 struct Race {
     struct Timeline *timeline;
     struct Track *track;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/transitions: the log is bounded, no count is lost, and a
-// reader may run beside a writer.
+// Tests tracer/code/transitions: the log is limited, no count is lost, and a
+// reader can run beside a writer.
 #include "tracer/code/transitions.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -80,7 +80,8 @@ TEST_WITH(test_newest_first_with_everything, set_up, tear_down)
     assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
 }
 
-// The log forgets its oldest changes, but the counts include these changes.
+// The log forgets its oldest changes, but the counts include the forgotten
+// changes.
 TEST_WITH(test_thousands, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -102,8 +103,8 @@ TEST_WITH(test_thousands, set_up, tear_down)
     assert_int_equal(Transitions_bytes(&f->log), bytes);
 }
 
-// There are more pairs than any CPython can make. If the log has no entry for a
-// pair, the pair is counted as "another".
+// There are more pairs of opcodes than any CPython has. If the table has no
+// free slot for a pair, the pair is counted in `other`.
 TEST_WITH(test_pairs_without_end, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -118,7 +119,7 @@ TEST_WITH(test_pairs_without_end, set_up, tear_down)
     assert_string_equal(s->transition_pairs[0].from, "(other)");
 }
 
-// All changes that one look finds share a copy of the names.
+// All changes that one scan finds share a copy of the names.
 TEST_WITH(test_names_are_shared, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -130,7 +131,7 @@ TEST_WITH(test_names_are_shared, set_up, tear_down)
     assert_int_equal(Transitions_bytes(&f->log), one);
     add(f, 2, FOR_ITER, FOR_ITER_RANGE);
     assert_int_equal(Transitions_bytes(&f->log), 2 * one);
-    // The first name is freed, then comes again.
+    // The first name is freed, and then comes again.
     for (int i = 0; i < 3 * TRANSITIONS_KEPT; i++)
         add(f, 1, FOR_ITER, FOR_ITER_RANGE);
     assert_string_equal(fill(f)->transitions[0].function, "function_1");
@@ -148,7 +149,7 @@ static void *write_all(void *context)
     return NULL;
 }
 
-// Each snapshot that the reader sees is whole, with successive ids and the
+// Each snapshot that the reader sees is complete, with consecutive ids and the
 // names that belong to these ids.
 static void expect_whole(const struct Snapshot *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/walk with an interpreter's structs built by hand. The
-// structs have a layout that no real interpreter has. Whole structs are walked,
-// and structs that are torn in every way.
+// Tests tracer/sample/walk with structs of an interpreter that are built by
+// hand. The structs have a layout that no real interpreter has. The tests walk
+// complete structs, and structs that are torn in every way.
 #include "tracer/sample/walk.h"
 
 #include <alloca.h>
@@ -20,7 +20,7 @@ struct FakeFrame {
     uintptr_t instruction;
     uintptr_t previous;
     uintptr_t other[3];
-    uintptr_t code; // the low two bits are a tag
+    uintptr_t code; // the lowest two bits are a tag.
     uintptr_t locals[9];
 };
 
@@ -44,7 +44,7 @@ struct World {
     struct WalkStart start;
     struct FakeThread thread;
     struct FakeCframe cframe;
-    struct FakeFrame *stack; // the frames of the data stack
+    struct FakeFrame *stack; // the frames in the data stack.
     size_t room;
     size_t used;
 };
@@ -98,7 +98,7 @@ static uintptr_t code_of(size_t i)
 }
 
 // Links a frame as the newest frame, wherever the frame's memory is. As in
-// CPython, the first frame belongs to C code.
+// CPython, the outermost frame belongs to C code.
 static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
@@ -124,8 +124,8 @@ static const struct Walk *walk_now(struct World *world)
     return &world->walk;
 }
 
-// Expects `depth` frames. The newest frame has code_of(newest), and older
-// frames have lower numbers.
+// Expects `depth` frames. The newest frame has the code code_of(newest), and
+// older frames have code with lower numbers.
 static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
 {
     assert_int_equal(walk->depth, depth);
@@ -158,7 +158,7 @@ TEST_WITH(test_through_a_cframe, set_up, tear_down)
     world->layout.through_cframe = true;
     init(world);
     assert_frames(walk_now(world), 3, 3);
-    // An address that no program can have does not spoil the next walk.
+    // An address that no program can have does not harm the next walk.
     for (int i = 0; i < 4; i++) {
         static const uintptr_t bad[] = {8, 0, (uintptr_t)0xdead << 48,
                                         UINTPTR_MAX - 15};
@@ -172,7 +172,7 @@ TEST_WITH(test_through_a_cframe, set_up, tear_down)
     }
 }
 
-// A frame may lie at any address, also across two pages.
+// A frame can lie at any address, also across two pages.
 TEST_WITH(test_frames_on_two_pages, set_up, tear_down)
 {
     struct World *world = *state;
@@ -210,7 +210,7 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
         assert_frames(walk_now(world), 2, 3);
         assert_true(world->walk.torn);
     }
-    // The address is misaligned.
+    // The address of this frame is misaligned.
     torn->previous = (uintptr_t)&world->stack[0] + 4;
     assert_frames(walk_now(world), 2, 3);
     assert_true(world->walk.torn);
@@ -219,9 +219,9 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
     assert_true(world->walk.torn);
 }
 
-// The frame was popped between the look at the thread's state and the look at
-// the frame. The popped frame is not the end of the stack, even if the frame
-// looks like the end.
+// The frame was popped between the reading of the thread state and the reading
+// of the frame. The popped frame is not the end of the stack, even if it has no
+// previous frame.
 TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
     struct World *world = *state;
@@ -238,20 +238,22 @@ TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
         assert_frames(walk_now(world), 2, 3);
         assert_true(world->walk.torn == !is_cs);
     }
-    // A frame of C code in the middle does not end the walk.
+    // A frame of C code in the middle of the stack does not end the walk.
     popped->previous = (uintptr_t)&world->stack[0];
     assert_frames(walk_now(world), 3, 3);
     assert_false(world->walk.torn);
-    // The first frame has no caller. Greenlets link the first frame like this
-    // for a while.
+    // The outermost frame has no caller. Greenlets link their outermost frame
+    // in this way for a while.
     world->stack[0].owner = OWNED_BY_THREAD;
     assert_frames(walk_now(world), 3, 3);
     assert_false(world->walk.torn);
-    world->thread.chunk -= sizeof(uintptr_t); // now it is not the first frame
+    // Now this frame is not the outermost frame.
+    world->thread.chunk -= sizeof(uintptr_t);
     assert_frames(walk_now(world), 3, 3);
     assert_true(world->walk.torn);
     world->thread.chunk += sizeof(uintptr_t);
-    // If the owner is unknown, every end of the chain counts as a whole stack.
+    // If the owner of frames is unknown, every end of the chain counts as the
+    // end of the stack.
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
@@ -303,13 +305,13 @@ TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)
 
     world->layout.mark = &mark;
     init(world);
-    mark.frame = (uintptr_t)&world->thread; // the thread has no frame
+    mark.frame = (uintptr_t)&world->thread; // the thread has no frame.
     walk_now(world);
     assert_int_equal(world->walk.depth, 1);
     assert_memory_equal(&world->walk.frames[0], &MARKED, sizeof MARKED);
     push(world, 1);
     push(world, 2);
-    assert_frames(walk_now(world), 2, 2); // the C code has ended
+    assert_frames(walk_now(world), 2, 2); // the C code has ended.
     mark.frame = world->thread.frame;
     mark.instruction = 0x900002;
     for (size_t i = 0; i <= 2; i += 2) {
@@ -340,7 +342,7 @@ TEST_WITH(test_marked_c_code_on_a_deep_stack, set_up, tear_down)
         push(world, i);
     assert_frames(walk_now(world), WALK_DEPTH, WALK_DEPTH);
     assert_false(world->walk.truncated);
-    // One of the frames does not fit, at both ends.
+    // One of the frames does not fit, either the first or the last.
     for (size_t i = 1; i <= WALK_DEPTH; i += WALK_DEPTH - 1) {
         mark.frame = (uintptr_t)&world->stack[i - 1];
         mark.instruction = 0x900000 + i;
@@ -357,7 +359,7 @@ TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
     struct World *world = *state;
 
     walk_now(world);
-    // Without such a flag, a thread counts as active.
+    // Without an active flag in the layout, a thread counts as active.
     assert_true(world->start.active);
     world->layout.thread_active = offsetof(struct FakeThread, pad) + 3;
     world->layout.active_mask = 0x10;
@@ -371,7 +373,7 @@ TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
     assert_true(world->start.active);
 }
 
-// The structs get random words. A walk may have any result, but it must end
+// The structs contain random words. A walk can have any result, but it must end
 // without a crash.
 TEST_WITH(test_noise, set_up, tear_down)
 {
@@ -402,15 +404,15 @@ TEST_WITH(test_noise, set_up, tear_down)
     }
 }
 
-// --- In place: the walk of a thread's own frames -----------------------------
+// --- Walks of a thread's own frames in place --------------------------------
 
 static void begin_in_place(struct World *world)
 {
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);
 }
 
-// A signal may come while a frame is pushed. So before the walk follows a link,
-// the walk checks the link's value.
+// A signal can come while a frame is pushed. The walk therefore checks the
+// value of a link before it follows the link.
 TEST_WITH(test_torn_in_place, set_up, tear_down)
 {
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
@@ -435,7 +437,7 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
         world->thread.frame = bad[i];
         assert_int_equal(walk_now(world)->depth, 0);
     }
-    world->thread.chunk = 0; // the thread has no chunk yet
+    world->thread.chunk = 0; // the thread has no chunk yet.
     world->thread.frame = 0;
     assert_int_equal(walk_now(world)->depth, 0);
     munmap(pages, 2 * WALK_PAGE);
