@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For tests: a timeline in memory, and what a reader finds in the timeline's
-// recording.
+// Makes a timeline in memory, and the view that a reader of the timeline's
+// recording has, for tests.
 #ifndef OCULAR_TESTS_FORMATS_FROZEN_H
 #define OCULAR_TESTS_FORMATS_FROZEN_H
 
@@ -22,7 +22,7 @@ static inline bool Frozen_name(void *context, uint32_t id,
     return false;
 }
 
-// The view has all that was added by now. The view is valid until
+// The view contains all events that were added so far. The view is valid until
 // RecordingReader_close.
 static inline const struct TimelineView *Frozen_view(struct Timeline *timeline,
                                                      struct RecordingReader *to)

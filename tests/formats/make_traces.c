@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes random timelines in both formats, for a test that compares the
-// formats. make_traces DIRECTORY COUNT SEED writes N.json and N.pftrace. The
-// timelines contain calls that do not end, times that go back, names that are
-// not valid text, and the smallest and largest numbers.
+// formats. The command `make_traces DIRECTORY COUNT SEED` writes N.json and
+// N.pftrace. The timelines contain calls that do not end, times that go back,
+// names that are not valid text, and the smallest and the largest numbers.
 #include "formats/perfetto.h"
 #include "tests/formats/frozen.h"
 #include "tests/random.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The clocks of two sequences of packets are too few for this number of
-// threads.
+// This number of threads needs the clocks of more than two sequences of
+// packets.
 #define THREADS 150
 
 static const struct Opcodes opcodes = {
@@ -47,7 +47,7 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     if (id % 40 == 4)
         return false;
     snprintf(text, sizeof text, "f%u", id);
-    if (id % 40 == 5) // this name is too long, and is cut within a character
+    if (id % 40 == 5) // this name is too long, and is cut within a character.
         for (text[0] = 0; strlen(text) < 690;)
             strcat(text, "\xc3\xa4\xe2\x82\xac");
     *name = (struct PerfettoName){text, "/src/a.py", id, 0xabc000 + id};
@@ -57,8 +57,8 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// Pushes a task's step, and the call that belongs to the step. The text of the
-// step may be lost.
+// Pushes a step of a task, and the call that belongs to the step. The text of
+// the step can be lost.
 static void push_task(struct Ring *ring, uint64_t now)
 {
     static const char *const names[] = {"Task-1", "", "a\"\x01 \xc3\xa4",
@@ -100,7 +100,7 @@ static void push(struct Ring *ring, uint64_t *now)
     static const uint64_t steps[] = {1, 100, 1000, 100000, 1000000000};
     uint64_t step = below(50) ? steps[below(4)] : steps[4];
     uint64_t what = Event_call(random_id(), (unsigned)below(12));
-    enum EventKind kind = (enum EventKind)below(2); // most of the calls end
+    enum EventKind kind = (enum EventKind)below(2); // most of the calls end.
 
     *now += below(step);
     if (below(200) == 0)
@@ -120,7 +120,7 @@ static void push(struct Ring *ring, uint64_t *now)
                           below(3) ? below(90) : random_u64(),
                           (unsigned)below(below(9) ? 3 : 65536));
     if (below(9) == 0) {
-        // The unit identifies the instruction.
+        // Instructions differ in the number of their code unit.
         unsigned unit = (unsigned)below(9);
 
         kind = EVENT_STEP;
@@ -170,8 +170,8 @@ static void add_sample(struct SampleTrack *track, struct Timeline *timeline,
     SampleTrack_add(track, timeline, &sample);
 }
 
-// Adds events of Ocular's own threads. Some events name a thread that does not
-// exist.
+// Adds events of Ocular's own threads. Some of these events name a thread that
+// does not exist.
 static void fill_own(struct Timeline *timeline, uint64_t now)
 {
     struct SampleTrack *track = calloc(1, sizeof *track);
@@ -206,7 +206,8 @@ static int write_pair(const char *directory, unsigned number)
     static const double hertz[] = {1e9, 2.4e9, 3333333333.3, 24e6, 1e6};
     static const char *const endings[] = {"json", "pftrace"};
     struct Timeline *timeline = Frozen_timeline(below(2) ? 1 << 30 : 1 << 16);
-    // Ticks have 60 bits, and some timelines end near the largest value.
+    // Ticks have 60 bits, and some timelines end near the largest number of
+    // ticks.
     uint64_t begin = below(3) ? 5000 : (UINT64_C(1) << 60) - 100000000000;
     struct RecordingDark dark[] = {
         {begin, 7, 0}, {0, 8, 0}, {begin + 50000, 9, 0}};
@@ -251,7 +252,8 @@ int main(int argc, char **argv)
     if (!count)
         return 2;
     seed = strtoull(argv[3], NULL, 10) * 2 + 1;
-    for (i = 0; i < 20; i++) // the first numbers of small seeds are similar
+    // The first random numbers of small seeds are similar.
+    for (i = 0; i < 20; i++)
         random_u64();
     for (i = 0; i < count; i++)
         if (write_pair(argv[1], i))

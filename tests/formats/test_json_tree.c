@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/json_tree with trees whose memory ran out, and with
-// arguments that are not JSON. AddressSanitizer checks that nothing is freed
+// Tests formats/json_tree with trees for which memory ran out, and with
+// arguments that are not JSON. AddressSanitizer checks that no memory is freed
 // twice or leaked.
 #include "formats/json_tree.h"
 
@@ -35,7 +35,7 @@ TEST(test_a_value_that_is_missing)
     JsonTree_add(&object, "one", json_object_new_int(1));
     JsonTree_add(&object, "two", NULL);
     assert_null(object);
-    // JsonTree_add frees the value
+    // JsonTree_add frees the value.
     JsonTree_add(&object, "three", json_object_new_int(3));
     assert_null(object);
     JsonTree_append(&array, json_object_new_int(1));
@@ -48,7 +48,7 @@ TEST(test_a_value_that_is_missing)
 TEST(test_what_is_parsed)
 {
     says(JsonTree_parse("{\"a\":[1]}xyz", 9), "{\"a\":[1]}");
-    says(JsonTree_parse("{\"a\":[1]}", 5), "{}"); // the text is not complete
+    says(JsonTree_parse("{\"a\":[1]}", 5), "{}"); // the text is not complete.
     says(JsonTree_parse("[1]", 3), "{}");
     says(JsonTree_parse("nonsense", 8), "{}");
     says(JsonTree_parse("", 0), "{}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests where a timeline's file is written, and what is left if writing ends
-// early. Tests in Python read the contents (tests/python/test_formats.py,
-// tests/e2e/test_trace_processor.py).
+// Tests where the file of a timeline is written, and which files are left if
+// writing ends early. Tests in Python check the contents of the file
+// (tests/python/test_formats.py, tests/e2e/test_trace_processor.py).
 #include "formats/perfetto.h"
 #include "tests/formats/frozen.h"
 #include "tracer/timeline/mark.h"
@@ -29,7 +29,7 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// --- A trace being made ---
+// --- The trace of the tests ---
 
 struct Maker {
     struct Timeline *timeline;
@@ -66,10 +66,10 @@ static void release(struct Maker *maker)
     Ring_free(maker->ring);
 }
 
-// --- Where it is written ---
+// --- Files that are written ---
 
-// This timeline has no events, because the content does not matter in these
-// tests.
+// The timeline of these tests has no events, because the content does not
+// matter here.
 static struct {
     struct Maker maker;
     struct RecordingReader reader;
@@ -124,7 +124,7 @@ TEST_WITH(what_another_has_written_stays, freeze, thaw)
     fclose(file);
     assert_string_equal(text, "another one's");
     unlink(place);
-    all = opendir(directory); // no other file is left in the folder
+    all = opendir(directory); // no other file is left in the folder.
     assert_non_null(all);
     while ((entry = readdir(all)) != NULL)
         assert_null(strstr(entry->d_name, ".tmp"));
@@ -175,7 +175,8 @@ TEST_WITH(links_are_followed, freeze, thaw)
         assert_true(S_ISREG(status.st_mode));
     }
     unlink(name);
-    assert_int_equal(symlink("link.json", name), 0); // the link leads to itself
+    // This link leads to itself.
+    assert_int_equal(symlink("link.json", name), 0);
     assert_int_equal(Perfetto_write(&trace, name, &result), -ELOOP);
     unlink(name), unlink(place);
     snprintf(place, sizeof place, "%s/there/first", directory);
@@ -201,7 +202,7 @@ static int tear_down(void **state)
     unlink(path);
     snprintf(name, sizeof name, "%s.gz", path);
     unlink(name);
-    // rmdir() fails if anything else is left in the folder.
+    // rmdir() fails if another file is left in the folder.
     return rmdir(directory);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests sampled stacks in the formats of other tools, and which file name
-// chooses which format. tests/python/test_profiles.py reads the files with the
-// tools themselves.
+// Tests sampled stacks in the formats of other tools, and the choice of the
+// format by the file's name. tests/python/test_profiles.py reads such files
+// with the tools themselves.
 #include "formats/profile_file.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum { MAIN = 7, WORK = 9, GONE = 12 };
 // The stacks are main -> work -> main -> work, main -> gone, and a stack that
 // was cut off.
 static const struct FlameRow rows[] = {
-    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // time in no traced function
+    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // time in no traced function.
     {0, MAIN, 0, 0, 10000, 0},
     {1, WORK, 0, 0, 20000, 5000},
     {2, MAIN, 0, 0, 0, 0},
@@ -92,7 +92,8 @@ TEST(of_one_name_and_place)
     Profile_release(&profile);
 }
 
-// If the table was full, dropped rows were added to their callers.
+// If the table of stacks was full, dropped rows were added to the rows of their
+// callers.
 TEST(callees_without_a_row)
 {
     struct Profile profile;
@@ -100,8 +101,10 @@ TEST(callees_without_a_row)
     uint64_t all = 0, rest = 0;
 
     make(&profile);
-    profile.functions[1].self_ns = 16250; // the rows have 65000
-    profile.functions[0].self_ns = 9999;  // the rows have 10000
+    // The rows of this function have 65000 ns.
+    profile.functions[1].self_ns = 16250;
+    // The rows of this function have 10000 ns.
+    profile.functions[0].self_ns = 9999;
     Profile_merge(&profile);
     Profile_divide(&profile);
     assert_int_equal(profile.row_count, table.row_count + 3);

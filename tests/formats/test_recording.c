@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests the file to which a timeline is recorded. A whole, a cut and a damaged
-// file are read. Other tests check what a timeline reads back from the file,
-// and what happens if the file cannot grow.
+// Tests the file to which a timeline is recorded. The tests read complete,
+// truncated and damaged files. Other tests check which events a timeline's file
+// contains, and what happens if the file cannot grow.
 #include "tracer/timeline/recording.h"
 
 #include "formats/conversion.h"
@@ -47,7 +47,8 @@ static int make_folder(void **state)
     return 0;
 }
 
-// Removes the folder. The removal fails if a file is left in the folder.
+// Removes the folder of the test. The removal fails if a file is left in the
+// folder.
 static int remove_folder(void **state)
 {
     (void)state;
@@ -162,8 +163,8 @@ TEST(what_is_dropped_is_used_again)
     let_go(recording);
 }
 
-// Returns the highest descriptor of a regular file. This descriptor belongs to
-// the recording.
+// Returns the highest descriptor of a regular file. The returned descriptor
+// belongs to the recording.
 static int descriptor(void)
 {
     struct stat status;
@@ -176,8 +177,8 @@ static int descriptor(void)
     return -1;
 }
 
-// The program closes all descriptors like a daemon. The next file that the
-// program opens may get the number of our descriptor.
+// The program closes all descriptors, as a daemon does. The next file that the
+// program opens can get the number of the recording's descriptor.
 TEST(a_descriptor_that_changed_hands)
 {
     struct Recording *recording = make();
@@ -193,11 +194,11 @@ TEST(a_descriptor_that_changed_hands)
         Recording_read(recording, RecordingSlot_data(&slot), back, 1), -EBADF);
     Recording_drop(recording, &slot);
     let_go(recording);
-    // This file is not ours, so it must stay open.
+    // This file is the program's, so it must stay open.
     assert_true(fcntl(fd, F_GETFD) >= 0);
     close(fd);
     close(null);
-    // This file is not ours, so it must not be removed.
+    // This file is the program's, so it must not be removed.
     assert_int_equal(unlink(path), 0);
 }
 
@@ -216,7 +217,8 @@ TEST(a_place_in_a_closed_file)
     fd = descriptor();
     assert_int_equal(dup2(null, fd), fd);
     assert_int_equal(put(recording, &kept, 24000), 0);
-    assert_int_equal(put(recording, &more, 24000), -EBADF); // no more memory
+    // There is no more memory for pages.
+    assert_int_equal(put(recording, &more, 24000), -EBADF);
     Recording_drop(recording, &kept);
     assert_int_equal(put(recording, &more, 6000), 0);
     let_go(recording);
@@ -278,7 +280,7 @@ TEST(a_file_that_the_user_takes)
     keep(link);
 }
 
-// A forked child may have the file open, so a file without a name is truncated.
+// A forked child can have the file open, so a file without a name is truncated.
 TEST(a_removed_file_takes_no_blocks)
 {
     struct Recording *recording = make();
@@ -309,7 +311,8 @@ TEST(what_a_file_does_not_take)
     Recording_set_room(recording, 5 << 16);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
-    limit.rlim_cur = 4096 + 3 * 65536 - 4096; // two and a part
+    // Room for two places and a part of a third place.
+    limit.rlim_cur = 4096 + 3 * 65536 - 4096;
     setrlimit(RLIMIT_FSIZE, &limit);
     for (i = 0; i < 6; i++) {
         memset(piece, (int)i, sizeof piece);
@@ -337,7 +340,7 @@ TEST(what_a_file_does_not_take)
     let_go(recording);
 }
 
-// Returns the number of chunks that a reader of the file finds.
+// Returns the number of chunks that a reader finds in the file.
 static size_t chunks(struct Recording *recording)
 {
     const struct RecordingWatch nobody = {0};
@@ -353,7 +356,8 @@ static size_t chunks(struct Recording *recording)
     return count;
 }
 
-// If the file is full, two small blocks make room for a larger block.
+// If the file is full, the places of two small blocks become the place of a
+// larger block.
 TEST(neighbours_become_one_place)
 {
     struct RecordingHead own = {.hz = 1e9};
@@ -377,7 +381,7 @@ TEST(neighbours_become_one_place)
     assert_int_equal(put(recording, &large, 24000), -EFBIG);
     Recording_drop(recording, &slots[3]);
     assert_int_equal(put(recording, &large, 24000), 0);
-    // A reader finds the block between the parts that are left.
+    // A reader finds the new block between the old blocks that are left.
     assert_int_equal(chunks(recording), 3 + 1);
     assert_int_equal(put(recording, &small, 8000), 0);
     assert_int_equal(chunks(recording), 3 + 2);
@@ -387,10 +391,10 @@ TEST(neighbours_become_one_place)
     let_go(recording);
 }
 
-#define SMALL 96u // bytes of data in the smallest place
+#define SMALL 96u // number of bytes of data in the smallest place.
 
-// The recording that is being flushed, and a block in the same page as the
-// bytes of SMALL that are written next.
+// The recording that is being flushed, and a block in the page to which the
+// next SMALL bytes are written.
 static struct Recording *flushing;
 static struct RecordingSlot *beside;
 
@@ -444,7 +448,7 @@ TEST(a_page_that_moves_during_a_flush)
     let_go(recording);
 }
 
-// A place in the file that cannot be written any more must not hide a larger
+// A place in the file that can no longer be written must not hide a larger
 // place in memory.
 TEST(a_place_that_the_file_refuses)
 {
@@ -462,7 +466,8 @@ TEST(a_place_that_the_file_refuses)
     setrlimit(RLIMIT_FSIZE, &limit);
     while (i < 8 && !put(recording, &in_memory[i], PIECE))
         i++;
-    while (!put(recording, &small, 20000)) // until memory is full
+    // Until the memory for pages is full.
+    while (!put(recording, &small, 20000))
         small = (struct RecordingSlot){0};
     Recording_drop(recording, &in_file);
     Recording_drop(recording, &in_memory[0]);
@@ -499,14 +504,15 @@ TEST(one_without_a_file)
     }
     for (i = 0; i < 100; i++)
         Recording_drop(recording, &slots[i]);
-    assert_true(Recording_memory(recording) < most / 4); // and no page is left
+    // No page is left in memory.
+    assert_true(Recording_memory(recording) < most / 4);
     assert_int_equal(put(recording, &slots[0], PIECE), 0);
     assert_int_equal(Recording_seek(recording, 4096),
                      slots[0].at / 4096 * 4096);
     Recording_put(recording);
 }
 
-// --- A timeline --------------------------------------------------------------
+// --- Recordings of a timeline ------------------------------------------------
 
 static struct Opcodes opcodes;
 static struct RecordingHead head = {
@@ -524,7 +530,8 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 
 static const struct RecordingSource source = {NULL, name_of, &opcodes};
 
-// Makes the data of a block of settings, with this budget and one rule.
+// Makes the data of a block of settings, with the budget `budget` and one rule
+// of the filter.
 static void encode_settings(struct Bytes *bytes, double budget,
                             const char *rule)
 {
@@ -579,7 +586,7 @@ static void record(size_t limit, bool spills, unsigned calls)
         }
     }
     Ring_free(ring);
-    Timeline_free(timeline); // the file does not change
+    Timeline_free(timeline); // the file does not change any more.
 }
 
 static size_t read_events(const struct TimelineView *view)
@@ -607,7 +614,7 @@ static size_t read_events(const struct TimelineView *view)
     return count;
 }
 
-// Returns the number of events that a reader finds, or -errno.
+// Returns the number of events that a reader finds in the file, or -errno.
 static long found(struct RecordingReader *reader, char why[256])
 {
     int error = RecordingReader_open(reader, path, (struct RecordingWatch){0},
@@ -628,8 +635,9 @@ TEST(it_takes_what_memory_has_no_room_for)
     assert_int_equal(unlink(path), 0);
 }
 
-// One thread sleeps while another thread's events push out the first block of
-// the sleeping thread. The last block of the sleeping thread does not say so.
+// One thread sleeps while the events of another thread push out the first block
+// of the sleeping thread. The header of the sleeping thread's last block does
+// not count the forgotten events.
 TEST(a_forgotten_block_is_not_damaged)
 {
     struct Timeline *timeline = Timeline_new(make(), 512 << 10, false);
@@ -690,10 +698,10 @@ TEST(the_name_of_a_thread_that_was_listed_without_blocks)
 }
 
 // Records the calls of a program in which functions 1 and 2 go dark. A cut
-// lists them, but function 2 is armed again between the listing and the cut. If
-// `on` is true, the program goes on, and is killed after function 1 was armed
-// again and function 3 has gone dark. Returns the functions that are dark at
-// the end, as one number.
+// lists both functions, but function 2 is armed again between the listing and
+// the cut. If `on` is true, the program goes on, and is killed after function 1
+// was armed again and function 3 has gone dark. Returns the ids of the
+// functions that are dark at the end, combined into one number.
 static uint32_t dark_at_the_end(bool on)
 {
     const struct RecordingDark listed[] = {{1100, 1, 0}, {1200, 2, 0}};
@@ -743,7 +751,7 @@ TEST(the_dark_functions_of_a_cut_and_of_later_events)
 static char *contents(size_t *size);
 static void store(const char *data, size_t size);
 
-// Converts the recording to JSON. The caller frees the text.
+// Converts the recording to JSON. The caller frees the returned text.
 static char *as_json(void)
 {
     const char *const paths[] = {path};
@@ -829,7 +837,7 @@ TEST(a_recording_without_settings)
     free(text);
 }
 
-// The file can be converted, whatever the settings are.
+// The file can be converted, whatever its settings are.
 TEST(forged_settings)
 {
     static const double budgets[] = {-1, 0, 7, 1e300, INFINITY};
@@ -851,8 +859,8 @@ TEST(forged_settings)
     free(text);
 }
 
-// Makes a recording whose block of settings has this data. Returns the number
-// of damaged blocks.
+// Makes a recording in which `bytes` are the data of the block of settings.
+// Returns the number of damaged blocks that a reader finds.
 static uint64_t damage(const struct Bytes *bytes)
 {
     struct Recording *recording = make();
@@ -903,7 +911,8 @@ TEST(settings_after_a_truncation)
     check_settings("a");
     assert_int_equal(truncate(path, 0), 0);
     Timeline_save_run(timeline, &head, &source);
-    Recording_flush(Timeline_recording(timeline), true); // this one notices
+    // This flush notices the truncation.
+    Recording_flush(Timeline_recording(timeline), true);
     Timeline_save_run(timeline, &head, &source);
     Recording_flush(Timeline_recording(timeline), true);
     check_settings("a");
@@ -911,7 +920,7 @@ TEST(settings_after_a_truncation)
     unlink(path);
 }
 
-// --- What is not whole -------------------------------------------------------
+// --- Truncated and damaged recordings ----------------------------------------
 
 static char *contents(size_t *size)
 {
@@ -934,7 +943,7 @@ static void store(const char *data, size_t size)
     fclose(file);
 }
 
-// A writer accepts the file, or refuses it with a message.
+// A writer accepts the damaged file, or refuses it with a message.
 static void convert(void)
 {
     const char *const paths[] = {path};
@@ -976,7 +985,7 @@ TEST(a_conversion_is_cancelled_while_it_reads)
 }
 
 // Two traces in one file need two process ids, even if both recordings have the
-// largest id.
+// largest process id.
 TEST(the_largest_process_id_twice)
 {
     const char *const paths[] = {path, path};
@@ -1020,8 +1029,8 @@ TEST(cut_at_any_length)
             continue;
         }
         assert_in_range(events, 0, 20000);
-        // All events before the cut are read, except the events in an
-        // incomplete page. Some bytes are not events.
+        // All events before the cut-off are read, except the events in an
+        // incomplete page. Some bytes of the file are not events.
         assert_true(events * 16 + 65536 + 4096 * 8 > (long)cut / 2);
         if (reader.damaged == 1)
             assert_non_null(strstr(why, "1 of its blocks is damaged"));
@@ -1064,8 +1073,8 @@ TEST(flipped_bits)
     unlink(path);
 }
 
-// Each reader of a file lets the names stay in place. This must not cost older
-// names.
+// The names in a file do not move, however many readers there are. For this, no
+// older names may be dropped.
 TEST(names_stay_although_there_are_many_readers)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
@@ -1127,8 +1136,8 @@ static void convert_live(struct LiveExport *export)
     unlink(other);
 }
 
-// The program may write later blocks while a viewer copies its recording. A
-// viewer says what is missing only of the blocks before the cut.
+// The program can write later blocks while a viewer copies its recording. A
+// viewer only reports missing blocks from before the cut.
 TEST(what_a_copy_lacks)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
@@ -1164,8 +1173,8 @@ TEST(what_a_copy_lacks)
     unlink(path);
 }
 
-// Makes a recording with one chunk of `size` zeros, which are three bytes an
-// event and take no blocks of the disk.
+// Makes a recording with one chunk of `size` zeros, which are three bytes for
+// each event and take no space on the disk.
 static void forge(size_t size)
 {
     struct Recording *recording = make();
@@ -1234,8 +1243,8 @@ TEST(what_is_none)
 
 // --- Stacks ------------------------------------------------------------------
 
-// Reads a recording that has only stacks of `count` rows. `parent` is the
-// parent of all rows but the root.
+// Reads a recording that has only stacks, with `count` rows. `parent` is the
+// parent of all rows except the root.
 static void read_stacks(uint64_t parent, size_t count,
                         struct RecordingReader *reader)
 {
@@ -1281,14 +1290,14 @@ TEST(test_stacks_that_are_no_tree)
     assert_int_equal(reader.stacks->rows[1].cpu_ns, 9);
     assert_int_equal(reader.damaged, 0);
     RecordingReader_close(&reader);
-    // A reader that follows the parents would never end.
+    // A reader that follows these parents would never end.
     read_stacks(1, 2, &reader);
     assert_null(reader.stacks);
     assert_int_equal(reader.damaged, 1);
     RecordingReader_close(&reader);
 }
 
-// A conversion of very many rows could not be cancelled for hours.
+// The conversion of very many rows could not be cancelled for hours.
 TEST(test_more_stacks_than_a_program_writes)
 {
     struct RecordingReader reader;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/timeline/replay with the steps of tasks. The first of a thread's
-// events may be missing. The target writes its calls as words. Calls of
-// functions are tested with the writers (test_perfetto.c).
+// Tests formats/replay with the steps of tasks. The first events of a thread
+// can be missing. The callbacks of the target write one word for each call of a
+// callback. Calls of functions are tested together with the writers
+// (test_perfetto.c).
 #include "formats/replay.h"
 #include "tracer/timeline/event_code.h"
 #include "tracer/timeline/recording.h"
@@ -95,8 +96,9 @@ static void put_task(uint32_t number, const char *name)
     Mark_push(ring, 100, &what);
 }
 
-// Makes a chunk of these events in the recording. If `open` is not 0, the chunk
-// also has a call of this function that began before the events.
+// Makes a chunk in the recording that contains the events of this test. If
+// `open` is not 0, the chunk also has a call of the function `open` that began
+// before the events.
 static struct TimelineChunk chunk_of(struct Recording *recording,
                                      const struct Event *events, size_t count,
                                      uint32_t open)
@@ -123,9 +125,9 @@ static struct TimelineChunk chunk_of(struct Recording *recording,
                                   .check = slot.check};
 }
 
-// Replays all events except the first `skip`, and compares the target's calls
-// with `words`. `open` is the function of a call that began before the events,
-// or 0.
+// Replays all events except the first `skip` events, and compares the words of
+// the target with `words`. `open` is the function of a call that began before
+// the events, or 0.
 static void replay(size_t skip, uint32_t open, const char *words)
 {
     struct Recording *recording = Recording_new_in_memory();
@@ -172,7 +174,8 @@ TEST(one_that_does_not_end)
     enter(2, 0);
     put_task(7, "a");
     put(EVENT_PARK, 0);
-    put(EVENT_REOPEN, Event_call(2, 0)); // the call continues, and not the step
+    // The call continues, but the step of the task does not.
+    put(EVENT_REOPEN, Event_call(2, 0));
     leave(2, 0);
     replay(0, 0, "2( [7:a ] )2 2( )2 ");
 }

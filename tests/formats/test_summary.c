@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests what a Summary shows of a recording: calls, shares, callers, stacks and
-// code, both for the whole run and for a stretch of the run. Calls of functions
-// that were armed in slices are estimated. Numbers that are unknown are null.
+// Tests what a Summary shows of a recording (calls, shares, callers, stacks and
+// code), for the whole run and for a stretch of the run. The number of calls of
+// a function that was armed in slices is estimated. Numbers that are unknown
+// are null.
 #include "formats/summary.h"
 
 #include "formats/armed_spans.h"
@@ -20,7 +21,7 @@
 #include "tests/unit.h"
 
 #define HZ 1e9
-#define S UINT64_C(1000000000) // ticks per second
+#define S UINT64_C(1000000000) // ticks per second.
 #define MS (S / 1000)
 #define BASE 1
 #define SPECIALISED 2
@@ -47,7 +48,7 @@ static int remove_folder(void **state)
     return rmdir(path);
 }
 
-// --- A program ---------------------------------------------------------------
+// --- The recorded program ----------------------------------------------------
 
 struct Program {
     struct Timeline *timeline;
@@ -176,8 +177,8 @@ static void assert_near(double value, double expected, double error)
         fail_msg("%g is not %g", value, expected);
 }
 
-// Records a run of ten seconds. Function 2 is called every 10 ms, and uses
-// 20 % of a core in the first half of the run and 80 % in the second half.
+// Records a run of ten seconds. Function 2 is called every 10 ms, and uses 20 %
+// of a core in the first half of the run and 80 % in the second half.
 static void make_run(void)
 {
     struct Program program;
@@ -255,14 +256,14 @@ TEST(a_stretch)
     assert_int_equal(f->calls, 200);
     assert_near(f->share, .8, .01);
     assert_near(f->calls_per_s, 100, .1);
-    // The call began before `part`.
+    // The only call of function 1 began before the stretch `part`.
     assert_int_equal(function(part, 1)->calls, NULL_U64);
     assert_near(part->sampler_window_s, 2, 1e-6);
     Snapshot_free(part);
     part = of_stretch(summary, 0, 5);
     assert_near(function(part, 2)->share, .2, .01);
     Snapshot_free(part);
-    part = of_stretch(summary, 7, 3); // this stretch is empty
+    part = of_stretch(summary, 7, 3); // this stretch of the run is empty.
     assert_near(Summary_shown(summary).to_s, 7, 1e-6);
     Snapshot_free(part);
     Summary_close(summary);
@@ -356,9 +357,9 @@ TEST(a_function_that_goes_dark)
     assert_true(isnan(f->calls_estimated) && isnan(f->calls_per_s));
     assert_int_equal(f->state, STATE_PARTIAL);
     assert_int_equal(function(all, 4)->calls_exact, 1);
-    // This function was only sampled.
+    // Function 5 was only sampled, so the number of its calls is unknown.
     assert_int_equal(function(all, 5)->calls, NULL_U64);
-    // This function has no event.
+    // Function 5 has no event, so it is unknown whether it was armed.
     assert_int_equal(function(all, 5)->state, NULL_U64);
     Snapshot_free(all);
     // The stretch ends before function 2 went dark.
@@ -407,8 +408,8 @@ static double below_one(void)
 }
 
 // Records a function that is called at random times, `rate` times a second. The
-// function is armed about every 5 s. The function goes dark at the first call
-// that comes more than 0.2 s after the arming.
+// function is armed about every 5 s. The function goes dark at its first call
+// that comes more than 0.2 s after it was armed.
 static void make_slices(double rate, double length)
 {
     struct Program program;
@@ -481,8 +482,8 @@ TEST(a_function_that_is_armed_in_slices)
 }
 
 // A function makes 100 calls in 0.1 ms and then goes dark for a second. These
-// calls do not show how many calls the dark time has, so the function's rate is
-// unknown.
+// 100 calls do not show how many calls the dark time has, so the function's
+// rate is unknown.
 TEST(a_function_that_is_too_hot)
 {
     struct Program program;
