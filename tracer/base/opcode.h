@@ -51,7 +51,7 @@ enum OperandKind {
 #define OPERAND_TEXTS 160
 
 struct Operand {
-    uint8_t kind; // enum OperandKind
+    uint8_t kind; // enum OperandKind.
     // Number of bits by which the argument must be shifted to the right to get
     // an index.
     uint8_t shift;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Arms the sites of a code object for a number of hits, and makes sites dark.
 // An epoch number says whether the cycles of a frame are right. As soon as
-// other threads can see the code, a caller of these functions must hold the
-// counting lock.
+// other threads can see the code, a caller of the functions of arming.h must
+// hold the counting lock.
 #ifndef OCULAR_TRACER_CODE_ARMING_H
 #define OCULAR_TRACER_CODE_ARMING_H
 

@@ -26,12 +26,12 @@ struct Code {
     struct CodeHot hot; // the counting thread, at each hit.
     // Immutable; the counting thread reads it at each hit.
     struct CodeLayout layout;
-    struct Share share;   // the sampler
+    struct Share share;   // the sampler.
     struct CodeCold cold; // the counting thread and the governor, seldom.
     // The call edges of the function; the counting thread, seldom.
     struct CodeLinks links;
     struct CodeSpans spans;   // the governor and the counting thread, seldom.
-    struct CodePlan plan;     // the governor
+    struct CodePlan plan;     // the governor.
     struct CodePoll poll;     // the governor, when it polls bytecode.
     struct CodeRow row;       // the collector's thread.
     struct CodeIdentity who;  // immutable
@@ -61,7 +61,7 @@ struct CodeSource {
     // Version that functions of this code have as long as nobody changes them,
     // or 0.
     uint32_t version;
-    const uint8_t *bytecode; // base opcodes
+    const uint8_t *bytecode; // base opcodes.
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;

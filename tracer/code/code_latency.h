@@ -49,8 +49,8 @@ struct Latency {
     uint32_t open_count, room;
     // True if the function is in the list that begins at Latencies.first.
     bool listed;
-    // Number of the count of the calls in flight (Latency_look) whose results
-    // are the next three fields.
+    // Number of the newest count of the calls in flight (Latency_look). The
+    // results of this count are `in_flight`, `oldest` and `unsure`.
     uint32_t look;
     uint32_t in_flight; // number of calls that have begun and have not ended.
     uint64_t oldest;    // ticks at the beginning of the oldest call in flight.

@@ -59,7 +59,7 @@ struct Site {
     // The largest number of instructions in a block that ends at this site. A
     // block in `reach` begins after the last loop before the site.
     uint16_t reach;
-    uint8_t kind; // enum SiteKind
+    uint8_t kind; // enum SiteKind.
     // True if the site's count follows from other sites' counts, so that the
     // site goes dark at its first hit.
     uint8_t redundant;

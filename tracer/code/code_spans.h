@@ -32,7 +32,7 @@ enum Arming {
 };
 
 struct CodeSpans {
-    _Atomic uint8_t arming; // enum Arming
+    _Atomic uint8_t arming; // enum Arming.
     // True if the slice has ended, so that the function's next event makes the
     // function dark.
     _Atomic bool ended;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Converts a code object to precise mode, in which each instruction is a site.
-// The thread that adopts a code object calls these functions before other
-// threads see the code.
+// The thread that adopts a code object calls the functions of precise.h before
+// other threads see the code.
 #ifndef OCULAR_TRACER_CODE_PRECISE_H
 #define OCULAR_TRACER_CODE_PRECISE_H
 

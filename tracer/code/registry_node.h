@@ -34,9 +34,8 @@ struct RegistryNode {
     // Registry.chains guards `chained`.
     bool chained;
     bool taken; // true if the collector's thread has taken the code.
-    uint32_t
-        // Number of bytes that this code has added to Registry.bytes.
-        registered_bytes;
+    // Number of bytes that this code has added to Registry.bytes.
+    uint32_t registered_bytes;
 };
 
 #endif

@@ -2,7 +2,7 @@
 // Holds the totals of functions whose code objects were freed. Code objects
 // with the same name, file and line share one entry. If the list is full, the
 // entry with the smallest totals is added to `others`, so that sums stay
-// complete. The caller of these functions holds Session.draining.
+// complete. The caller of the functions of retired.h holds Session.draining.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
 #define OCULAR_TRACER_CODE_RETIRED_H
 
@@ -30,7 +30,7 @@ struct RetiredTotals {
 };
 
 struct RetiredFunction {
-    char *name; // qualified name
+    char *name; // qualified name.
     char *file;
     uint32_t line;
     uint32_t id; // id of the newest code object of this entry.

@@ -11,8 +11,9 @@
 void Spans_set_arming(struct Code *code, enum Arming arming);
 // Opens a span at the time `ticks`, because the function is armed from then on.
 // If a span is already open, nothing changes. As soon as other threads can see
-// the code, the caller must hold the counting lock. The caller of the next four
-// functions holds the counting lock, too.
+// the code, the caller must hold the counting lock. The caller of
+// Spans_begin_dark, Spans_close, Spans_settle and Spans_drop holds the counting
+// lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
 // Begins the dark time of a new function that is dark from `ticks` on.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Keeps the specialisation history of one code object. Each scan compares the
 // live bytecode with the bytecode at the last scan, and writes the changes to
-// the log of transitions. The caller of these functions holds the GIL, with two
-// exceptions. The collector's thread calls Specialisation_release and reads
-// copies without the GIL. A caller of Specialisation_copy needs only the log's
-// mutex.
+// the log of transitions. The caller of the functions of specialisation.h holds
+// the GIL, with two exceptions. The collector's thread calls
+// Specialisation_release and reads copies without the GIL. A caller of
+// Specialisation_copy needs only the log's mutex.
 #ifndef OCULAR_TRACER_CODE_SPECIALISATION_H
 #define OCULAR_TRACER_CODE_SPECIALISATION_H
 

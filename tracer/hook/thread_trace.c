@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Handles the memory, the clock and the rare events of a thread's record. A
 // rare event happens only once for a function or a thread, or in an unusual
-// order. The caller of these functions holds the counting lock.
+// order. The caller of the functions of thread_trace.h holds the counting lock.
 #include "tracer/hook/thread_trace.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -3,9 +3,9 @@
 // its shadow stack and its ring. thread_trace_call.h handles the beginning and
 // the end of a call. thread_trace_block.h handles the end of a block and of an
 // instruction. thread_trace.h declares the common functions and handles the
-// rare events. Only the holder of the counting lock (counting.h) calls these
-// functions. These functions can be called long after an event, so the caller
-// passes the time of the event.
+// rare events. Only the holder of the counting lock (counting.h) calls the
+// functions of thread_trace.h. The functions of thread_trace.h can be called
+// long after an event, so the caller passes the time of the event.
 //
 // The net clock of a thread does not contain the cost of hooks. Every hook adds
 // its own calibrated cost to `overhead`. The net time is the time stamp counter

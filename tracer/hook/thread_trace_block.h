@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Handles the end of a basic block, of an iteration of a loop or, in precise
 // mode, of an instruction. The cycles are added to the site or the instruction
-// of the end. The caller of these functions holds the counting lock. `ticks` is
-// the value of the time stamp counter that the hook has read.
+// of the end. The caller of the functions of thread_trace_block.h holds the
+// counting lock. `ticks` is the value of the time stamp counter that the hook
+// has read.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 

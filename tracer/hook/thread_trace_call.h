@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Handles the beginning and the end of a call. These functions push and pop the
-// frame of the call and add up its time. The caller of these functions holds
-// the counting lock. `ticks` is the value of the time stamp counter that the
-// hook has read.
+// Handles the beginning and the end of a call. The functions of
+// thread_trace_call.h push and pop the frame of the call and add up its time.
+// The caller of the functions of thread_trace_call.h holds the counting lock.
+// `ticks` is the value of the time stamp counter that the hook has read.
 #ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
 

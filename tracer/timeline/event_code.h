@@ -3,7 +3,7 @@
 // event is three numbers, each stored with seven bits in a byte (LEB128). The
 // first number contains the event's kind and the ticks since the event before.
 // The second and the third number are the two halves of the event's `what`. Any
-// thread may call these functions.
+// thread may call the functions of event_code.h.
 #ifndef OCULAR_TRACER_TIMELINE_EVENT_CODE_H
 #define OCULAR_TRACER_TIMELINE_EVENT_CODE_H
 

@@ -34,7 +34,7 @@ struct ExportWatch {
 
 struct Export {
     struct ExportSource source;
-    pthread_mutex_t mutex; // guards `busy`
+    pthread_mutex_t mutex; // guards `busy`.
     bool busy;
     _Atomic bool cancel;
 };

@@ -3,7 +3,7 @@
 // library is in the extension's folder, and is loaded when Ocular writes its
 // first file. The extension in the traced program therefore contains no code of
 // the formats, and needs no further libraries. Any thread that may block may
-// call these functions.
+// call the functions of formats.h.
 #ifndef OCULAR_TRACER_TIMELINE_FORMATS_H
 #define OCULAR_TRACER_TIMELINE_FORMATS_H
 

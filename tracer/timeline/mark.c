@@ -44,9 +44,8 @@ void MarkText_add(struct MarkText *text, const struct Event *event)
 {
     if (text->size + PIECE <= sizeof text->bytes)
         memcpy(text->bytes + text->size, &event->what, PIECE);
-    text->size +=
-        // A size above the buffer's size shows that the text is incomplete.
-        PIECE;
+    // A size above the buffer's size shows that the text is incomplete.
+    text->size += PIECE;
 }
 
 void MarkText_clear(struct MarkText *text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chooses the name of the file that is written when tracing stops. Any thread
-// may call these functions.
+// may call the functions of output_name.h.
 #ifndef OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
 #define OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
 

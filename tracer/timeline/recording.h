@@ -4,7 +4,7 @@
 // writes the file by pwrite and never maps it, so truncating the file does not
 // harm the program. Only the thread that flushes a recording waits for the
 // disk. Bytes that cannot be written to the file stay in memory. Any thread may
-// call these functions.
+// call the functions of recording.h.
 #ifndef OCULAR_TRACER_TIMELINE_RECORDING_H
 #define OCULAR_TRACER_TIMELINE_RECORDING_H
 

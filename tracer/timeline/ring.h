@@ -152,17 +152,15 @@ struct Ring {
     struct Event *events;
     // Semaphore that is posted when the ring is half full, or NULL.
     sem_t *half_full;
-    // The creator of the ring owns and sets this callback. NULL if there is no
-    // callback.
+    // The creator of the ring owns and sets this callback. The value is NULL if
+    // there is no callback.
     const struct RingOverflow *overflow;
     void *producer; // argument of the overflow callback.
     // Number of all events that the ring has dropped.
     _Atomic uint64_t lost;
-    // The cache line of the thread that takes events.
-    _Alignas(
-        // Number of taken events; stored with release, and read by the pushing
-        // thread.
-        64) _Atomic uint64_t tail;
+    // The cache line of the thread that takes events. `tail` is the number of
+    // taken events, is stored with release, and is read by the pushing thread.
+    _Alignas(64) _Atomic uint64_t tail;
 };
 
 // Returns NULL if memory is out. The caller still owns `half_full`, which may

@@ -45,11 +45,10 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
             (struct Event){Event_when(sample->ticks, EVENT_AT), sample->at};
     events[count++] = sample_event(sample, depth);
     samples->depth = depth;
+    // After an error a reader lacks frames, so the next sample is stored with
+    // all frames.
     if (Timeline_add(timeline, events, count))
-        samples->since =
-            // A reader could lack frames, so the next sample is stored with all
-            // frames.
-            0;
+        samples->since = 0;
 }
 
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -286,9 +286,8 @@ static void check_file(struct Timeline *timeline)
     Recording_flush(timeline->recording, true);
     for (block = timeline->oldest; block; block = newer) {
         newer = block->newer;
-        if (block ==
-            // The newest block of a track will be saved again.
-            block->track->newest) {
+        // The newest block of a track will be saved again.
+        if (block == block->track->newest) {
             timeline->kept -= RecordingSlot_size(&block->slot);
             Recording_drop(timeline->recording, &block->slot);
             block->slot = (struct RecordingSlot){0};
