@@ -20,7 +20,7 @@ struct Darkness {
 // can be from any thread and in any order.
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count);
 // Sorts `seen` by function, and for each function by time. The functions below
-// need `seen` in this order.
+// that take `seen` need it in this order.
 void Darkness_sort(struct Bytes *seen);
 // Lists the functions that are dark after their newest change, and sets *count
 // to the number of these functions. Returns NULL if memory is out. The caller

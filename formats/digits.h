@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes numbers as text, for the writer of JSON. An event in JSON consists of
-// a few constant texts and of digits. These functions have no state.
+// a few constant texts and of digits. The functions of digits.h have no state.
 #ifndef OCULAR_FORMATS_DIGITS_H
 #define OCULAR_FORMATS_DIGITS_H
 

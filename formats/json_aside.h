@@ -2,7 +2,7 @@
 // Writes those events of the JSON file that are not calls. The events are marks
 // and spans of the program, counters, changes of specialisation, times in which
 // a function was dark, and steps of tasks. json_trace.c uses the functions of
-// this file.
+// json_aside.h.
 #ifndef OCULAR_FORMATS_JSON_ASIDE_H
 #define OCULAR_FORMATS_JSON_ASIDE_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes events of the JSON file by json-c, one event at a time. The events for
 // calls, loops and instants are made without json-c. json_trace.c and
-// json_aside.c call these functions on the thread that writes the file.
+// json_aside.c call the functions of json_event.h on the thread that writes the
+// file.
 #ifndef OCULAR_FORMATS_JSON_EVENT_H
 #define OCULAR_FORMATS_JSON_EVENT_H
 

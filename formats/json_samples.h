@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes the samples into the JSON file. json_trace.c uses the functions of
-// this file.
+// json_samples.h.
 #ifndef OCULAR_FORMATS_JSON_SAMPLES_H
 #define OCULAR_FORMATS_JSON_SAMPLES_H
 

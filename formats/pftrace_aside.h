@@ -2,7 +2,7 @@
 // Writes those events of a protobuf trace that are not calls. The events are
 // marks and spans of the program, counters, changes of specialisation, times in
 // which a function was dark, and steps of tasks. pftrace.c uses the functions
-// of this file.
+// of pftrace_aside.h.
 #ifndef OCULAR_FORMATS_PFTRACE_ASIDE_H
 #define OCULAR_FORMATS_PFTRACE_ASIDE_H
 

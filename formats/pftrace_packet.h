@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes packets of Perfetto's protobuf that contain text. pftrace_packet.c also
 // makes the sequences and the tracks to which packets belong. pftrace*.c call
-// these functions on the thread that writes the file.
+// the functions of pftrace_packet.h on the thread that writes the file.
 #ifndef OCULAR_FORMATS_PFTRACE_PACKET_H
 #define OCULAR_FORMATS_PFTRACE_PACKET_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes samples in Perfetto's protobuf format. pftrace.c uses the functions of
-// this file.
+// pftrace_samples.h.
 #ifndef OCULAR_FORMATS_PFTRACE_SAMPLES_H
 #define OCULAR_FORMATS_PFTRACE_SAMPLES_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Holds the sampled stacks of a whole run in the form that writers for other
 // tools need. A profile is a list of functions, and stacks, each of which is a
-// list of indices of functions. These functions have no state, and any thread
-// may call them.
+// list of indices of functions. The functions of profile.h have no state, and
+// any thread may call them.
 #ifndef OCULAR_FORMATS_PROFILE_H
 #define OCULAR_FORMATS_PROFILE_H
 

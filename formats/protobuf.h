@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the parts of protobuf's wire format that Ocular uses. These parts are
 // varints (also for bool), doubles, texts and messages. pftrace*.c and pprof.c
-// call these functions. These functions have no state.
+// call the functions of protobuf.h. The functions of protobuf.h have no state.
 #ifndef OCULAR_FORMATS_PROTOBUF_H
 #define OCULAR_FORMATS_PROTOBUF_H
 

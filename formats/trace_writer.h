@@ -107,10 +107,10 @@ struct TraceFormat {
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // `own` is called once, before the first call of the next four functions.
-    // The next four functions are called after all threads were written. The
-    // argument `ns` of the next four functions is the time since the start of
-    // tracing; the times can be in any order.
+    // `own` is called once, before the first call of `counter`, `change`,
+    // `dark` or `sample`. `counter`, `change`, `dark` and `sample` are called
+    // after all threads were written. The argument `ns` of these calls is the
+    // time since the start of tracing, and the times can be in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
@@ -220,7 +220,8 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// The functions below make the keys under which encoded bytes are stored.
+// Trace_function_key and the functions after it make the keys under which
+// encoded bytes are stored.
 static inline uint64_t Trace_function_key(uint32_t id)
 {
     return id;
