@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines assert_between() for tests that have included <cmocka.h>. cmocka's
-// own assertion has another name from version 2 on, and the old name causes a
-// warning.
+// Defines assert_between() for tests that have included <cmocka.h>. From
+// version 2 on, cmocka's own assertion has another name, and the old name
+// causes a warning.
 #ifndef OCULAR_TESTS_BETWEEN_H
 #define OCULAR_TESTS_BETWEEN_H
 

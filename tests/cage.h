@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Filters the system calls of a child by seccomp, as a container or a service
-// manager does. The filter cannot be removed. Tests of code that reacts to a
-// failed system call use this filter.
+// Filters the system calls of a child process by seccomp, as a container or a
+// service manager does. The filter cannot be removed. Use this filter in tests
+// of code that reacts to a system call that fails.
 #ifndef OCULAR_TESTS_CAGE_H
 #define OCULAR_TESTS_CAGE_H
 
@@ -21,8 +21,9 @@
 
 #define CANNOT_FORBID 77 // exit status if seccomp filters are not available
 
-// Gives the listed system calls (at most 14) the result `answer`. `answer` is a
-// SECCOMP_RET_ value. All other system calls pass.
+// Makes a filter in which the listed system calls (at most 14) get the result
+// `answer`. `answer` is a SECCOMP_RET_ value. The filter lets all other system
+// calls pass.
 static inline bool forbid(const int *calls, unsigned count, uint32_t answer)
 {
     struct sock_filter code[32], *at = code;
@@ -41,8 +42,8 @@ static inline bool forbid(const int *calls, unsigned count, uint32_t answer)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// Runs `check` in a child with the filter, and returns the child's wait status,
-// or -1 if there is no child.
+// Runs `check` in a child process with the filter. Returns the child's wait
+// status, or -1 if no child could be made.
 static inline int wait_for_caged(const int *calls, unsigned count,
                                  uint32_t answer, int (*check)(void))
 {
@@ -55,8 +56,9 @@ static inline int wait_for_caged(const int *calls, unsigned count,
     return status;
 }
 
-// Returns the exit status of a child in which these calls fail with EPERM, or
-// -1 if a signal has killed the child. If `count` is 0, no call fails.
+// Runs `check` in a child in which these system calls fail with EPERM. Returns
+// its exit status, or -1 if a signal has killed the child. If `count` is 0, no
+// call fails.
 static inline int in_a_cage(const int *calls, unsigned count,
                             int (*check)(void))
 {

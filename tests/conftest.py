@@ -3,8 +3,9 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 
-# The tests of these files take long. Each worker takes whole files, and these files come
-# first. If a long file came last, its worker would run alone at the end.
+# The tests in these files take long. Each worker process of pytest takes whole files, and
+# begins with these files. If a long file came last, its worker would run alone at the end
+# of the test run.
 LONG = [
     "python/test_serve.py",
     "python/test_churn.py",

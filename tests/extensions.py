@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads the C extensions that are built with the tests."""
+"""Loads the C extension modules that are built with the tests."""
 
 import importlib.machinery
 import importlib.util

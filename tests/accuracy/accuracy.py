@@ -2,11 +2,12 @@
 """`make accuracy` compares Ocular's cycles with ground truth, and its counts with
 cProfile's.
 
-The ground truth of a function is the time of its untraced call. The CPU's counter is read
-before and after the call. The time of the reading itself, and of the rest of the line, is
-subtracted. Rounds take turns (truth, threshold 500, truth, threshold 0). The error of a
-round is measured against the truths before and after the round. The table shows the median
-over the rounds. `noise` is the difference between two truths, measured in the same way."""
+The ground truth of a function is the time of its call in the untraced program. The time
+stamp counter is read before and after the call. The time of these readings, and of the rest
+of the line, is subtracted. The rounds follow each other in this order: truth, threshold
+500, truth, threshold 0. The error of a traced round is measured against the rounds of truth
+before and after it. The table shows the median over all rounds. `noise` is the difference
+between two rounds of truth, computed in the same way."""
 
 import argparse
 import contextlib
@@ -33,14 +34,14 @@ from ocular.demo.pure import CASES  # noqa: E402
 from subjects import SUBJECTS  # noqa: E402
 
 ROUNDS, SHORT_ROUNDS = 15, 3
-# largest number of functions in a program, and number of its turns
+# largest number of functions in a program, and number of times that it runs them
 GROUP, TURNS = 6, 200
 THRESHOLDS = (500, 0)
 # p50 and mean of a call's own cycles, mean including callees
 FIGURES = ("p50", "mean", "total")
 TARGET = 0.10
-STEADY = 0.10  # a round is left out if the machine's speed changed by more than this
-LEAST_NS = 200  # the functions that take less time are shown and not judged
+STEADY = 0.10  # a round is left out if the machine changed its speed by more than this
+LEAST_NS = 200  # functions that take less time are shown, but not judged
 WAYS = ("alone", "in turns")
 BY_NAME = {each.name: each for each in SUBJECTS}
 
@@ -62,8 +63,8 @@ def stub_of(name):
 
 
 def without_callees(name, stubs):
-    """Returns a copy of a function that calls stubs instead of its callees. The copy's code
-    belongs to a file that is not traced."""
+    """Returns a copy of a function that calls empty functions (stubs) instead of its
+    callees. The code of this copy belongs to a file that is not traced."""
     function = getattr(subjects, name)
     names = dict(vars(subjects))
     for each in stubs:
@@ -74,15 +75,17 @@ def without_callees(name, stubs):
 
 
 def alone_of(subject):
-    """Returns the line that runs a function without its callees. Empty functions take the
-    callees' place (stubs), or the line uses the callees' results (stand_in)."""
+    """Returns the line that runs a function without its callees. In this line, either empty
+    functions replace the callees (stubs), or the callees' results replace the calls
+    (stand_in)."""
     return subject.stand_in.replace(subject.name + "(", subject.name + "_alone(")
 
 
 def lines_of(group):
-    """Returns the lines of the functions, then the part of each line that is not the
-    function's own, then the lines without callees. Each line is as far from the line with
-    which it is compared as from its own last run, so all caches are equally cold."""
+    """Returns three groups of lines: the functions, then the work of each line that is not
+    the function's own, then the lines without callees. Each line follows its own last run
+    at the same distance as the line with which it is compared, so the caches are equally
+    cold for both."""
     return [
         *(each.call for each in group),
         *(each.around for each in group),
@@ -99,9 +102,9 @@ def names_of_all():
 
 
 def compiled(lines):
-    """Returns a function `drive` with a mark before and after each of the lines. The
-    result of a line is freed after the second mark, because freeing does not belong to
-    the function's time."""
+    """Returns a function `drive` with a mark before and after each of the lines. The result
+    of a line is freed after the second mark, because freeing it does not belong to the
+    function's time."""
     source = ["def drive(count):", " for _ in range(count):"]
     for line in lines:
         if ":" not in line:
@@ -118,7 +121,7 @@ def compiled(lines):
 
 
 class Program:
-    """Runs the lines of a program in turns, and has the time of each line."""
+    """Runs the lines of a program one after the other, and stores the time of each line."""
 
     def __init__(self, lines, times):
         self.width, self.times = 2 * len(lines), times
@@ -135,14 +138,15 @@ class Program:
 
 
 class Way:
-    """Is a way to run the functions. A function runs `alone` in a loop, or several
-    functions run `in turns`. In turns, each function finds the caches as the other
-    functions have left them. The same programs run untraced for the truth, and traced."""
+    """One way to run the functions. Functions run either `alone`, each in a loop, or `in
+    turns`, several functions one after the other. If they run in turns, each function finds
+    the caches in the state in which the other functions have left them. The same programs
+    run untraced, for the truth, and traced."""
 
     def __init__(self, name, chosen):
         size = 1 if name == "alone" else GROUP
-        # Neighbours in the list call each other and must not be in one group. Otherwise
-        # most calls of a callee would differ from the calls for which the truth is
+        # Neighbours in this list call each other, and must not be in one group. If they
+        # were, most calls of a callee would differ from the calls for which the truth is
         # measured.
         count = -(-len(chosen) // size)
         self.groups = [chosen[i::count] for i in range(count)]
@@ -150,8 +154,8 @@ class Way:
             Program(lines_of(group), group[0].times if size == 1 else TURNS)
             for group in self.groups
         ]
-        # These programs measure the cost of entering a function by an empty call and by
-        # an empty resumption.
+        # These programs measure the cost of entering a function, once by an empty call and
+        # once by an empty resumption.
         self.calls = Program(["empty()", "None"], 1000)
         self.resumptions = Program(
             ["for _ in yield_nothing(30): pass", "for _ in THIRTY: pass"], 200
@@ -193,7 +197,8 @@ class Way:
 
     def run_traced(self, threshold):
         """Returns {name: [p50 and mean of the function's own cycles, mean including
-        callees]}, and {name: measured cost of a call's hooks at the start}."""
+        callees]}, and {name: cost of a call's hooks that Ocular has measured at its
+        start}."""
         found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
             with quietly(threshold, [subjects.__file__]):
@@ -210,8 +215,8 @@ def cycles(final, name):
     """Returns [p50 and mean of a function's own cycles, mean including callees]. A
     value that the function does not have is NaN."""
     for row in final["functions"]:
-        # If no hook saw the end of a call, because an exception ended it, the call has
-        # no cycles.
+        # If no hook saw the end of a call because an exception ended it, the call has no
+        # cycles.
         if row["name"] == name and row["p50_cycles"] is not None:
             total = row["total_cycles"] / row["calls"]
             return [
@@ -248,7 +253,7 @@ def over(value, truth):
 
 
 class Row:
-    """Holds the results of the rounds for one function and one way to run it."""
+    """The results of all rounds for one function and one way to run it."""
 
     def __init__(self, subject, way, hz):
         self.subject, self.way, self.hz = subject, way, hz
@@ -269,9 +274,10 @@ class Row:
         )
 
     def steady(self, threshold):
-        """Returns the rounds in which the machine kept its speed. In these rounds the
-        truths before and after agree. Also, the hooks' cost at the start, divided by the
-        truth, is the same as in the other rounds. Ocular's own results are not used."""
+        """Returns the rounds in which the machine did not change its speed. In these rounds
+        the truth before and the truth after agree. In addition, the cost of the hooks at
+        the start, divided by the truth, is the same as in the other rounds. Ocular's own
+        results do not decide which rounds are returned."""
         rounds = self.rounds[threshold]
         usual = middle(each["speed"] for each in rounds)
         kept = [
@@ -402,7 +408,7 @@ def within(off):
 
 
 def record(result):
-    """Records for `make figures` how far the cycles are off, for each way to run the
+    """Records the errors of the cycles for `make figures`, for each way to run the
     functions."""
     figure("accuracy/counts_wrong", sum(row["differ"] for row in result["counts"]))
     for way in sorted({row["way"] for row in result["cycles"]}):
@@ -413,8 +419,8 @@ def record(result):
                 off = errors(judged, threshold, what)
                 name = f"accuracy/{way}/{threshold}/{what}".replace(" ", "_")
                 figure(f"{name}/median_error", 100 * middle(off), unit="%")
-                # The part is relative to all functions, because a function without cycles
-                # is not within any bound.
+                # The figure is a fraction of all functions, because a function without
+                # cycles is not within any bound.
                 part = 100 * within(off) / len(judged)
                 figure(f"{name}/within_10", part, "higher", unit="%")
 
@@ -423,11 +429,11 @@ def record(result):
 
 
 def count_calls():
-    """Returns rows with a case, the number of functions and calls, and the number of
-    functions whose calls differ between Ocular at threshold 0 and cProfile."""
+    """Returns rows. Each row has a case, the number of functions and calls, and the number
+    of functions whose calls differ between Ocular at threshold 0 and cProfile."""
     rows = []
     for name, case in CASES.items():
-        case()  # this run warms the caches and imports modules
+        case()  # this run fills the caches and imports modules
         theirs, ours = by_cprofile(case), by_ocular(case)
         rows.append(
             {
@@ -449,7 +455,7 @@ def show_counts(rows):
         print(f"{row['case']:20}{row['functions']:10}{row['calls']:10}{row['differ']:8}")
 
 
-# --- All of it -----------------------------------------------------------------------
+# --- The whole measurement ----------------------------------------------------
 
 
 def describe():

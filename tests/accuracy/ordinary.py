@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Runs ordinary programs with a budget. Most of the programs are services that mostly
-sleep. Each program runs for half a minute, traced with a budget of 1 %. Each program
-measures the truth about itself: the CPU time of each job by the thread's own clock, and how
-often each job ran. Prints a table that compares the last snapshot with the truth. `make
-figures` keeps the figures.
+"""Runs ordinary programs, traced with a budget. Most of these programs are services that
+sleep most of the time. Each program runs for half a minute, traced with a budget of 1 %.
+Each program measures the true numbers about itself: the CPU time of each job by the
+thread's own clock, and the number of times that each job ran. Prints a table that compares
+the last snapshot with these true numbers. `make figures` stores the figures.
 
 ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
 "prefork" is gunicorn with two workers, and one of the workers is judged. This program needs
 the environment that `make figures` installs. $OCULAR_BENCHMARKS names this environment.
 
-A job's share is compared with the job's part of the CPU time that the program used. The
-share is the time of samples in the job or in its callees. Estimated calls are compared for
-the whole run. A function is judged only if it has so many samples that three sigma are at
-most 25 %. With --ratio a program also runs untraced: for half of the time before the traced
-run, and for half of the time after it. The ratio is the CPU time of the same work when
-traced, divided by the CPU time when untraced. The traced time includes Ocular's threads."""
+A job's share is compared with the fraction of the program's CPU time that the job used.
+This share is the time of samples in the job or in its callees. Estimated calls are compared
+for the whole run. A function is judged only if it has enough samples: three sigma must be
+at most 25 %. With --ratio a program also runs untraced: for half of the time before the
+traced run, and for half of the time after the traced run. The ratio is the CPU time of the
+work when traced, divided by the CPU time of the same work when untraced. The traced time
+includes Ocular's threads."""
 
 import argparse
 import asyncio
@@ -37,12 +38,12 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 from ordinary_judge import judge, ratio  # noqa: E402
 
-truth = collections.Counter()  # CPU time in ns by job
+truth = collections.Counter()  # CPU time in ns of each job
 count = collections.Counter()
-stop = 0.0  # time.monotonic() at which programs stop
+stop = 0.0  # time.monotonic() at which the programs stop
 
 
-# --- The jobs -----------------------------------------------------------------------------
+# --- Jobs ---------------------------------------------------------------------
 
 
 def integers():
@@ -98,7 +99,7 @@ def some_job(chance):
     return chance.choices(list(JOBS), JOBS.values())[0]
 
 
-# --- The programs: each works until `stop` ------------------------------------------------
+# --- Programs, each of which works until `stop` -------------------------------
 
 
 def work(seed, pause):
@@ -133,7 +134,8 @@ def asynchronous():
 
 
 def worker():
-    """Runs a queue's consumer, which waits in C code, and the queue's producer."""
+    """Runs the consumer of a queue, which waits in C code, and the producer of the
+    queue."""
     jobs = queue.SimpleQueue()
     chance = random.Random(1)
 
@@ -190,7 +192,7 @@ PROGRAMS = {
 
 
 def work_for(name, seconds):
-    """Lets the program work for this number of seconds. Returns the truth about the
+    """Lets the program work for `seconds` seconds. Returns the true numbers about the
     program."""
     global stop
     began, used = time.monotonic(), time.process_time()
@@ -205,7 +207,7 @@ def work_for(name, seconds):
 
 
 def child(name, seconds):
-    """Prints the truth and the last snapshot."""
+    """Prints the true numbers and the last snapshot."""
     import ocular
 
     ocular.start_tracing(serve=True, quiet=True, perfetto=False, overhead_budget=0.01)
@@ -226,16 +228,16 @@ def child(name, seconds):
 # --- A prefork server ---------------------------------------------------------------------
 
 
-began = None  # CPU time and time.monotonic() at which a worker began, in seconds
+began = None  # CPU time in seconds, and time.monotonic(), at which a worker began
 
 
 def application(environ, start_response):
-    """Handles a request to a gunicorn worker. Does a job, or returns all that the
+    """Handles a request to a gunicorn worker. Does a job, or returns everything that the
     worker has counted."""
     global began
     import ocular
 
-    # The start of the worker is not a job, and is only partly traced.
+    # The start of the worker is not a job, and only some of it is traced.
     began = began or (time.process_time(), time.monotonic())
     if environ["PATH_INFO"] != "/truth":
         do(some_job(random))
@@ -276,8 +278,8 @@ def wait_for(port):
 
 
 def gunicorn(seconds):
-    """Runs two workers, which are forked children that trace themselves. Returns what one
-    of the workers has counted."""
+    """Runs two workers, which are forked children. Each worker traces itself. Returns the
+    counts of one of the workers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -300,7 +302,7 @@ def gunicorn(seconds):
         server.wait()
 
 
-# --- What is printed ---------------------------------------------------------------------
+# --- Output -------------------------------------------------------------------
 
 
 def run(name, seconds, *more):
@@ -314,7 +316,7 @@ def run(name, seconds, *more):
 
 
 def measure(name, seconds, with_ratio):
-    """Returns the figures of the judge, and the ratio or None."""
+    """Returns the figures of ordinary_judge.py, and the ratio or None."""
     if not with_ratio or name == "prefork":
         return {**judge(run(name, seconds)), RATIO: None}
     before = run(name, seconds / 2, "--untraced")

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Compares a snapshot of a program of ordinary.py with the program's own counts. The
-functions are pure and use no clock and no process."""
+functions of this module are pure, and use no clock and no process."""
 
 import math
 
-LEAST_SHARE = 0.04  # a job with a smaller part of the program's CPU time is not judged
-# a function with fewer samples is not judged by its estimated calls
+LEAST_SHARE = 0.04  # a job with a smaller fraction of the program's CPU time is not judged
+# if a function has fewer samples, its estimated calls are not judged
 LEAST_SAMPLES = 144
 
 
 def judge(result):
-    """Returns {figure: value} for one program."""
+    """Returns {name of a figure: value} for one program."""
     cpu_s, elapsed = result["cpu_s"], result["elapsed_s"]
     rows = {row["name"]: row for row in result["snapshot"]["functions"]}
     all_ns = cpu_s * 1e9
@@ -31,8 +31,8 @@ def judge(result):
         if row.get("calls_per_s") is not None and not row["rate_estimated"]:
             worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
     samples = result["final"]["sampler"]["samples"]
-    # Shares come from the samples of the window, which are the newest samples. The
-    # snapshot's header shows the number of these samples, too.
+    # The shares come from the samples of the window, which contains only the newest
+    # samples. The viewer's header also shows the number of these samples.
     shown = min(samples, result["final"]["sampler"]["window_samples"])
     return {
         "samples a CPU second": samples / cpu_s,
@@ -50,8 +50,8 @@ def judge(result):
 
 
 def worst_estimate(result):
-    """Returns the largest error of estimated calls in percent. Returns None if no
-    function was dark and had enough samples."""
+    """Returns the largest error of an estimated number of calls, in per cent. Returns None
+    if no function was dark and also had enough samples."""
     made = result["count"]
     return max(
         (
@@ -67,16 +67,16 @@ def worst_estimate(result):
 
 
 def ratio(traced, untraced):
-    """Returns the CPU time of the same work when traced, divided by the CPU time when
-    untraced."""
-    cost = {  # ns of one job
+    """Returns the CPU time of the work when traced, divided by the CPU time of the same
+    work when untraced."""
+    cost = {  # ns that one run of each job takes
         name: sum(each["truth"].get(name, 0) for each in untraced) / done
         for name in traced["count"]
         if (done := sum(each["count"].get(name, 0) for each in untraced))
     }
 
     def of_work(results):
-        """Returns the program's CPU time, divided by the CPU time that its jobs take when
+        """Returns the program's CPU time divided by the CPU time that its jobs would take
         untraced."""
         jobs = sum(n * cost.get(k, 0) for each in results for k, n in each["count"].items())
         return sum(each["cpu_s"] for each in results) / jobs
@@ -94,8 +94,8 @@ BELOW = {
 
 
 def below(snapshot, name):
-    """Returns the part of all sampled CPU time that is in the job, including callees that
-    only this job has."""
+    """Returns the fraction of all sampled CPU time that is in the job, including callees
+    that only this job has."""
     names = {name, *BELOW.get(name, ())}
     everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
     mine = sum(

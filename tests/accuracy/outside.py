@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Contains code that is not measured itself. The filters exclude this code. Some of its
-functions take a callee's place while the truth about the caller is measured."""
+"""Contains code whose cycles are not measured. The filters of the trace exclude this code.
+Some of its functions replace a callee while the truth about the caller is measured."""
 
 
 def empty():
@@ -20,7 +20,7 @@ def run(coroutine):
         return stop.value
 
 
-# --- The same calls, and nothing done -------------------------------------------
+# --- The same functions with results instead of calls -------------------------
 
 
 class Stub:
@@ -50,8 +50,8 @@ THIRTY = (None,) * 30
 
 
 # In these copies of functions of subjects.py, the results of the callees replace the calls.
-# If a function does nearly nothing else, the time of a call depends on the surrounding
-# code. An empty call that is timed elsewhere takes up to twice as long.
+# If a function does hardly anything else, the time of a call depends on the code around it.
+# An empty call that is timed in other code takes up to twice as long.
 
 
 def many_ones():
@@ -71,7 +71,7 @@ def some_numbers(x):
     return total + 477
 
 
-# The generator resumes 30 times without a loop.
+# The generator resumes 30 times in straight code, without a loop.
 exec("def yield_nothing(n):\n" + "    yield n\n" * 30)
 
 
@@ -80,7 +80,7 @@ async def answer_nothing(x):
 
 
 class Stubs:
-    """These stubs replace functions that do more than return a number."""
+    """The next functions (stubs) replace functions that do more than return a number."""
 
     Point = Stub
     yields = yield_nothing  # noqa: F821

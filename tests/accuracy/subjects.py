@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Contains the functions whose cycles are compared with ground truth. The functions are of
-many kinds, and each function does the same work on every call. SUBJECTS has the line that
-runs each function, and the names of the functions that this function calls. A caller's work
-must not depend on the results of its callees, because the caller is also timed with stubs
-in the callees' place."""
+many kinds. Each function does the same work on every call. SUBJECTS has for each function
+the line that runs it, and the names of the functions that it calls. A caller's work must
+not depend on the results of its callees, because the caller is also timed with empty
+functions instead of its callees."""
 
 import functools
 import json
@@ -14,7 +14,7 @@ from outside import helper
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
 NUMBERS = list(range(20))
 TABLE = {word: len(word) for word in WORDS}
-# CPython keeps small integers, so none is allocated
+# CPython keeps small integers, so this allocates none
 SHUFFLED = [n * 79 % 199 for n in range(200)]
 RECORD = {"id": 17, "tags": WORDS, "nested": {"x": 1.5, "y": [1, 2, 3]}}
 
@@ -135,7 +135,7 @@ def mapping(words):
     return {word: len(word) for word in words}
 
 
-# --- Strings, attributes, C ------------------------------------------------------
+# --- Strings, attributes, C functions -----------------------------------------
 
 
 def strings(words):
@@ -211,7 +211,7 @@ def dumping(record):
 
 
 def excluded_callee(n):
-    """The time of Python code that is not accepted counts as its caller's time."""
+    """The time of Python code that the filter excludes counts as its caller's time."""
     return helper(n) + helper(n)
 
 
@@ -228,7 +228,7 @@ def small(x):
 
 
 def many_tiny():
-    """The hooks of the callees cost more than the function's own work."""
+    """The hooks of the callees cost more time than the function's own work."""
     total = 0
     for _ in range(50):
         total += tiny()
@@ -407,16 +407,16 @@ async def awaits(n):
     return total
 
 
-# --- How each is driven ------------------------------------------------------------------
+# --- The line that runs each function -----------------------------------------
 
 
 class Subject:
-    """Describes a row of the table. The line `call` is between two marks, and calls the
-    function `calls` times. `around` is the part of the line that is not the function's own
-    work. This part includes `entries` entries, which are resumptions if `entered` says so,
-    and otherwise calls. A coroutine's frame begins with a resumption. To time a function's
-    own work, the line is run without its callees. Either empty functions take the callees'
-    place and are entered `stubs` times, or the callees' results do (the line
+    """A row of the table. The line `call` is between two marks, and calls the function
+    `calls` times. `around` is the work of the line that is not the function's own work.
+    This work includes `entries` entries. They are resumptions if `entered` says so, and
+    otherwise calls. A coroutine's frame begins by a resumption. To time a function's own
+    work, the line is run without its callees. Either empty functions replace the callees
+    and are entered `stubs` times, or the callees' results replace the calls (the line
     `stand_in`)."""
 
     def __init__(

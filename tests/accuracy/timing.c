@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the clock of the ground truth. mark() stores the CPU's counter in a
-// list that is allocated before. Ocular's hooks read this counter as well.
-// While a program runs, no memory is allocated or freed.
+// Reads the clock that gives the ground truth. mark() stores the time stamp
+// counter in a list that was allocated before. Ocular's hooks read the same
+// counter. While a program runs, this module allocates and frees no memory.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -33,14 +33,15 @@ static PyObject *reset(PyObject *module, PyObject *count)
     if (!grown)
         return PyErr_NoMemory();
     marks = grown;
-    // The pages are touched now, so that no mark pays for a page fault.
+    // The function touches the pages now, so that no mark pays for a page
+    // fault.
     memset(marks, 0, ((size_t)wanted + 1) * sizeof *marks);
     room = wanted;
     used = 0;
     Py_RETURN_NONE;
 }
 
-// Returns the ticks from each mark to the next mark.
+// Returns the ticks from each mark to the next one.
 static PyObject *spans(PyObject *module, PyObject *nothing)
 {
     Py_ssize_t count = used > 1 ? used - 1 : 0, i;

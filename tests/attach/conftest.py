@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Skips these tests if the kernel forbids ptrace, for example in some containers. Without
-ptrace, attaching is impossible."""
+"""Skips the tests of this folder if the kernel forbids ptrace, for example in some
+containers. Without ptrace, attaching is impossible."""
 
 import ctypes
 import functools

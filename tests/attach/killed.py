@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Runs a command, and kills the command and its children before or after their Nth system
-call. N counts all system calls, or the system calls of one kind. So kill -9 is tested at
-every step, even on a busy machine."""
+"""Runs a command, and kills it together with its children before or after its Nth system
+call. N counts either all system calls, or the system calls of one kind. So a test can kill
+at every moment, even on a busy machine."""
 
 import ctypes
 import os
 import signal
 
 TRACEME, PEEKUSER, CONT_TO_SYSCALL, SETOPTIONS = 0, 3, 24, 0x4200
-ORIG_RAX = 15 * 8  # offset of the field in struct user
-# trace system calls and forks, and kill the children if this process ends
+ORIG_RAX = 15 * 8  # offset of the field orig_rax in struct user
+# trace system calls and forks, and kill the children when this process ends
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000
 EVENT_SYSCALL = signal.SIGTRAP | 0x80
 ALL = 0x40000000  # the value of __WALL
@@ -36,23 +36,24 @@ def begin(command):
             os.execv(command[0], list(map(str, command)))
         finally:
             os._exit(127)
-    os.waitpid(pid, 0)  # the child stops when it calls exec
+    os.waitpid(pid, 0)  # the child stops at its exec
     ptrace(SETOPTIONS, pid, OPTIONS)
     return pid
 
 
 def number_of(pid):
-    """The process has stopped at a system call. Returns the number of this system call."""
+    """The traced process has stopped at a system call. Returns the number of this system
+    call."""
     word = ctypes.c_long()
-    # the system call is called directly, because the C library's wrapper differs
+    # this system call is made directly, because the C library's wrapper has other arguments
     asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)
     return word.value if libc.syscall(PTRACE, *asked) == 0 else None
 
 
 def run_until(command, most, only=None):
-    """Runs the command and kills its processes after `most` stops. There is a stop
-    before and after each system call. If `only` is given, only this system call has
-    stops. Returns the number of stops before all processes were killed or ended."""
+    """Runs the command and kills its processes after `most` stops. Before and after each
+    system call there is one stop. If `only` is given, only system calls with this number
+    have stops. Returns the number of stops until all processes were killed or had ended."""
     main = begin(command)
     ptrace(CONT_TO_SYSCALL, main)
     running, calls = {main}, 0
@@ -72,5 +73,5 @@ def run_until(command, most, only=None):
         try:
             ptrace(CONT_TO_SYSCALL, pid, passed)
         except OSError:
-            pass  # the process has been killed
+            pass  # the process has been killed in the meantime
     return calls

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds a program's row in the list of ocular-top."""
+"""Finds a program's row in ocular-top's list of processes."""
 
 from e2e.program import wait_until
 from tui.emulated import selected
@@ -12,15 +12,15 @@ def row(text, program):
 
 def find(top, program, words=""):
     """Waits until the program's row contains these words, and returns the screen. The
-    list shows all processes of the machine. Rows appear and vanish, and there may be
-    more rows than lines."""
+    list shows all processes of the machine. Rows appear and vanish, and there can be more
+    rows than lines on the screen."""
     direction = ["Down", "Up"]
 
     def there():
         text = top.settle(0.02)
         if not row(text, program):
             top.press(direction[0])
-            # the selection does not move at the end of the list
+            # at the end of the list, the selection no longer moves
             if selected(text) == selected(top.settle(0.02)):
                 direction.reverse()
             return None

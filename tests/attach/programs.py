@@ -27,7 +27,7 @@ while not select.select([0], [], [], 0)[0]:
 print("names", *sorted(name for name in globals() if not name.startswith("__")))
 """
 
-# The main thread waits for the other threads for ever.
+# The main thread waits for ever for the other threads to end.
 WAITS = """
 import threading, time
 
@@ -44,7 +44,7 @@ threads[0].join()
 """
 
 # The main thread calls a C function, which returns when stdin has input. The thread holds
-# the GIL during the call.
+# the GIL while it is in this C function.
 BLOCKED = """
 import ctypes
 held, room = ctypes.PyDLL(None), ctypes.create_string_buffer(1)
@@ -67,10 +67,10 @@ spin()
 class Program(Running):
     """Runs a program without Ocular in its environment."""
 
-    # Other tests attach at the same time. The kernel uses the number of an ended process
-    # again, so these sets belong to one test.
-    pids = set()  # the numbers of the processes that the test has started
-    older = set()  # the folders that were there before the test
+    # Other tests attach to programs at the same time. The kernel uses the number of an
+    # ended process again, so each test has sets of its own.
+    pids = set()  # the numbers of the processes that this test has started
+    older = set()  # the folders that existed before this test
 
     def __init__(self, directory, source, interpreter=PYTHON, arguments=(), **env):
         env = {"PYTHONPATH": "", "OCULAR_SERVE": "", **env}
@@ -106,8 +106,8 @@ class Program(Running):
         return self.names(), self.descriptors(), self.timers()
 
     def is_again(self, state):
-        """Waits until the state is the same as before, because the thread that ran the
-        script needs some time to end."""
+        """Waits until the state is the same as before attaching, because the thread that
+        ran the script needs some time to end."""
         wait_until(lambda: self.state() == state, what=f"{self.state()} is {state}")
 
     def await_read(self):
@@ -125,9 +125,8 @@ class Program(Running):
         return run([TOP, "--pid", self.pid, "-n", "2", "-d", "0.3", "--json", *arguments])
 
     def functions(self, *names, arguments=()):
-        """Waits until the viewer shows these functions, because on a busy machine the
-        program may not have run yet. Returns the names of all functions that the
-        viewer shows."""
+        """Waits until the viewer shows these functions, because on a busy machine they have
+        perhaps not run yet. Returns the names of all functions that the viewer shows."""
 
         def shown():
             done = self.snapshot(*arguments)
@@ -145,6 +144,7 @@ def folders():
 
 
 def files():
-    """If attaching to this test's programs has left folders, returns their names."""
+    """Returns the names of folders that attaching to the programs of this test has left
+    behind."""
     names = folders() - Program.older
     return {name for name in names if int(name.split("-")[2]) in Program.pids}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""On a terminal, ocular-top --pid asks before it attaches to a program that does not
-serve."""
+"""If ocular-top --pid names a program that does not serve, ocular-top on a terminal asks
+before it attaches."""
 
 import os
 

@@ -21,8 +21,8 @@ def test_it_is_watched_and_as_before(tmp_path):
         assert (done.status, done.err) == (0, "")
         assert f"process {program.pid} serves now" in done.out
         assert f"{program.pid}" in top("--list").out
-        # The module is called only once, before attaching, so only samples can show the
-        # module.
+        # The code of the module is called only once, before attaching, so only samples can
+        # find it.
         assert program.functions("busy", "work") - {"<module>"} == {"busy", "work"}
         done = program.detach()
         assert (done.status, done.err) == (0, "")
@@ -57,7 +57,7 @@ def test_another_package_of_that_name(tmp_path):
         assert program.detach().status == 0
 
 
-# ATTACH_ROUNDS sets the number of rounds. A hundred rounds were tried by hand.
+# ATTACH_ROUNDS sets how often the tests attach. We have run a hundred rounds by hand.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
 
 
@@ -76,7 +76,7 @@ def test_again_and_again(tmp_path):
 
 
 def resident(pid):
-    """Returns the KiB of the process's anonymous memory."""
+    """Returns the KiB of anonymous memory of the process."""
     with open(f"/proc/{pid}/status") as file:
         return int(file.read().split("\nRssAnon:")[1].split()[0])
 
@@ -102,8 +102,8 @@ def test_fifty_threads(tmp_path):
 
 
 def test_a_forked_child(tmp_path):
-    """A forked child has a copy of its parent's memory, which contains the request to
-    the parent."""
+    """A forked child has a copy of its parent's memory, and so a copy of the request to its
+    parent."""
     source = """
         import ctypes, os
         print("ready", flush=True)
@@ -162,7 +162,8 @@ def test_signals_are_the_programs(tmp_path):
         assert "KeyboardInterrupt" in program.process.communicate()[1]
 
 
-# Both signals are sent at 30 different times after the start of the attaching program.
+# Each of the two signals is sent at 30 different times after the start of the attaching
+# program.
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 def test_the_attaching_side_dies(tmp_path, kind):
     with Program(tmp_path, WORKS) as program:
@@ -176,7 +177,7 @@ def test_the_attaching_side_dies(tmp_path, kind):
         assert done.status == 0 or "does not serve" in done.err
         program.is_again(before)
         time.sleep(3)
-        # attaching also removes what the killed program has left
+        # attaching also removes what the killed attaching program has left
         assert program.attach().status == 0
         program.functions("busy")
         assert program.detach().status == 0
@@ -184,8 +185,8 @@ def test_the_attaching_side_dies(tmp_path, kind):
 
 
 def test_the_attaching_side_is_killed_at_every_step(tmp_path):
-    """A step is a system call of the attaching program or of the attaching program's
-    child. KILL_STRIDE=1 tests every step."""
+    """The attaching program is killed before a system call of the program itself or of its
+    child. With KILL_STRIDE=1 it is killed before every one of these calls."""
     command = [TOP, "--attach-only", "--pid"]
     with Program(tmp_path, WORKS) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching
@@ -201,7 +202,7 @@ def test_the_attaching_side_is_killed_at_every_step(tmp_path):
             assert done.status == 0 or "does not serve" in done.err, (step, done.err)
             program.is_again(before)
         time.sleep(3)
-        # attaching also removes what the killed program has left
+        # attaching also removes what the killed attaching program has left
         assert program.attach().status == 0
         assert program.detach().status == 0
         assert program.end()[1] == ""
@@ -222,9 +223,8 @@ def test_the_attaching_side_dies_while_it_waits(tmp_path):
 
 
 def test_several_at_once(tmp_path):
-    """Each attaching program stops the process for a moment, like a debugger. The first
-    attaching program loads Ocular while the other attaching programs send their
-    requests."""
+    """Each attaching program stops the process for a moment, as a debugger does. While the
+    first attaching program loads Ocular, the others send their requests."""
     source = """
 import sys, time
 class Slow:
@@ -238,7 +238,8 @@ sys.meta_path.insert(0, Slow)
         for what in "--attach-only", "--detach":
             sides = [start([TOP, what, "--pid", program.pid]) for _ in range(3)]
             said = [side.communicate(timeout=SLOW) for side in sides]
-            # On a busy machine a side may begin after another has ended the service.
+            # On a busy machine one program can attach after another one has already
+            # detached.
             late = [what == "--detach" and "does not serve" in err for _, err in said]
             assert [side.returncode for side in sides] == late and not all(late), said
         program.is_again(before)
@@ -247,7 +248,7 @@ sys.meta_path.insert(0, Slow)
 
 def test_a_program_that_may_import_nothing_more(tmp_path):
     """The script still answers if a module cannot be imported. For example, a program that
-    has given up root may not read the module."""
+    has given up root perhaps may not read the module."""
     with Program(tmp_path, "import sys\nsys.modules['fcntl'] = None\n" + WORKS) as program:
         assert program.attach().status == 0
         program.functions("busy")
@@ -256,7 +257,7 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
 
 
 def test_a_program_that_ends_of_it(tmp_path):
-    """Attaching reports that the program has ended, even if the program is a zombie."""
+    """Attaching reports that the program has ended, also if the program is a zombie."""
     source = """
 import os, sys
 class Finder:

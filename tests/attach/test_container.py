@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Root attaches to a process in other namespaces. The process has another /tmp and other
-process ids, and cannot read the package, so it gets a copy."""
+"""Root attaches to a process in other namespaces than root's. The process has a different
+/tmp and different process ids. It cannot read the package, so it gets a copy."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from e2e.program import PYTHON, TOP, run, start, wait_until
 
 PACKAGE = Path(os.path.abspath(ocular.__file__)).parents[1]
 UNSHARE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-# The interpreter is bound to /mnt, where every user may read it.
+# The interpreter is bind-mounted to /mnt, where every user may read it.
 SCRIPT = """
 set -e
 code=$(cat "$4")
@@ -47,10 +47,10 @@ class Inside(Program):
         prefix = run([PYTHON, "-c", "import sys; print(sys.base_prefix)"]).out.strip()
         command = [*UNSHARE, "sh", "-c", SCRIPT, "sh", prefix, PACKAGE, options]
         env = {"USER_ID": str(user), "OCULAR_DIR": "", "XDG_RUNTIME_DIR": ""}
-        # a system may have no name without the version
+        # on some systems, the name without the version does not exist
         env["VERSION"] = "{}.{}".format(*sys.version_info)
-        # the prefix could be in our /tmp, and would then be created in the program's
-        # /tmp
+        # the interpreter's prefix could be in the /tmp of this test; then it is created in
+        # the program's /tmp
         env["PYTHONPYCACHEPREFIX"] = ""
         super().__init__(directory, WORKS, command[0], command[1:], **env)
         children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
@@ -95,7 +95,7 @@ def test_where_no_library_may_be_loaded(tmp_path):
 
 
 def test_a_link_in_the_place_of_the_copy(tmp_path):
-    """Root inside a container must not be able to make root outside write to a file
+    """Root inside a container must not be able to make root outside of it write to a file
     outside."""
     target = tmp_path / "outside"
     target.mkdir()
@@ -118,7 +118,7 @@ def test_places_too_small(tmp_path):
 
 
 def test_a_full_place(tmp_path):
-    """The copy goes to another folder, but the script cannot be written."""
+    """The copy goes to another folder, but the script cannot be written anywhere."""
     with Inside(tmp_path, 0, "exec,size=32m") as program:
         full = Path(f"/proc/{program.pid}/root/tmp/full")
         with open(full, "wb", buffering=0) as file, contextlib.suppress(OSError):
@@ -130,8 +130,8 @@ def test_a_full_place(tmp_path):
         assert program.end()[1] == ""
 
 
-# Another program makes a folder in `place`. Until stdin has input, this program exchanges
-# the folder with a link as fast as possible.
+# Another program makes a folder in the directory `place`. Until stdin has input, this
+# program exchanges the folder with a link as fast as possible.
 SWAPS = """
 import ctypes, os, select, sys
 place, prefix, inner, outside = sys.argv[1:]
@@ -150,7 +150,7 @@ print(swaps)
 """
 
 
-# While the folder is exchanged, the script cannot answer, so the attaching program is
+# While the folder is exchanged, the script cannot answer. So the attaching program is
 # killed after 2 s.
 @pytest.mark.parametrize("user", [0, 65534], ids=["root", "nobody"])
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ print(swaps)
     ids=["copy", "copy/ocular", "script"],
 )
 def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
-    """Attaching may fail in this case, but the files outside do not change, and the program
-    keeps running."""
+    """Attaching can fail in this case, but the files outside do not change, and the program
+    continues to run."""
     target = tmp_path / "outside"
     (target / "ocular").mkdir(parents=True)
     names = "answer", "wanted", "__init__.py", "ocular/__init__.py", "ocular/_attach.py"
@@ -205,13 +205,13 @@ def test_another_users_folder_of_that_name(tmp_path):
 
 
 def test_links_in_its_root(tmp_path):
-    """A link is resolved inside the container, as the program would resolve it, and does
+    """A link is resolved inside the container, as the program would resolve it. So it does
     not lead outside."""
     shutil.copytree(PACKAGE / "ocular", tmp_path / "ocular")
     with Inside(tmp_path) as program:
         root = f"/proc/{program.pid}/root"
         hidden = Path(root + str(PACKAGE))
-        # the package is searched for relative to this folder
+        # ocular-top searches for the package relative to this folder
         for path in hidden, Path(root + os.path.dirname(TOP)):
             path.mkdir(parents=True, exist_ok=True)
         (hidden / "ocular").symlink_to(tmp_path / "ocular")

@@ -31,7 +31,8 @@ def test_an_environment_is_enabled(tmp_path, environment):
         done = run([environment, "-m", "ocular", "status"])
         assert str(path) in done.out and f"{program.pid}" in done.out
         assert program.snapshot().status == 0
-        assert program.detach().status == 1  # the program serves because of its environment
+        # the program serves because of its environment, and not because of attaching
+        assert program.detach().status == 1
         out, err = program.end()
         assert err == "" and "ocular" not in out
     with Program(tmp_path, WORKS, environment, OCULAR_SERVE="0") as program:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests programs whose system calls a seccomp filter restricts. A message names the
-forbidden call, and the programs keep running as before."""
+forbidden call, and the programs continue to run as before."""
 
 import platform
 import shutil
@@ -19,7 +19,8 @@ NUMBERS = {"socket": 41, "bind": 49, "listen": 50, "clone": 56, "clone3": 435}
 NUMBERS |= {"timer_create": 222, "process_vm_readv": 310, "flock": 73}
 KILL_PROCESS, KILL_THREAD, TRAP = 0x80000000, 0, 0x00030000
 
-# Installs a filter that refuses these calls with EPERM, or with the action `refuse`.
+# Installs a seccomp filter that refuses these system calls with EPERM, or with the action
+# `refuse`.
 FILTER = """
 import ctypes, struct
 def forbid(*numbers, refuse=0x00050001):
@@ -64,7 +65,8 @@ def test_what_attaching_needs_is_forbidden(tmp_path, calls, said):
 
 
 def test_a_filter_that_forbids_nothing_we_need(tmp_path):
-    with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:  # 165 is mount
+    # 165 is the number of the system call mount
+    with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         assert program.attach().status == 0
         program.functions("busy")
         assert program.detach().status == 0
@@ -72,8 +74,8 @@ def test_a_filter_that_forbids_nothing_we_need(tmp_path):
 
 
 def test_the_strict_mode(tmp_path):
-    """Only read, write and exit are allowed. Any other call of Ocular would kill the
-    program."""
+    """The filter allows only read, write and exit. Any other system call of Ocular would
+    kill the program."""
     source = """
 import ctypes
 libc = ctypes.CDLL(None)
@@ -97,7 +99,7 @@ def killing(name, action=KILL_PROCESS):
 
 
 def may_read():
-    """Returns true if we may read the filters of another process."""
+    """Returns true if this user may read the filters of another process."""
     status = Path("/proc/self/status").read_text()
     rights = int(status.split("\nCapEff:")[1].split()[0], 16)
     return rights >> 21 & 1 and "\nSeccomp:\t0\n" in status
@@ -128,7 +130,7 @@ def test_one_that_kills_in_another_way(tmp_path, action):
 
 @BY_ROOT
 def test_one_of_several_and_one_of_a_thread(tmp_path):
-    """A thread may have several filters, and each thread has filters of its own."""
+    """A thread can have several filters, and each thread has filters of its own."""
     more = "\nfor number in 165, 166, 167:\n    forbid(number)\n"
     thread = f"""
 import threading, time
@@ -157,8 +159,8 @@ def without_rights():
 
 
 def test_one_that_cannot_be_read(tmp_path):
-    """Ocular cannot know whether the filter kills the program, so ocular-top asks the user
-    on a terminal."""
+    """Ocular cannot know whether the filter kills the program. So ocular-top on a terminal
+    asks the user."""
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         before = program.state()
         command = [*without_rights(), TOP, "--pid", program.pid]
@@ -180,7 +182,7 @@ def test_the_question_says_so(tmp_path, sockets, in_list):
             if in_list:
                 choose(top, program)
             text = top.wait(r"until\s+you\s+leave\?")
-            said = "".join(text.split())  # the terminal may break a line within a word
+            said = "".join(text.split())  # the terminal can break a line within a word
             assert "seccompfilter,whichonlyrootmayread," in said
             assert "maykillitforasystemcallofOcular's" in said
             top.press("y", *([] if in_list else ["\n"]))
@@ -194,14 +196,14 @@ def test_the_question_says_so(tmp_path, sockets, in_list):
 
 
 def filtered(source, *arguments):
-    """Runs the viewer under the filter of `source`."""
+    """Runs the viewer under the filter that `source` installs."""
     inside = source + f"import os\nos.execv({str(TOP)!r}, __import__('sys').argv)\n"
     return run([PYTHON, "-c", inside, *arguments])
 
 
 def test_the_same_one_as_ours(tmp_path):
     """The viewer and the program have the same filter, as if both ran in one container. So
-    the viewer can try the system calls."""
+    the viewer can try the system calls itself."""
     source = FILTER + "forbid(165)\n"
     with Program(tmp_path, source + WORKS) as program:
         for what in "--attach-only", "--detach":
@@ -213,8 +215,7 @@ def test_the_same_one_as_ours(tmp_path):
 @pytest.mark.parametrize("action", [KILL_PROCESS, KILL_THREAD, TRAP])
 @pytest.mark.parametrize("name", ["timer_create", "listen"])
 def test_the_same_one_as_ours_kills(tmp_path, name, action):
-    """The filter kills the program for a system call that the viewer itself does not
-    make."""
+    """The filter kills the program for a system call that the viewer itself never makes."""
     source = killing(name, action)
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()
@@ -225,7 +226,8 @@ def test_the_same_one_as_ours_kills(tmp_path, name, action):
 
 
 def test_docker_refuses_the_viewer_what_it_reads_memory_by(tmp_path):
-    source = FILTER + "forbid(310, 311)\n"  # process_vm_readv and process_vm_writev
+    # 310 and 311 are process_vm_readv and process_vm_writev
+    source = FILTER + "forbid(310, 311)\n"
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()
         for what in "--attach-only", "--detach":

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests interpreters that were built or changed in unusual ways. Interpreters with exported
-symbols can be attached to, and interpreters without exported symbols are refused with a
-message."""
+"""Tests interpreters that were built or changed in unusual ways. Ocular attaches to
+interpreters that export their symbols, and refuses the others with a message."""
 
 import os
 import shutil
@@ -20,14 +19,15 @@ def variable(name):
 
 
 def python_file():
-    """Returns the path of the executable itself, without following it through a link."""
+    """Returns the path of the executable itself, even if the executable is started through
+    a link."""
     asked = "import os, sys; print(os.path.realpath(sys.executable), sys.base_prefix)"
     path, prefix = run([PYTHON, "-c", asked]).out.split()
     return Path(path), prefix
 
 
 def test_a_stripped_interpreter(tmp_path):
-    """A stripped interpreter keeps its exported symbols."""
+    """An interpreter that was stripped still exports its symbols."""
     if not shutil.which("strip"):
         pytest.skip("no strip")
     path, prefix = python_file()
@@ -57,7 +57,7 @@ int main(int argc, char **argv) { return Py_BytesMain(argc, argv); }
 
 
 def test_a_static_interpreter_without_symbols(tmp_path):
-    """A program that embeds CPython may export no symbols."""
+    """A program that embeds CPython need not export its symbols."""
     archive = Path(variable("LIBPL")) / variable("LIBRARY")
     if not archive.is_file() or not shutil.which("cc"):
         pytest.skip("no static library of this CPython, or no cc")
@@ -80,7 +80,7 @@ def test_a_static_interpreter_without_symbols(tmp_path):
 
 
 def test_an_interpreter_whose_file_is_gone(tmp_path):
-    """An update has deleted the interpreter's file, but the symbols are read from
+    """An update has deleted the interpreter's file, but Ocular reads the symbols from
     memory."""
     path, prefix = python_file()
     copy = tmp_path / path.name

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the list of ocular-top. The processes that serve come first. The other Python
-processes follow with a note about attaching, and Enter attaches to the selected process."""
+"""Tests ocular-top's list of processes. The processes that serve come first in the list.
+The other Python processes follow, each with a note about attaching. Enter attaches to the
+selected process."""
 
 import os
 import shutil
@@ -155,8 +156,8 @@ def test_one_that_ends_while_it_is_asked_about(tmp_path, sockets):
 
 
 def test_refusals_are_said_in_the_list(tmp_path, sockets):
-    """The list shows the refusal, no matter whether a check from outside or the attempt to
-    attach has found the reason."""
+    """The list shows why Ocular refuses to attach, no matter whether a check from outside
+    or the attempt itself has found the reason."""
     with Program(tmp_path, BLOCKED) as program, viewer(sockets, size=(80, 24)) as top:
         program.await_read()
         before = program.state()
@@ -191,7 +192,7 @@ def test_old_versions(tmp_path, sockets):
 
 
 def test_one_without_an_ocular(tmp_path, sockets):
-    """The viewer finds no package."""
+    """The viewer finds no package of Ocular."""
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program, viewer(sockets, program=alone) as top:
         before = program.state()
@@ -219,6 +220,5 @@ def test_a_user_sees_his_own_and_root_all(tmp_path, sockets):
         with viewer(sockets, "-c", command, program="/bin/sh", OCULAR_DIR=None) as top:
             text = top.wait(LIST)
             assert not row(text, ours)
-            # If a process has changed its user, the kernel hides it even from this
-            # user.
+            # If a process has changed its user, the kernel hides it even from its new user.
             assert "needs root" in row(text, theirs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Attaches to a program that has just begun or is about to end. Attaching works or is
-refused with a message, and the program ends as if nothing had happened."""
+"""Attaches to a program that has just begun or is about to end. Attaching either works or
+is refused with a message, and the program ends as if nobody had attached."""
 
 import os
 import random
@@ -13,7 +13,7 @@ import pytest
 from attach.programs import WORKS, Program, files
 from e2e.program import PYTHON, SLOW, TOP, run, start, write
 
-# A thousand rounds of each kind were tried by hand.
+# We have run a thousand rounds of each kind of program by hand.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 8))
 
 # Programs that run for about half a second in different ways and then print "done".
@@ -57,9 +57,10 @@ KINDS = {
         print("done")
         """,
 }
-KINDS["children"] = KINDS["fork"]  # attaches to a child of the program
+# in this entry, the test attaches to a child of the program
+KINDS["children"] = KINDS["fork"]
 
-# ocular-top reports one of these reasons for a program that begins or ends.
+# If a program begins or ends, ocular-top gives one of these reasons.
 SAID = (
     "has ended",
     "there is no process",
@@ -67,10 +68,10 @@ SAID = (
     "has not initialised",
     "has just begun",
     "is about to begin or to end",
-    "does not stop for a moment",  # this message is possible on a busy machine
+    "does not stop for a moment",  # this reason is possible on a busy machine
     "has begun another program",
     "still has the memory of its parent",
-    "runs no CPython",  # this message is possible for a child that runs /bin/true
+    "runs no CPython",  # this reason is possible for a child that runs /bin/true
     "serves already",
     "has run no Python code",
 )
@@ -98,7 +99,7 @@ def attach_at(moment, process, child):
 
 def try_once(path, kind, moment):
     env = {"PYTHONPATH": "", "OCULAR_SERVE": "", "PYTHONWARNINGS": "ignore"}
-    # Python warns about a fork in a process with threads
+    # Python warns about a fork in a process that has threads
     process = start([PYTHON, path], env=env)
     Program.pids.add(process.pid)
     try:
@@ -124,7 +125,8 @@ def attaching(process):
 
 
 def refuse(process, *words):
-    """Checks that attaching is refused after five seconds, and that nothing is left."""
+    """Checks that attaching is refused after five seconds, and that it leaves nothing
+    behind."""
     side = attaching(process)
     err = side.communicate(timeout=SLOW)[1]
     assert side.returncode == 1 and all(word in err for word in words), err
@@ -132,8 +134,8 @@ def refuse(process, *words):
 
 
 def test_nothing_is_initialised(tmp_path):
-    """At its start CPython reads pyvenv.cfg. Here pyvenv.cfg is a FIFO, so CPython waits
-    until we write to it."""
+    """When CPython starts, it reads pyvenv.cfg. In this test pyvenv.cfg is a FIFO, so
+    CPython waits until the test writes to it."""
     real = Path(os.path.realpath(PYTHON))
     python, fifo = tmp_path / "python3", tmp_path / "pyvenv.cfg"
     python.symlink_to(real)
@@ -146,7 +148,7 @@ def test_nothing_is_initialised(tmp_path):
 
 
 def test_its_site_is_imported(tmp_path):
-    """The import of `site` may take long and may have to wait for other programs."""
+    """The import of `site` can take long, and can wait for other programs."""
     source = """
         import os
         print("ready", flush=True)
@@ -166,7 +168,7 @@ def test_its_site_is_imported(tmp_path):
 
 
 def test_it_begins_another_program(tmp_path):
-    """The program calls exec while ocular-top asks the program, or while the program loads
+    """The program calls exec while ocular-top sends its request, or while the program loads
     Ocular."""
     source = """
         import os, sys
@@ -190,8 +192,8 @@ def test_it_begins_another_program(tmp_path):
 
 
 def test_a_child_that_has_its_parents_memory(tmp_path):
-    """The child shares its parent's memory. A request to the child would reach the
-    parent, which keeps running."""
+    """The child of vfork() shares its parent's memory. A request to this child would reach
+    the parent, which would then run the script."""
     source = """
         import ctypes, os
         libc = ctypes.CDLL(None)
@@ -215,7 +217,7 @@ def test_a_child_that_has_its_parents_memory(tmp_path):
 
 
 def test_it_ends(tmp_path):
-    """The program's modules are gone already."""
+    """At this moment the program's modules are already gone."""
     source = """
         import os, sys
         class Last:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A process that cannot be attached to is refused with a message, and keeps running as
-before."""
+"""If Ocular cannot attach to a process, it refuses with a message, and the process
+continues to run as before."""
 
 import os
 import shutil
@@ -100,7 +100,7 @@ def test_another_debugger(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to become another user")
 def test_another_user(tmp_path):
-    # The other user may not read the build folder, so that user gets a copy of the viewer.
+    # Another user may not read the build folder, so this user gets a copy of the viewer.
     with (
         Program(tmp_path, WORKS) as program,
         tempfile.TemporaryDirectory(prefix="ocular-") as place,
@@ -119,7 +119,7 @@ def test_another_user(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do it")
 def test_the_kernel_forbids_it(tmp_path):
-    """The kernel forbids attaching because of ptrace_scope or because of the program's
+    """The kernel forbids attaching, because of ptrace_scope or because of the program's
     capabilities."""
     forbid = "import ctypes\nctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE\n"
     with Program(tmp_path, forbid + WORKS) as program:
@@ -139,7 +139,7 @@ def test_it_serves_by_its_own_wish(tmp_path):
 
 
 def test_no_ocular_for_it(tmp_path):
-    """The viewer finds no package for the program."""
+    """The viewer finds no package of Ocular for the program."""
     alone = shutil.copy(TOP, tmp_path / "ocular-top")
     with Program(tmp_path, WORKS) as program:
         before = program.state()

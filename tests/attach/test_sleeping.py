@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that sleep are attached to and detached from, and their calls end at the
-usual time with the usual result."""
+"""Ocular attaches to programs that sleep, and detaches from them. Their calls end at the
+usual time and with the usual result."""
 
 import os
 import signal
@@ -30,8 +30,9 @@ except KeyboardInterrupt:
     print("interrupted")
 """
 
-# Each entry has the call, the number of its system call, the lines before the call, and the
-# program's output. The call ends when stdin gets "x", or when a signal interrupts the call.
+# Each entry has the call in which a program sleeps, the number of the system call, the
+# lines before the call, and the program's output. The call ends when stdin gets "x", or
+# when a signal interrupts the call.
 SLEEPS = [
     ("os.read(0, 1)", 0, "", "b'x'"),
     ("input()", 0, "", "x"),
@@ -49,7 +50,7 @@ SLEEPS = [
     ("it.accept()", 288, "it = socket.create_server(('', 0))", "interrupted"),
     ("a.recv(1)", 45, "a, b = socket.socketpair()", "interrupted"),
     ("libc.read(0, room, 1)", 0, "", "1"),
-    (  # the main thread cannot be asked, but another thread can
+    (  # the main thread cannot carry out a request, but another thread can
         "libc.pthread_mutex_lock(room)",
         202,
         "libc.pthread_mutex_lock(room)\n"
@@ -57,10 +58,10 @@ SLEEPS = [
         None,
     ),
 ]
-# Two more system calls are possible. These are restart_syscall, after a stop during a call
-# with a timeout, and from 3.15 on poll().
+# The thread can also be in one of two further system calls: in restart_syscall, after a
+# stop during a call with a timeout, and from 3.15 on in poll().
 OTHERWISE = [219, 271]
-# The main thread waits for a lock of the C library, as malloc() may.
+# The main thread waits for a lock of the C library, as malloc() can do.
 REFUSED = [
     ("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None),
 ]
@@ -119,9 +120,9 @@ def test_it_cannot_tell(tmp_path):
 
 
 def test_the_attaching_side_is_killed(tmp_path):
-    """Kills the attaching program before a system call of this program or of its child. One
-    of the first of these system calls makes the thread call our functions. KILL_STRIDE=1
-    tests every call."""
+    """Kills the attaching program before a system call of the program itself or of its
+    child. One of the first of these system calls makes the sleeping thread call Ocular's
+    functions. With KILL_STRIDE=1 it is killed before every one of these calls."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching
@@ -137,7 +138,7 @@ def test_the_attaching_side_is_killed(tmp_path):
             program.is_again(before)
             wait_until(program.is_asleep)
         time.sleep(3)
-        # attaching also removes what the killed program has left
+        # attaching also removes what the killed attaching program has left
         assert program.attach().status == 0
         assert program.detach().status == 0
         program.is_ended()
@@ -148,7 +149,8 @@ PROCESS_VM_WRITEV = 311
 
 def test_it_is_killed_as_it_writes(tmp_path):
     """Kills the attaching program before and after each time that it writes to the
-    program's memory. An incomplete write must not prevent a later attempt."""
+    program's memory. If a write is incomplete, a later attempt to attach must still
+    work."""
     command = [TOP, "--attach-only", "--pid"]
     with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching
@@ -165,7 +167,7 @@ def test_it_is_killed_as_it_writes(tmp_path):
             program.is_again(before)
             wait_until(program.is_asleep)
         time.sleep(3)
-        # attaching also removes what the killed program has left
+        # attaching also removes what the killed attaching program has left
         assert program.attach().status == 0
         assert program.detach().status == 0
         program.is_ended()

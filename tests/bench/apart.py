@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Measures events that are far apart. Many functions are each called once a request,
-and other work sweeps the caches between requests. In a service events are far apart, and in
-a loop they are not."""
+"""Measures the cost of events that are far apart. Many functions are called once in each
+request, and between two requests other work replaces the contents of the caches. In a
+service events are far apart in time, and in a loop they are not."""
 
 import random
 import statistics
@@ -13,7 +13,7 @@ from figures.record import figure
 
 FUNCTIONS = 300
 REQUESTS = 150
-SWEPT = (1 << 20, 16 << 20)  # bytes that are written between two requests
+SWEPT = (1 << 20, 16 << 20)  # bytes of memory that are written between two requests
 TOOL = 5
 SOURCE = """
 def f{n}(x, y=None):
@@ -34,8 +34,8 @@ def make():
 
 
 def run(functions, swept):
-    """Returns the median ns of a request, and the CPU time in ns of other threads per
-    request."""
+    """Returns the median ns of a request, and the ns of CPU time that other threads use for
+    a request."""
     here, there, took = bytearray(swept), bytearray(swept), []
     others = time.process_time_ns() - time.thread_time_ns()
     for _ in range(REQUESTS):
@@ -67,13 +67,13 @@ def traced(functions, swept):
     with ocular.tracing(
         perfetto=False, deinstrument_threshold=0, quiet=True, include_only=["apart"]
     ):
-        run(functions, swept)  # the first events are slower than usual hooks
+        run(functions, swept)  # the hooks of the first events are slower than usual
         return run(functions, swept)
 
 
 def show(rounds, nothing):
     """Prints how much longer a request takes than in the untraced program. The values are
-    medians of rounds that take turns."""
+    medians over rounds, in each of which all configurations run once."""
     functions = make()
     print(f"\nns per event apart: {FUNCTIONS} functions, each called once a request")
     print(f"{'swept in between':24}{'floor':>8}{'Ocular':>9}{'':>8}{'our threads':>13}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make bench` measures what Ocular costs, in one run on one machine.
+"""`make bench` measures the cost of Ocular, in one run on one machine.
 
-Every figure is a median over rounds. In each round the configurations take turns (A B C A B
-C ...), so that a slow phase of the machine affects all configurations.
+Every figure is a median over rounds. In each round all configurations run once, one after
+the other (A B C A B C ...), so that a slow time of the machine affects all of them.
 """
 
 import argparse
@@ -35,9 +35,10 @@ EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
 FLOOR_TOOL = 5
 ROUNDS = 15
-COUNT = 20_000  # rounds of a probe; their events, two a round, all fit into the ring
+# rounds of a probe; their events, two in each round, all fit into the ring of hits
+COUNT = 20_000
 TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
-# FLOOR has an empty METH_FASTCALL callback.
+# In the configuration FLOOR, the callback is an empty METH_FASTCALL function.
 FLOOR = extensions.load("bench", "floor")
 
 
@@ -119,8 +120,8 @@ CONFIGURATIONS = {
 
 
 class Probe:
-    """Describes a function to run, with the code whose events fire, the kinds of events,
-    and the number of events a round."""
+    """A function to run, the code whose events fire, the kinds of events, and the number of
+    events in each round."""
 
     def __init__(self, name, run, code, events, mode="adaptive"):
         self.name, self.run, self.code, self.events = name, run, code, events
@@ -168,8 +169,8 @@ PROBES = [
 
 def timed(probe, configuration, count=COUNT):
     with configuration(probe):
-        probe.run(50)  # the first events are slower than usual hooks
-        # excludes time in which other programs had the CPU
+        probe.run(50)  # the hooks of the first events are slower than usual
+        # this clock excludes time in which other programs had the CPU
         begin = time.thread_time_ns()
         probe.run(count)
         return time.thread_time_ns() - begin
@@ -194,7 +195,7 @@ def show_ns(rounds):
     for probe in PROBES:
         ns = ns_per_event(probe, rounds)
         base, own, line = ns["floor"], ns["Ocular"], ns["Ocular, timeline"]
-        # cProfile has no event for a loop.
+        # cProfile has no event for an iteration of a loop.
         other = f"{ns['cProfile']:10.1f}" if "calls" in probe.name else f"{'-':>10}"
         print(
             f"{probe.name:24}{base:8.1f}{own:9.1f}{own - base:+8.1f}"
@@ -212,12 +213,12 @@ def show_ns(rounds):
     )
 
 
-# --- Instructions per hook ------------------------------------------------------
+# --- Machine instructions per hook --------------------------------------------
 
 
 def own_cost(dump, function):
-    """Returns the instructions of a function without its callees, from callgrind's
-    file."""
+    """Reads from callgrind's file how many instructions a function executes without its
+    callees."""
     number = names_of(dump).get(function, "")
     total, inside, called = 0, False, False
     for line in dump.splitlines():
@@ -233,16 +234,16 @@ def own_cost(dump, function):
 
 
 def names_of(dump):
-    """Returns {function: text before the function's lines, "fn=(number"}."""
+    """Returns {function: the text before its lines, "fn=(number"}."""
     return {
         name: f"fn=({number}" for number, name in re.findall(r"fn=\((\d+)\) (\S+)", dump)
     }
 
 
 def instructions(probe_number, name, count, function):
-    """Returns callgrind's instructions of one of our callbacks in a run of `count`
-    rounds. Instructions that count the hits are left out, because any thread may run
-    them."""
+    """Returns the machine instructions of one of Ocular's callbacks in a run of `count`
+    rounds, by callgrind. Instructions that count the hits are left out, because any thread
+    can execute them."""
     with tempfile.NamedTemporaryFile() as file:
         command = [
             "valgrind",
@@ -296,8 +297,8 @@ def clock(function, size):
 
 
 def ratio(function, size, rounds, **settings):
-    """Returns the run time when traced, divided by the run time when untraced, after
-    everything hot has gone dark."""
+    """Returns the run time when traced, after everything hot has gone dark, divided by the
+    run time when untraced."""
     bare, under = [], []
     function(size)
     for _ in range(rounds):
@@ -305,7 +306,7 @@ def ratio(function, size, rounds, **settings):
         with ocular.tracing(perfetto=False, quiet=True, **settings):
             if settings["deinstrument_threshold"]:
                 function(size)  # the code goes dark
-                function(size)  # CPython specialises the code again
+                function(size)  # after this run, CPython has specialised the code again
             under.append(clock(function, size))
     return statistics.median(under) / statistics.median(bare)
 
@@ -352,7 +353,7 @@ def show_ratios(rounds):
 
 def fork_ms(forks):
     """Returns two medians over `forks` forks in ms. The first is the time of os.fork(),
-    and the second also includes waitpid(). The child ends at once."""
+    and the second also includes waitpid(). The child process ends at once."""
     itself, both = [], []
     for _ in range(forks):
         begin = time.perf_counter()
@@ -427,16 +428,16 @@ def us_a_call(functions):
 
 
 def bytes_held():
-    """Returns the bytes that the engine holds. The rows in the snapshot that reports these
-    bytes, and the equally many rows in the snapshot before, do not count."""
+    """Returns the bytes that Ocular holds. The snapshot that reports these bytes has rows,
+    and the snapshot before has as many rows. These rows do not count."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]
 
 
 def new_code(mode):
-    """Does one round. Returns (us untraced, us traced, bytes) for the first calls of new
-    code objects, and three such values for the second calls."""
+    """Runs one round. Returns (us untraced, us traced, bytes) for the first calls of new
+    code objects, and the same for their second calls."""
     functions = new_functions()
     bare = [us_a_call(functions) for _ in range(2)]
     functions, seen = new_functions(), []
@@ -470,7 +471,8 @@ def show_code(rounds):
 
 
 def import_seconds(settings):
-    """Returns the CPU time of the imports in a new process, including our threads."""
+    """Returns the CPU time that a new process needs for imports, including Ocular's
+    threads."""
     program = "import time\n"
     if settings is not None:
         program += (
@@ -496,7 +498,7 @@ def show_imports(rounds):
     }
     times = {name: [] for name in configurations}
     for name in list(configurations):
-        try:  # this run writes .pyc files if they are missing
+        try:  # this run writes the .pyc files if they are missing
             import_seconds(configurations[name])
         except subprocess.CalledProcessError:
             del configurations[name]
@@ -558,7 +560,7 @@ def main():
         probe = PROBES[int(number)]
         with CONFIGURATIONS[name](probe):
             probe.run(int(count))
-            os._exit(0)  # the hooks do not cause later work
+            os._exit(0)  # so the hooks cause no work at the end of the process
     with contextlib.suppress(OSError):
         model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
         print(

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--budget` lets foreign benchmarks (pyperformance's) do the same work
-untraced and traced in turns (A B A B), while a viewer and a foreign sampler watch them.
-Does Ocular cost no more than it may? Does Ocular report its cost correctly? Does Ocular
-still show the functions that take most time?
+"""`make bench ARGS=--budget` runs benchmarks of other authors (pyperformance's). They do
+the same work untraced and traced alternately (A B A B), while a viewer and another sampler
+watch them. The questions are: does Ocular cost no more than the budget allows? Does Ocular
+report its cost correctly? Does Ocular still show the functions that take most time?
 
-Two processes are forked from one process. Each turn lasts a twentieth of a second, so
-that both processes find the machine in the same state. During a turn the other process is
-stopped (SIGSTOP), including our threads in that process. Each turn is compared with its two
-neighbours. Neighbours are left out if their difference deviates by more than a tenth from
-the typical difference, because the machine has changed its speed between these neighbours.
-The speed rises as often as it falls, so as many turns of one process are left out as of the
-other. If the traced process is more expensive more often than chance explains, Ocular costs
-bursts of time, and this counts as a miss.
+The program forks two processes. The two processes work alternately, for a twentieth of a
+second each, so that both find the machine in the same state. While one process works, the
+other one is stopped (SIGSTOP), together with Ocular's threads in it. Each turn of a process
+is compared with the turns of the other process before and after it. A pair of turns is left
+out if its difference deviates by more than a tenth from the typical difference, because the
+machine has changed its speed between the two turns. The speed rises as often as it falls,
+so this leaves out as many turns of one process as of the other. If the traced process is
+more expensive more often than chance explains, Ocular costs bursts of time. This counts as
+a miss.
 
 One process is traced in the first half of a run, and the other in the second half. Two
-processes differ by one or two hundredths as long as they live, and the mean of both
-halves does not contain this difference. The untraced process of the second half was
-traced before, so the ratio contains half of the effects that remain after tracing.
---left measures these effects. At first both processes are untraced, then one process is
-traced, and then both are untraced again. Tracing moves small objects in memory, so the
-places of small objects are random in each turn. A budget of 0 is the control experiment.
-Nothing is traced, no viewer watches, and the ratio shows the error of this method."""
+processes differ by one or two per cent as long as they live. The mean over both halves does
+not contain this difference. In the second half, the untraced process was traced before. So
+the ratio contains half of the effects that remain after tracing. The option --left measures
+these effects. With --left, at first both processes are untraced, then one of them is
+traced, and then both are untraced again. Tracing moves small objects in memory to other
+addresses. So the addresses of small objects are random in each turn. A budget of 0 is the
+control of the experiment. Then nothing is traced, no viewer watches, and the ratio shows
+the error of this method."""
 
 import argparse
 import collections
@@ -66,17 +68,19 @@ BENCHMARKS = {
     "async_tree": ["none"],
     "many_functions": [],
 }
-OURS = {"many_functions"}  # the others are pyperformance's
+OURS = {"many_functions"}  # all other benchmarks are pyperformance's
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
-# tolerated excess over the budget; tolerated difference between reported and measured
+# tolerated excess over the budget; tolerated difference between the reported and the
+# measured overhead
 ALLOWED, KNOWN = 0.01, 0.005
-# largest age of cycles in seconds; it may also be at most half of the observed time
+# largest age of cycles in seconds; the age can also be at most half of the observed time
 AGE = 30
 TOP = 5
-RUNS = 0.005  # a function that uses this part of a core counts as running
+RUNS = 0.005  # a function that uses this fraction of a core counts as running
 HZ = 100  # samples per second of py-spy
 TURNING = ("budget_child.py", "socket.py")
-TURN = 0.05  # seconds, or the time of one loop of the benchmark if that is longer
+# seconds of a turn; if one loop of the benchmark takes longer, a turn is one loop
+TURN = 0.05
 CHANGED = 0.1
 WINDOW = 10  # length in seconds of the window of the overhead in a snapshot
 
@@ -120,7 +124,8 @@ def script_of(name):
 
 
 class Child:
-    """Is a process that works in turns. Orders for the process come on its line."""
+    """One of the two processes, which work alternately. The process gets its orders through
+    the socket `line`."""
 
     def __init__(self, line):
         self.line = line.makefile("rw")
@@ -142,9 +147,9 @@ class Child:
             raise Failed("a process has ended") from error
 
     def do(self, order):
-        """Returns the CPU seconds since the last answer, and the wall seconds of this
-        turn. The process is then stopped until the next order, so that its threads do
-        not interrupt the other process."""
+        """Returns the CPU seconds since the last answer, and the wall-clock seconds of this
+        turn. Then the process is stopped until the next order, so that its threads do not
+        interrupt the other process."""
         self.tell(order)
         cpu, wall = self.read_line()
         os.kill(self.pid, signal.SIGSTOP)
@@ -156,7 +161,7 @@ class Child:
 
 
 class Pair:
-    """Holds two processes that are traced in turns, and the viewers that watch them."""
+    """The two processes, which are traced alternately, and the viewers that watch them."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
@@ -191,7 +196,7 @@ class Pair:
         for child in self.children:
             with contextlib.suppress(OSError):
                 os.kill(child.pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):  # the process may not have read an order
+            with contextlib.suppress(OSError):  # the process has perhaps not read an order
                 child.line.close()
         for each in (self.parent, *self.beside):
             each.kill()
@@ -199,10 +204,10 @@ class Pair:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def beside_it(self, name, command):
-        """Starts a command whose output goes to a file."""
+        """Starts a command, and writes its output to a file."""
         with open(os.path.join(self.folder, name), "w") as out:
-            # A shell starts background jobs with SIGINT ignored, and children inherit
-            # this. leave_alone() would then wait for ever.
+            # A shell starts background jobs with SIGINT ignored, and children inherit this
+            # setting. With SIGINT ignored, leave_alone() would wait for ever.
             self.beside.append(
                 subprocess.Popen(
                     command,
@@ -220,8 +225,8 @@ class Pair:
             )
 
     def sample(self, traced, bare):
-        """Samples both processes, so that both pay for the sampler."""
-        # Without --nonblocking, py-spy would stop the process at each sample. Each stop
+        """Runs py-spy on both processes, so that both pay for the sampler."""
+        # Without --nonblocking, py-spy would stop the process for each sample. Each stop
         # would cost the process CPU time.
         for name, child in (("raw", traced), ("raw of the other", bare)):
             self.beside_it(
@@ -245,7 +250,7 @@ class Pair:
             )
 
     def leave_alone(self):
-        """Ends the viewers and the samplers, so that they write their results."""
+        """Ends the viewers and py-spy, so that they write their results."""
         for each in self.beside:
             each.send_signal(signal.SIGINT)
         for each in self.beside:
@@ -259,7 +264,7 @@ class Pair:
 
 
 def take_turns(job, settings, options):
-    """Does one run, and returns its two halves."""
+    """Runs one run, and returns the results of its two halves."""
     with Pair(job, settings) as pair:
         for child in pair.children:
             child.turn()
@@ -272,8 +277,8 @@ def take_turns(job, settings, options):
 
 
 def half(pair, traced, bare, options):
-    """Returns the CPU times of both processes, during the warm-up and after the warm-up,
-    and the viewer's snapshots."""
+    """Returns the CPU times of both processes, once for the warm-up and once for the time
+    after it, and the viewer's snapshots."""
     start = traced.do("start")[0]
     pair.watch(traced)
     early, _ = turns_of(traced, bare, options.warm)
@@ -294,9 +299,9 @@ def half(pair, traced, bare, options):
 
 
 def turns_of(traced, bare, seconds):
-    """Returns [(CPU s untraced before, traced, untraced after)] of the turns, and the
-    time for which the traced process has worked. The traced process has worked for
-    `seconds` or slightly longer."""
+    """Returns [(CPU s untraced before, traced, untraced after)] for the traced turns, and
+    the time for which the traced process has worked. This time is `seconds`, or slightly
+    longer."""
     turns, worked = [], 0.0
     before = bare.turn()[0]
     while worked < seconds:
@@ -320,7 +325,8 @@ FRAME = re.compile(r"(.*) \((.*):(\d+)\)")
 
 
 def samples(folder):
-    """Returns {(file, line, name): number of samples with this frame innermost}."""
+    """Returns {(file, line, name): number of samples in which this frame is the
+    innermost}."""
     path, counts = os.path.join(folder, "raw"), collections.Counter()
     if not os.path.exists(path):
         return counts
@@ -335,7 +341,7 @@ def samples(folder):
     return counts
 
 
-# --- What the viewer saw ----------------------------------------------------------------
+# --- Results of the viewer and of py-spy --------------------------------------
 
 
 def ours(seen):
@@ -356,9 +362,9 @@ def ours(seen):
 
 
 def shares(counts):
-    """Returns {(file, line, bare name): part of all samples}. Functions that end a turn
-    are left out. While these functions wait for a CPU, an observer that does not ask the
-    kernel takes them for running."""
+    """Returns {(file, line, bare name): fraction of all samples}. Functions that run at the
+    end of a turn are left out. While these functions wait for a CPU, a sampler that does
+    not ask the kernel takes them for running."""
     work = {key: count for key, count in counts.items() if key[0] not in TURNING}
     whole, parts = sum(work.values()), collections.Counter()
     for (file, line, name), count in work.items():
@@ -367,25 +373,25 @@ def shares(counts):
 
 
 def shares_off(theirs, own):
-    """Returns the largest difference between our shares and the foreign sampler's shares,
-    for the five functions with the largest foreign shares."""
+    """Returns the largest difference between Ocular's shares and py-spy's shares, over the
+    five functions with the largest shares in py-spy."""
     theirs, own = shares(theirs), shares(own)
     top = sorted(theirs, key=theirs.get, reverse=True)[:TOP]
     return max((abs(theirs[key] - own[key]) for key in top), default=math.nan)
 
 
 def oldest(seen):
-    """Returns the longest time for which a function's cycles did not change although
+    """Returns the longest time for which the cycles of a function did not change, although
     the function ran and was called at least once a second."""
     grown, worst = {}, 0.0
     for look in seen:
         now = look["uptime_s"]
         for row in look["functions"]:
-            # If a function always calls a dark function, only its totals grow, and its
-            # own part comes from samples (avg_estimated).
+            # If a function always calls a dark function, only its totals grow, and its own
+            # time comes from samples (avg_estimated).
             cycles = (row["self_cycles"] or 0) + (row["total_cycles"] or 0)
-            # The time since the start is used, because the share of the window stays
-            # above 0 for seconds after the function has ended.
+            # The share since the start is used, because the share of the window stays above
+            # 0 for seconds after a function has ended.
             ran = (row["run_share"] or 0) * now
             at, before, then = grown.get(row["id"], (now, -1, 0))
             if cycles > before:
@@ -401,8 +407,8 @@ def span(seen):
 
 
 def reported(seen, since):
-    """Returns the mean overhead that the viewer got for the time after the uptime
-    `since` (s)."""
+    """Returns the mean overhead that the viewer got, over the time after the uptime `since`
+    (s)."""
     return mean(
         math.nan if look["overhead"]["measured"] is None else look["overhead"]["measured"]
         for look in seen
@@ -430,7 +436,7 @@ def job_of(name):
 
 
 def settings_of(budget, options):
-    """Returns the settings of start_tracing(), or None if it is not called."""
+    """Returns the settings for start_tracing(), or None if nothing is traced."""
     return {"overhead_budget": budget, "perfetto": options.timeline} if budget else None
 
 
@@ -446,12 +452,12 @@ def measure(name, options):
 
 
 def left_behind(job, settings, options):
-    """Compares two processes. Returns two logarithms. The logarithms say how much more
-    expensive one process is while it is traced and after it was traced, relative to the
-    time before."""
+    """Computes how much more expensive one of two processes is than the other. Returns two
+    logarithms of ratios. The first is for the time while the process is traced, the second
+    for the time after it. Both are relative to the time before."""
     with Pair(job, settings) as pair:
         first, second = pair.children
-        # the processes get their own pages in these turns
+        # in these turns, the processes get memory pages of their own
         for child in (first, second, first, second):
             child.turn()
 
@@ -473,7 +479,7 @@ def show_left(name, options):
     job = job_of(name)
     for budget in options.budgets:
         settings = settings_of(budget, options)
-        # If the machine changes its speed all the time, a pair's ratio is unknown.
+        # If the machine changes its speed all the time, the ratio of a pair is not known.
         pairs = [
             pair
             for pair in (left_behind(job, settings, options) for _ in range(options.rounds))
@@ -494,7 +500,7 @@ def show_left(name, options):
 
 def deviation(values):
     """Returns the standard deviation, or NaN if a value is NaN. Up to 3.12
-    statistics.stdev() raises an error at NaN."""
+    statistics.stdev() raises an error if a value is NaN."""
     return math.nan if math.isnan(sum(values)) else statistics.stdev(values)
 
 
@@ -505,23 +511,23 @@ def mean(values):
 
 
 def logs_of(turns):
-    """Returns the logarithms of the ratios of traced to untraced turns. Each traced turn is
-    in two of the ratios."""
+    """Returns the logarithms of the ratios of traced turns to untraced turns. Each traced
+    turn is in two of these ratios."""
     return [
         math.log(spent / bare) for before, spent, after in turns for bare in (before, after)
     ]
 
 
 def ratio_of_all(turns):
-    """Returns the ratio over all neighbours. On a steady machine the difference to
-    ratio_of() comes from Ocular."""
+    """Returns the ratio over all pairs of turns, without leaving any out. On a steady
+    machine the difference between this ratio and ratio_of() is caused by Ocular."""
     return math.exp(statistics.fmean(logs_of(turns)))
 
 
 def ratio_of(turns):
-    """Returns the ratio of traced to untraced, its error (one sigma), and the part of the
-    neighbours that were compared. Also returns by how many sigmas the expensive turns
-    outnumber the cheap turns among the other neighbours."""
+    """Returns the ratio of traced to untraced, its error (one sigma), and the fraction of
+    the pairs of turns that were compared. For the pairs that were left out, also returns by
+    how many sigmas the expensive turns outnumber the cheap turns."""
     logs = logs_of(turns)
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]
@@ -539,7 +545,7 @@ def ratio_of(turns):
 
 
 def figures(halves, options):
-    """Returns the figures of the halves of one run or of several runs."""
+    """Returns the figures for the halves of one run or of several runs."""
     ratios, sigmas, kept, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
     # the viewer's snapshots after the warm-up
     steady = 2 * options.warm
@@ -550,11 +556,11 @@ def figures(halves, options):
         if watched and one["samples"]:
             theirs.update(one["samples"])
             own.update(ours(looked))
-    # The difference between the two processes raises the ratio of one half and lowers
-    # the ratio of the other.
+    # The difference between the two processes makes the ratio of one half larger and the
+    # ratio of the other half smaller.
     ratio = math.prod(ratios) ** (1 / len(ratios))
-    # The turns of one pair of processes are more alike than the turns of several pairs. The
-    # memory of each pair has other addresses.
+    # The turns within one pair of processes are more alike than the turns of several pairs
+    # of processes, because the memory of each pair of processes has other addresses.
     rounds = [
         math.log(first * second) / 2 for first, second in zip(ratios[::2], ratios[1::2])
     ]
@@ -568,7 +574,7 @@ def figures(halves, options):
         ),
         "kept": mean(kept),
         "bursts": sum(bursts) / math.sqrt(len(bursts)),
-        # part of the CPU time that the program used without us, as in `reported`
+        # a fraction of the CPU time that the program uses without Ocular, as in `reported`
         "measured": ratio - 1,
         "all": math.prod(ratio_of_all(one["turns"]) for one in halves) ** (1 / len(halves))
         - 1,
@@ -598,18 +604,18 @@ def misses(budget, row):
     if budget and not (row["oldest"] <= AGE and row["oldest"] <= row["span"] / 2):
         found.append("MISS age")
     if budget and math.isnan(row["off"]):
-        found.append("MISS top 5")  # the foreign sampler has no samples
+        found.append("MISS top 5")  # py-spy has no samples
     if row["bursts"] > 3:
         found.append("MISS bursts")
-    # If the error is as large as the tolerance, nothing is known.
+    # If the error of a figure is as large as the tolerance, the figure says nothing.
     if found and not row["sigma"] <= KNOWN:
         found.append("(noise)")
     return " ".join(found) or "ok"
 
 
 def record(name, budget, row):
-    """Records the figures for `make figures`. The error of the reported overhead counts
-    in both directions."""
+    """Records the figures for `make figures`. For the reported overhead, an error in either
+    direction counts."""
 
     def note(what, value, *args, **options):
         figure(f"budget/{name}/{100 * budget:g}/{what}", value, *args, **options)
@@ -729,7 +735,7 @@ def main(arguments):
         with open(options.json, "w") as file:
             json.dump(found, file, indent=1)
     rows = list(itertools.chain.from_iterable(each.items() for each in found.values()))
-    # includes the benchmarks that FAILED
+    # this number includes the benchmarks that FAILED
     whole = len(options.benchmarks) * len(options.budgets)
     good = sum(misses(*row) == "ok" for row in rows)
     print(

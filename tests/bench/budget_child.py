@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Runs one benchmark for budget.py. In its first form it prints a number of loops. In
-its second form it forks into two processes that do the same work in turns and are
-traced in turns. Each process reads lines with the orders "go", "start" and "stop". The
-answer has the process's CPU time since it began to work (s), and the length of its last
-turn (s).
+"""Runs one benchmark for budget.py. In the first of the forms below, it prints a number of
+loops. In the second form, it forks into two processes that do the same work alternately,
+and are traced alternately. Each of these processes reads lines with the orders "go",
+"start" and "stop". The answer to an order has the process's CPU time since it began to work
+(s), and the length of its last turn (s).
 
     budget_child.py {"script", "args", "seconds"}
     budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
-Without "chunk" the program prints how many loops of the benchmark fill `seconds`. Without
-"settings" nothing is traced. FD and FD are the sockets of the two processes. Both processes
-are forked from one process. Two processes that were started in the same way differ by some
-hundredths as long as they live, because their memory has different addresses. Forked
-processes differ only by one or two hundredths."""
+In the first form (without "chunk") the program prints how many loops of the benchmark take
+`seconds`. Without "settings" nothing is traced. FD and FD are the sockets for the orders to
+the two processes. Both processes are forked from one process, for this reason: two
+processes that were started in the same way differ by some per cent as long as they live,
+because their memory has different addresses. Forked processes differ only by one or two per
+cent."""
 
 import ctypes
 import json
@@ -39,7 +40,7 @@ def cpu():
 def load(script, args):
     sys.argv = [script, *args]
     sys.path.insert(0, os.path.dirname(script))
-    # The benchmark still uses the names of the module that runpy makes, so these names are
+    # The benchmark still uses the names in the module that runpy makes, so these names are
     # kept.
     pyperf.kept = runpy.run_path(script, run_name="__main__")
     return pyperf.benches
@@ -50,20 +51,21 @@ def run(benches, chunk):
         bench(loops)
 
 
-SMALL = range(16, 513, 16)  # the sizes in bytes for which obmalloc.c has separate pools
-POOL = 16384  # bytes of such a pool
+# the sizes of objects in bytes for which obmalloc.c has separate pools
+SMALL = range(16, 513, 16)
+POOL = 16384  # bytes of a pool of obmalloc.c
 
 
 def scatter(held):
-    """Keeps a random number of small objects, so that the objects of the work get other
-    addresses than in the turn before. The small objects take half a hundredth of each turn,
-    in both processes."""
+    """Keeps a random number of small objects, so that the objects of the benchmark get
+    other addresses than in the turn before. Making these small objects takes half a per
+    cent of each turn, in both processes."""
     held.clear()
     for size in SMALL:
         some = range(random.randrange(POOL // size))
         if size == 16:
             held += [object() for _ in some]
-        elif size == 32:  # CPython keeps a separate list of freed floats
+        elif size == 32:  # CPython keeps freed floats in a separate list
             held += [1 << 40 | each for each in some], [float(each) for each in some]
         else:
             held += [bytes(size - sys.getsizeof(b"")) for _ in some]
@@ -83,8 +85,8 @@ def loops_of(bench, seconds):
 
 
 def die_with_parent():
-    """Makes the kernel kill this process when its parent ends, because a stopped
-    process does not notice this."""
+    """Makes the kernel kill this process when its parent ends, because a process that is
+    stopped does not notice the end."""
     PR_SET_PDEATHSIG = 1  # value for prctl(2)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -120,11 +122,11 @@ def fork(benches, chunk, descriptor, others, settings):
     pid = os.fork()
     if pid == 0:
         die_with_parent()
-        # otherwise nobody would notice that the other process has ended
+        # without this, nobody would notice that the other process has ended
         for other in others:
             os.close(other)
-        # The line carries text in both directions, and each side waits for the other's
-        # line.
+        # Text goes through the socket in both directions, and each side waits for a line of
+        # the other side.
         with socket.socket(fileno=descriptor) as end, end.makefile("rw") as line:
             take_turns(benches, chunk, line, settings)
         os._exit(0)
@@ -141,7 +143,9 @@ def main(job, descriptors):
             )
         )
         return
-    for _ in range(3):  # CPython specialises the code, whether it will be traced or not
+    # CPython specialises the code in these loops, no matter whether the process will be
+    # traced
+    for _ in range(3):
         run(benches, job["chunk"])
     each = [
         fork(
@@ -155,7 +159,9 @@ def main(job, descriptors):
     ]
     for descriptor in descriptors:
         os.close(descriptor)
-    for pid in each:  # the children share pages with this process as long as it lives
+    # this process stays, because the children share memory pages with it as long as it
+    # lives
+    for pid in each:
         os.waitpid(pid, 0)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS='--only idle'` measures with callgrind how many instructions a
-program pays for serving while no viewer is connected."""
+"""`make bench ARGS='--only idle'` measures how many machine instructions a program pays for
+serving while no viewer is connected. It uses callgrind."""
 
 import os
 import re
@@ -19,10 +19,10 @@ FEW, MANY = 10, 100  # numbers of rounds
 
 
 def instructions(kind, name, rounds):
-    """Returns the instructions of a run. Python's own allocator is not used. With this
-    allocator a call costs a few instructions more or less, depending on the places of
-    objects in their pools. The difference is 0.2 % of a round, all in _PyObject_Free, and
-    every earlier allocation changes it."""
+    """Returns the machine instructions of a run. The run does not use Python's own
+    allocator. With Python's own allocator, a call takes a few instructions more or less,
+    depending on the addresses of objects in their pools. This difference is 0.2 % of a
+    round, all of it in _PyObject_Free, and every earlier allocation changes it."""
     with tempfile.TemporaryDirectory(prefix="oc-") as directory:
         done = subprocess.run(
             [

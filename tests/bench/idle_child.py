@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""idle.py runs this program under callgrind. The program runs a number of rounds of
-another program inside sorted(), in a process that serves or does not serve. Only a few
-modules are imported, because callgrind is slow."""
+"""idle.py runs this program under callgrind. It runs a number of rounds of another program
+inside sorted(), in a process that either serves or does not serve. Only a few modules are
+imported, because callgrind is slow."""
 
 import os
 import socket
@@ -28,8 +28,8 @@ def wait_for(condition, otherwise):
 
 
 def look(function, size):
-    """Connects a viewer, so that all hooks are set, and disconnects the viewer again. Ends
-    the process if no call was counted, because then no function was armed."""
+    """Connects a viewer, so that all hooks are installed, and disconnects the viewer again.
+    If no call was counted, no function was armed. Then this function ends the process."""
     ocular._GRACE_S = 0.1
     ocular.serve(perfetto=False, deinstrument_threshold=0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:

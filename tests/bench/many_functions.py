@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program of 5 000 functions for the budget's rows. All functions are called many
-times from the start, so functions that go dark first go dark at the same time."""
+"""A program with 5 000 functions, for the benchmark of the budget. All functions are called
+many times from the start, so they go dark at the same time."""
 
 import random
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Contains the programs that the benchmark runs. The programs are so small that every event
-is known, or they are generated at random."""
+"""Contains the programs that the benchmark runs. The programs are either so small that
+every event is known, or they are generated at random."""
 
 from types import SimpleNamespace
 
@@ -10,20 +10,21 @@ def leaf():
 
 
 def calls(count):
-    """leaf() has two events a round, which are enter and leave."""
+    """A round of leaf() has two events, enter and leave."""
     while count:
         count -= 1
         leaf()
 
 
 def loops(count):
-    """A round has two events: the branch of the condition and the jump back."""
+    """A round of this program has two events: the branch of the condition and the jump
+    back."""
     while count:
         count -= 1
 
 
 def steps(count):
-    """A round has about forty instructions, and few of these instructions can be
+    """A round of this program has about forty instructions, of which only few can be
     specialised."""
     x = 2.5
     while count:
@@ -45,7 +46,7 @@ def steps(count):
         [x]
 
 
-# --- Whole programs, for traced / untraced ------------------------------------
+# --- Whole programs, for the ratio of traced to untraced ----------------------
 
 
 class Vector:
@@ -107,9 +108,10 @@ def exception_heavy(size):
             pass
 
 
-# --- Functions that are made up ------------------------------------------------
+# --- Generated functions ------------------------------------------------------
 
-# Programs are made from these statements. Each statement contains a number.
+# Functions are generated from these statements. Each statement contains a number that
+# varies.
 STATEMENTS = (
     "x = table['k{}']",
     "s = 'a{}' + s[:3]",
@@ -131,7 +133,7 @@ STATEMENTS = (
 
 
 def made_up(count, draw):
-    """Returns `count` functions. Nearly all of the functions are different."""
+    """Returns `count` functions. Nearly all of these functions are different."""
     names = {
         "one": SimpleNamespace(**{f"v{n}": n for n in range(100)}),
         "table": {f"k{n}": n for n in range(100)},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS='--only timeline'` measures how large a timeline is in each format,
-and how fast it is written. The results are compared with viztracer, if the benchmarks'
-environment has it."""
+"""`make bench ARGS='--only timeline'` measures the size of a timeline in each format, and
+the speed of writing it. If the benchmarks' environment has viztracer, the results are
+compared with viztracer's."""
 
 import os
 import subprocess
@@ -14,11 +14,11 @@ BUILD = os.environ.get("OCULAR_BUILD", "build")
 WRITE = os.path.join(BUILD, "obj", "tests", "bench", "write_timeline")
 ENDINGS = ("json", "pftrace", "json.gz", "pftrace.gz")
 EVENTS = 5_000_000
-LONG = 20_000_000  # writing this many events takes no more memory
+LONG = 20_000_000  # writing this many events takes no more memory than writing fewer
 SPANS = 500_000
 MOST_MIB = 64
 
-# A span is a call. A call is two events in Ocular and one event in viztracer.
+# A *span* is a call. A call is two events in Ocular and one event in viztracer.
 VIZTRACER = """
 import os, sys, time
 from viztracer import VizTracer
@@ -85,7 +85,7 @@ def show():
             show_format(directory, ending, EVENTS // 5)
             show_format(directory, ending, EVENTS)
             show_format(directory, ending, EVENTS, "loops")
-        for ending in "json", "pftrace":  # the JSON file has 2.5 GB
+        for ending in "json", "pftrace":  # here the JSON file has 2.5 GB
             show_format(directory, ending, LONG)
         show_viztracer(directory)
     print(

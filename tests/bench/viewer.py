@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--viewer` measures what an open viewer costs the viewer's process and
-the traced process, and how quick the viewer is. The programs have 100, 1 000 and 10 000
-functions. A row that has a target is judged. If the row misses its target, the benchmark
-fails."""
+"""`make bench ARGS=--viewer` measures the cost of an open viewer in the viewer's process
+and in the traced process, and the speed of the viewer. The traced programs have 100, 1 000
+and 10 000 functions. A row that has a target is judged by it. If a row misses its target,
+the benchmark fails."""
 
 import argparse
 import contextlib
@@ -29,14 +29,14 @@ TOP = os.environ.get("OCULAR_TOP", "ocular-top")
 FIRST, KEY = "connecting to the first frame, ms", "a key to the screen, ms"
 VIEWER = "ocular-top at 1 Hz, % of a core"
 EACH_FURTHER = "each further viewer, % of a core"
-# The rows that begin with these words may have at most these values.
+# In rows that begin with these words, the numbers must not exceed these values.
 TARGETS = {FIRST: 50, KEY: 16, VIEWER: 1, EACH_FURTHER: 0.1}
-FURTHER = 20  # number of further viewers
+FURTHER = 20  # number of further viewers that are connected
 TRIES = 15
-# Each view has the keys that open the view from the main screen, and the keys that are
-# timed in the view. Each timed key changes the screen, even if the program does little. In
-# the flame view ? is used. This key leaves the view and comes back, because there may be no
-# frame to move to.
+# Each view has two lists: the keys that open it from the main screen, and the keys that are
+# timed in it. Each timed key changes the screen, even if the program does little. In the
+# flame view the key ? is used, which leaves the view and comes back, because there is
+# perhaps no other frame to select.
 VIEWS = {
     "main": (b"", (b"j", b"k", b"I", b"I") * 10),
     "annotate": (b"\r", (b"j", b"k") * 10),
@@ -88,8 +88,8 @@ def program(functions, threads):
 
 
 def cpu_s(pid, *names):
-    """Returns the CPU seconds of a process's threads. If names are given, only threads
-    of these names count."""
+    """Returns the CPU seconds of all threads of a process. If names are given, counts only
+    threads with these names."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):
@@ -98,7 +98,7 @@ def cpu_s(pid, *names):
     return total / 1e9
 
 
-# --- A terminal ---------------------------------------------------------------
+# --- A terminal for ocular-top ------------------------------------------------
 
 
 class Terminal:
@@ -113,7 +113,7 @@ class Terminal:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
 
     def read(self, seconds):
-        """Returns the output until a pause of 3 ms, or until this time is over. Also
+        """Returns the output until no more comes for 3 ms, or until this time is over. Also
         returns the time at which the output began."""
         data, began = b"", None
         end = time.monotonic() + seconds
@@ -126,8 +126,9 @@ class Terminal:
         return data, began
 
     def first_frame_ms(self):
-        """Returns the time from the start to the first frame. ocular-top is executed,
-        finds the process, connects, gets a snapshot and draws it."""
+        """Returns the time from the start of ocular-top to its first frame. In this time
+        ocular-top is executed, finds the process, connects, gets a snapshot and draws
+        it."""
         self.until(b"function_")
         return (time.monotonic() - self.started) * 1e3
 
@@ -141,9 +142,9 @@ class Terminal:
             pass
 
     def connecting_ms(self):
-        """Goes back to the list of processes. Returns the time that ocular-top takes from
-        the list to the first screen. In this time it connects, gets a snapshot and draws
-        the snapshot."""
+        """Presses the key that goes back to the list of processes. Then returns the time
+        that ocular-top takes from the list to the first frame. In this time it connects,
+        gets a snapshot and draws the snapshot."""
         self.settle()
         os.write(self.fd, b"p")
         self.until(b"which process")
@@ -157,7 +158,8 @@ class Terminal:
         opening, keys = VIEWS[view]
         if opening:
             os.write(self.fd, opening)
-            time.sleep(2.5)  # the data that the view asks for has arrived
+            # after this time, the data for which the view has asked has arrived
+            time.sleep(2.5)
         taken = [self.key_ms(key) for key in keys]
         if opening:
             os.write(self.fd, b"\x1b")
@@ -187,8 +189,8 @@ class Terminal:
 
 
 def first_snapshot_ms(path):
-    """Returns the time from connecting to the last byte of the first snapshot, and the
-    snapshot's size."""
+    """Returns the time from connecting to the last byte of the first snapshot, and the size
+    of the snapshot."""
     begin = time.monotonic()
     with client.Client(path) as viewer:
         while True:
@@ -199,7 +201,7 @@ def first_snapshot_ms(path):
 
 
 def process_share(pid, seconds, *names):
-    """Returns the CPU time of threads over the wall time."""
+    """Returns the CPU time of threads divided by the wall-clock time."""
     begin, before = time.monotonic(), cpu_s(pid, *names)
     time.sleep(seconds)
     return (cpu_s(pid, *names) - before) / (time.monotonic() - begin)
@@ -215,16 +217,16 @@ def read_all(viewers):
 
 
 def further_share(pid, path, seconds, further):
-    """Returns what a viewer at 1 Hz costs the traced process for building and sending
-    snapshots, and the cost of one more viewer. The cost of one more viewer is the mean of
-    `further` viewers that only read."""
+    """Returns the cost in the traced process for one viewer at 1 Hz, which is for building
+    and sending snapshots, and the cost for one more viewer. The cost for one more viewer is
+    the mean over `further` viewers that only read."""
     built = process_share(pid, seconds, "ocular-collect")
     sent = process_share(pid, seconds, "ocular-server")
     one = process_share(pid, seconds, *OURS)
     more = [client.Client(path) for _ in range(further)]
     reader = threading.Thread(target=read_all, args=(more,))
     reader.start()
-    time.sleep(3)  # until the viewers get the same rhythm
+    time.sleep(3)  # after this time, all viewers get their snapshots at the same moments
     many = process_share(pid, seconds, *OURS)
     for viewer in more:
         viewer.socket.shutdown(socket.SHUT_RDWR)
@@ -267,7 +269,7 @@ def measure(functions, options):
         },
         "CPU of ocular-top for a key, ms": pressed * 1e3,
         VIEWER: ours * 100,
-        # one snapshot is built per second
+        # the process builds one snapshot a second
         "building a snapshot, ms of CPU": built * 1e3,
         "encoding and sending it, ms of CPU": sent * 1e3,
         EACH_FURTHER: more * 100,
@@ -275,8 +277,8 @@ def measure(functions, options):
 
 
 def worst(times):
-    """Returns the longest time. If no answer came, the time is NaN and counts as the
-    worst."""
+    """Returns the longest time. If no answer came, the longest time is NaN, which counts as
+    the worst."""
     return float("nan") if any(map(math.isnan, times)) else max(times)
 
 
@@ -291,12 +293,12 @@ def record(functions, row):
 
 
 def verdict(name, values):
-    """Compares a row's numbers with their target. Returns "", "ok" or "MISS" with the
-    target."""
+    """Compares the numbers of a row with the row's target. Returns "", or "ok" or "MISS"
+    together with the target."""
     limit = next((TARGETS[start] for start in TARGETS if name.startswith(start)), None)
     if limit is None:
         return ""
-    held = all(value <= limit for value in values)  # NaN is a miss
+    held = all(value <= limit for value in values)  # if a value is NaN, the row is a miss
     return f"{limit:>7g}  {'ok' if held else 'MISS'}"
 
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Measures how fast a timeline is written in each format, and how large it
-// becomes. The timeline is synthetic and has one thread, with nested calls, and
-// a loop event for every four calls. bench.py starts it. write_timeline FILE
-// EVENTS prints bytes, events, CPU seconds, and the peak of resident memory in
-// MiB before and after.
+// Measures the speed of writing a timeline in each format, and the size of its
+// file. The timeline is made up. It has one thread with nested calls, and a
+// loop event for every four calls. bench.py starts this program. write_timeline
+// FILE EVENTS prints bytes, events, CPU seconds, and the peak of resident
+// memory in MiB before and after.
 #include "formats/perfetto.h"
 #include "ipc/base/now.h"
 #include "tests/formats/frozen.h"
@@ -15,7 +15,7 @@
 #include <time.h>
 
 #define FUNCTIONS 200
-#define HOT 20 // number of functions that have nine of ten calls
+#define HOT 20 // number of functions to which nine of ten calls go
 
 static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 {
@@ -33,7 +33,7 @@ static uint64_t now = 1000000;
 
 static void put(enum EventKind kind, uint64_t what)
 {
-    now += 100 + random_u64() % 300; // ticks; there are 2.5 ticks in a ns
+    now += 100 + random_u64() % 300; // ticks; a ns has 2.5 ticks
     Ring_push(ring, now, kind, what);
 }
 

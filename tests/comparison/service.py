@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Runs the program on which docs/comparison.md compares profilers. One thread works in
-rounds of parts, and the share of each part is known. Another thread sleeps.
+"""The program on which docs/comparison.md compares profilers. One thread runs a loop over
+several functions, and the share of each function is known. Another thread sleeps.
 
-service.py [--rounds N] [--truth FILE] writes the true shares by its own clocks, every
-five seconds and at the end of the last round (to stderr by default)."""
+service.py [--rounds N] [--truth FILE] measures the true shares by its own clocks, and
+writes them every five seconds and at the end of the last round (to stderr by default)."""
 
 import argparse
 import json
@@ -58,9 +58,10 @@ def keep(store, n):
 
 
 class Truth:
-    """Holds the time of each part, in the last five seconds and since the start. The time
-    is wall time. If a thread asked for its CPU time, the kernel might then give the CPU to
-    another thread, and samplers would find the thread at this call too often."""
+    """The times of each function, in the last five seconds and since the start. These are
+    wall-clock times. If a thread asked for its CPU time, the kernel might give the CPU to
+    another thread at this moment, and samplers would find the thread at this call too
+    often."""
 
     def __init__(self, file):
         self.file = file

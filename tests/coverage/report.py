@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ends `make coverage`. Sums up what gcov and coverage.py have counted. Prints a table by
-folder, and lists the files of which less than 70 % has run.
+"""The last program of `make coverage`. Adds up the lines that gcov and coverage.py have
+counted. Prints a table by folder, and lists the files of which less than 70 % of the lines
+have run.
     report.py DIRECTORY...      folders with the .gcda files
 """
 
@@ -19,8 +20,8 @@ LOW = 70  # percentage
 
 
 def c_lines(directories):
-    """Returns {file: {line: true if the line has run}}. The lines of an object without
-    a .gcda file have not run."""
+    """Returns {file: {line: true if the line has run}}. If an object has no .gcda file, its
+    lines have not run."""
     found = defaultdict(lambda: defaultdict(bool))
     notes = [note for where in directories for note in Path(where).rglob("*.gcno")]
     for note in notes:
@@ -40,8 +41,8 @@ def c_lines(directories):
 
 
 def python_lines():
-    """Returns the lines of the Python package in the same form. The demo does not count,
-    because it is only a program to be traced."""
+    """Returns the lines of the Python package as {file: {line: true if the line has run}}.
+    The demo does not count, because it is only a program for tracing."""
     measured = coverage.Coverage(config_file=os.environ["COVERAGE_PROCESS_START"])
     measured.combine()
     found = {}
@@ -76,8 +77,8 @@ def main():
 
 
 def spans(numbers):
-    """Returns line numbers as ranges. For example, 1 2 3 7 becomes "1-3", "7". Lines
-    without code do not interrupt a range."""
+    """Returns line numbers as ranges. For example, 1 2 3 7 becomes "1-3", "7". A range may
+    contain lines without code."""
     begin = before = None
     for number in [*numbers, None]:
         if begin is not None and (number is None or number > before + 1):

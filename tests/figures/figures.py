@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make figures` runs everything whose result is a measured figure. `make figures` compares
-each figure with its baseline (a value and a spread in baseline.json), and prints a table.
-The exit status is 1 only if a figure is worse than its baseline by more than the spread, or
-if an instrument failed."""
+"""`make figures` runs all programs and tests whose results are measured figures. `make
+figures` compares each figure with its baseline (a value and a spread in baseline.json), and
+prints a table. The exit status is 1 only if a figure is worse than its baseline by more
+than the spread, or if a measuring program failed."""
 
 import argparse
 import datetime
@@ -20,10 +20,10 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 BASELINE = HERE / "baseline.json"
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-# If two values of a figure differ by less than this, the difference means nothing.
-LEAST_SPREAD = 0.05  # part of the value
-WIDER = 1.5  # the spread is this many times the largest deviation that was recorded
-UNKNOWN = 0.5  # spread of a figure that was recorded once, as a part of the value
+# If two values of a figure differ by less than this fraction, the difference means nothing.
+LEAST_SPREAD = 0.05
+WIDER = 1.5  # the spread is the largest deviation that was recorded, times this factor
+UNKNOWN = 0.5  # spread of a figure that was recorded only once, as a fraction of the value
 
 
 def rig(path, *arguments):
@@ -86,7 +86,7 @@ def stress():
     return rig("stress/stress.py", "--seconds", "60")
 
 
-# {name: (approximate seconds, function that returns the command)}
+# {name of a measuring program: (approximate seconds, function that returns its command)}
 INSTRUMENTS = {
     "tests": (600, measured_tests),
     "accuracy": (60, accuracy),
@@ -101,12 +101,11 @@ INSTRUMENTS = {
 }
 
 
-# --- Running ------------------------------------------------------------------------------
+# --- Running the programs -----------------------------------------------------
 
 
 def run(name, folder):
-    """Runs an instrument. Returns the instrument's figures, and True if the instrument did
-    not fail."""
+    """Runs a measuring program. Returns its figures, and True if it did not fail."""
     path, log = folder / f"{name}.jsonl", folder / f"{name}.log"
     path.unlink(missing_ok=True)
     _, command = INSTRUMENTS[name]
@@ -144,7 +143,8 @@ def load(path=BASELINE):
 
 
 def save(baseline, path=BASELINE):
-    """Each figure is on one line, so that a change of a figure is a change of one line."""
+    """Each figure is on a line of its own, so that a diff shows a changed figure as one
+    changed line."""
     words = []
     for version, part in sorted(baseline.items()):
         rows = [
@@ -164,8 +164,8 @@ def significant(number):
 
 
 def row_of(values, known_spread=None):
-    """Returns the baseline's row of a figure that was measured several times, or None if
-    the figure has no value."""
+    """Returns the row in the baseline for a figure that was measured several times, or None
+    if the figure has no value."""
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return None
@@ -191,19 +191,20 @@ def machine():
     )
 
 
-# --- The verdict --------------------------------------------------------------------------
+# --- The comparison with the baseline -----------------------------------------
 
 
 def badness(figure, value):
-    """Returns the distance from the best value. A larger distance is worse."""
+    """Returns the distance of a value from the best value. The larger this distance, the
+    worse the figure."""
     if figure["better"] == "nearer":
         return abs(value - figure["goal"])
     return value if figure["better"] == "lower" else -value
 
 
 def verdict(figure, row):
-    """Returns "better", "worse", "same", "new" or "lost". A lost figure had a value in the
-    baseline and has none now."""
+    """Returns "better", "worse", "same", "new" or "lost". "lost" means that the figure had
+    a value in the baseline, and has none now."""
     if row is None:
         return "new"
     if math.isnan(figure["value"]):
@@ -218,8 +219,8 @@ BAD = ("worse", "lost", "missing")
 
 
 def compare(figures, rows, whole):
-    """Returns [(name, verdict, figure, row)]. `whole` is true if every instrument ran,
-    so that figures of the baseline may be missing."""
+    """Returns [(name, verdict, figure, row)]. `whole` is true if every measuring program
+    ran. Then a figure of the baseline that is missing counts as lost."""
     table = [
         (name, verdict(figure, rows.get(name)), figure, rows.get(name))
         for name, figure in sorted(figures.items())

@@ -4,7 +4,8 @@ of a core.
 
 known.py KNOWN RUNNING serve|trace
 
-Each function is called once after tracing has begun. The program then prints "ready"."""
+Each of the known functions is called once after tracing has begun. Then the program prints
+"ready"."""
 
 import sys
 import time
@@ -23,7 +24,7 @@ def f{0}(count):
 """
 MODULE = 500  # functions per module
 TURN_S = 0.01
-BUSY_S = 0.0025  # seconds of CPU time in each turn
+BUSY_S = 0.0025  # seconds of CPU time in each turn of the loop
 
 
 def make(count):

@@ -11,20 +11,20 @@ BETTER = ("lower", "higher", "nearer")
 
 
 def recording():
-    """Returns True if `make figures` runs this program. A missed target is then only a
-    figure, and does not change the exit status."""
+    """Returns True if `make figures` has started this program. In this case a missed target
+    is only a figure, and does not change the exit status."""
     return bool(os.environ.get("OCULAR_FIGURES"))
 
 
 def figure(name, value, better="lower", unit="", goal=None, spread=None):
-    """Appends one figure to the file $OCULAR_FIGURES. Does nothing if the variable is
-    not set.
+    """Appends one figure to the file that $OCULAR_FIGURES names. Does nothing if the
+    variable is not set.
 
-    `name` is unique and begins with the instrument ("bench/call"). `value` is a number,
-    NaN, or None if nothing could be measured. `better` is the direction of an improvement.
-    "nearer" means nearer to `goal`. `unit` is shown in the table. `spread` is the
-    difference between two runs, if this difference is known. Otherwise the baseline uses
-    the spread that it has seen.
+    `name` is unique, and begins with the name of the measuring program ("bench/call").
+    `value` is a number, NaN, or None if nothing could be measured. `better` is the
+    direction of an improvement. "nearer" means nearer to `goal`. The table shows `unit`
+    after the value. `spread` is the difference between two runs, if it is known. If it is
+    not given, the baseline uses the spread of earlier runs.
     """
     assert better in BETTER and (better == "nearer") == (goal is not None), (better, goal)
     path = os.environ.get("OCULAR_FIGURES")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Contains services that count their own calls, and the services' client, for
-test_services.py. The interpreter of $OCULAR_BENCHMARKS runs the services. Each service has
-the same six functions.
+"""Contains services that count their own calls, and the client of these services, for
+test_services.py. The interpreter of $OCULAR_BENCHMARKS runs them. Each service has the same
+six functions.
 
     uvicorn services:fastapi               serves HTTP; GET /truth returns the counts.
     gunicorn services:django               serves HTTP in the same way.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Replaces pyperf when a benchmark of pyperformance is loaded. Keeps the benchmarks
-that pyperf would have run, as functions of a number of loops."""
+"""Replaces the package pyperf when a benchmark of pyperformance is loaded. Keeps the
+benchmarks that pyperf would have run, as functions that take a number of loops."""
 
 import argparse
 import asyncio
 from time import perf_counter  # noqa: F401  (the benchmarks take it from here)
 
-benches = []  # the benchmarks, as functions of a number of loops
+benches = []  # the benchmarks, as functions that take a number of loops
 
 
 def python_implementation():
