@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Makes random numbers that are the same at each run, by Marsaglia's
-// xorshift64. Each test program has its own sequence.
+// Makes random numbers by Marsaglia's xorshift64. They are the same in each
+// run. Each test program has a sequence of its own.
 #ifndef OCULAR_TESTS_RANDOM_H
 #define OCULAR_TESTS_RANDOM_H
 
 #include <stdint.h>
 
-static uint64_t seed = 0x9e3779b97f4a7c15; // may have any value except 0
+static uint64_t seed = 0x9e3779b97f4a7c15; // the seed can be any value except 0
 
 static inline uint64_t random_u64(void)
 {

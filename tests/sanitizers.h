@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Some tests depend on the sanitizer with which they are built, or on valgrind.
-// This file says which of these tools is in use.
+// Some tests behave differently under a sanitizer or under valgrind. This file
+// says which of these tools is in use.
 #ifndef OCULAR_TESTS_SANITIZERS_H
 #define OCULAR_TESTS_SANITIZERS_H
 
 #include <stdlib.h>
 
-// Tests/run_units sets this variable.
+// Tests/run_units sets this environment variable.
 #define UNDER_VALGRIND (getenv("UNDER_VALGRIND") != NULL)
 
 #ifndef __has_feature
@@ -29,13 +29,13 @@
 // sanitizer finds errors in few rounds.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
-// This macro decides at run time, and returns a tenth under valgrind as well.
+// This macro decides at run time, so it returns a tenth under valgrind as well.
 #define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
 
-// At a fork, another thread may hold a lock of the sanitizer (in its allocator
-// or its list of threads). The sanitizer's lock stays locked in the child, and
-// the child hangs at its next malloc or thread. So no other thread may work
-// during a fork under a sanitizer.
+// At a fork, another thread can hold a lock of the sanitizer (in its allocator
+// or its list of threads). This lock stays locked in the child, and the child
+// hangs at its next malloc or at its next thread. So under a sanitizer no other
+// thread may work during a fork.
 #define FORKS_ALONE (UNDER_ASAN || UNDER_TSAN)
 
 #endif

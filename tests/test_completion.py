@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests what bash, zsh and fish offer with the files of docs/completion/. The shells
-themselves are asked, and must print nothing else. If a shell is not installed, its
-tests are skipped."""
+"""Tests the words that bash, zsh and fish offer with the files in docs/completion/. The
+tests ask the shells themselves. A shell must print nothing else than these words. If a
+shell is not installed, its tests are skipped."""
 
 import contextlib
 import fcntl
@@ -27,7 +27,8 @@ def needs(shell):
 
 
 def on_a_terminal(command, text="", **environment):
-    """Runs a shell on its own terminal, types the text, and waits until the shell ends."""
+    """Runs a shell on a separate terminal, types the text, and waits until the shell
+    ends."""
     ours, its = pty.openpty()
     with subprocess.Popen(
         command,
@@ -53,7 +54,7 @@ def on_a_terminal(command, text="", **environment):
     assert shell.returncode == 0, printed
 
 
-# --- What each shell offers for the last word of a line --------------------------
+# --- The words that each shell offers for the last word of a line -------------
 
 BASH = """
 . "$1" || exit
@@ -80,9 +81,9 @@ def in_bash(folder, *lines, **more):
         yield done.stdout.splitlines()
 
 
-# All completion functions add words by compadd. With -O, -A or -D compadd adds no words.
-# This code runs when the first line begins. So no text needs to be typed, because typed
-# text could come too early.
+# All completion functions of zsh add words by compadd. With -O, -A or -D compadd adds no
+# words. This code runs when the shell begins to read its first line. So the test need not
+# type a text, which could come too early.
 ZSH = """
 cd $FOLDER
 fpath=($COMPLETION/zsh $fpath)
@@ -156,8 +157,8 @@ every_shell = pytest.mark.parametrize("shell", SHELLS)
 @every_shell
 @pytest.mark.parametrize("program", OPTIONS)
 def test_each_option_is_offered(tmp_path, program, shell):
-    """After "-" zsh leaves out some words, so the test joins the words that are offered
-    after "-" and after "--"."""
+    """After "-" zsh leaves out some of the words. So the test joins the words after "-" and
+    the words after "--"."""
     needs(shell)
     short, long = SHELLS[shell](tmp_path, f"{program} -", f"{program} --")
     known = OPTIONS[program]()
@@ -165,7 +166,7 @@ def test_each_option_is_offered(tmp_path, program, shell):
     assert known == set(short) | set(long)
 
 
-# LINES maps each line to the words that are offered in a folder with FILES.
+# {line: the words that a shell offers for it in a folder with FILES}
 FILES = ("serial.json", "service.py")
 LINES = {
     "ocular --mode ": "adaptive precise",
@@ -210,7 +211,7 @@ def test_what_is_offered(folder, shell):
     }
 
 
-# At places at which none of our words fits, bash itself offers these file names.
+# If none of Ocular's words fits, bash itself offers these file names.
 NAMES = {
     "ocular --output serv": "service.py",
     "ocular --output=seri": "serial.json",
@@ -224,7 +225,7 @@ NAMES = {
 
 
 def typed_in_bash(folder, *lines):
-    """Returns the last word as a Tab completes it."""
+    """Returns the last word after Tab has completed it."""
     with tempfile.TemporaryDirectory() as scratch:
         rc, said, errors = (Path(scratch, name) for name in ("rc", "said", "errors"))
         keep = f'bind -x \'"\\C-g": echo "$READLINE_LINE" >>{said}; READLINE_LINE=\''
@@ -232,7 +233,7 @@ def typed_in_bash(folder, *lines):
         rc.write_text(f"{sources}\n{keep}\ncd {folder}\nexec 2>{errors}\n")
         text = "".join(f"{line}\t\x07" for line in lines) + "exit\n"
         on_a_terminal(["bash", "--rcfile", rc, "-i"], text, HISTFILE="")
-        # readline echoes the typed text to stderr.
+        # readline writes the text that is typed to stderr.
         assert "bash:" not in errors.read_text()
         return [line.split()[-1].rpartition("=")[2] for line in said.open()]
 
@@ -250,7 +251,7 @@ def test_names_of_files(folder, shell):
 @every_shell
 def test_processes(tmp_path, shell):
     """The shells offer the Python processes after the words `attach` and `detach`. zsh and
-    fish also offer them after --pid."""
+    fish also offer these processes after --pid."""
     needs(shell)
     if not shutil.which("find"):
         pytest.skip("no find")

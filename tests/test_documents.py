@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Manual pages, completion, the help and docs/ agree with the sources about options,
-columns, settings and messages. tests/e2e/test_examples.py runs the examples, and
+"""The manual pages, the completion, the help and docs/ agree with the sources about
+options, columns, settings and messages. tests/e2e/test_examples.py runs the examples, and
 tests/test_completion.py tests the shells."""
 
 import inspect
@@ -35,7 +35,7 @@ def options_of_ocular():
 
 
 def options_of_top():
-    """Returns the options in the table from which getopt_long() gets its options."""
+    """Returns the options in the table that getopt_long() uses."""
     rows = re.findall(
         r"\{\"([\w-]+)\", (?:'(\w)'|0), (?:true|false), ", text_of("tui/app/options.c")
     )
@@ -53,7 +53,8 @@ both = pytest.mark.parametrize("program", OPTIONS)
 
 
 def in_manual(program):
-    """Returns the options that have a paragraph, from the line after each .TP."""
+    """Returns the options that have a paragraph in the manual page. Each option is in the
+    line after .TP."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     terms = re.findall(r"^\.TP\n(.*)$", page, re.M)
     return {option for term in terms for option in OPTION.findall(term.replace('"', " "))}
@@ -66,8 +67,7 @@ def in_bash(program):
 
 
 def in_zsh(program):
-    """Returns the words that stand before the "[" of an explanation. These words are the
-    options."""
+    """Returns the words before the "[" of an explanation. These words are options."""
     text = text_of(f"docs/completion/zsh/_{program}").split("case $state")[0]
     specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
     return {option for spec in specs for option in OPTION.findall(spec)}
@@ -94,8 +94,8 @@ def test_all_options_are_there_and_no_other(program, where):
 
 @pytest.mark.parametrize("program", OPTIONS)
 def test_a_manual_names_no_option_that_is_not_there(program):
-    """A manual page names only options that exist. The page may also name options of
-    another program and of python."""
+    """A manual page names only options that exist. The page may also name options of other
+    programs and of python."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
     assert named <= options_of_ocular() | options_of_top() | options_of_convert()
@@ -112,7 +112,7 @@ def test_defaults_in_the_manual():
 
 @both
 def test_variables_in_the_manual(program):
-    """A source file reads each environment variable that the manual explains."""
+    """Each environment variable that a manual page explains is read by a source file."""
     part = text_of(f"docs/man/{program}.1").split(".SH ENVIRONMENT")[1].split(".SH")[0]
     terms = " ".join(re.findall(r"^\.TP\n(.*)$", part, re.M))
     named = re.findall("[A-Z_]{4,}", terms)
@@ -127,7 +127,7 @@ def columns():
 
 
 def test_columns_by_name():
-    """Each list of the words that --sort accepts is complete."""
+    """Every list of the words that --sort accepts is complete."""
     names = columns()
     assert len(names) > 10
     page = text_of("docs/man/ocular-top.1")
@@ -185,12 +185,13 @@ def test_the_help_fits_a_screen(program):
 
 
 def titles(name):
-    """Returns the titles of the columns in a table in C, in their order."""
+    """Returns the titles of columns in a table of a C source, in their order."""
     return re.findall(r'^ +\[\w+\] =\s+\{\.title =\s+"(.*?)"', text_of(name), re.M)
 
 
 def test_each_column_has_its_paragraph():
-    """The paragraphs have the order of the screen and the names that --sort accepts."""
+    """The paragraphs come in the order of the columns on the screen, with the names that
+    --sort accepts."""
     text = text_of("docs/metrics.md")
     main, threads = re.split(r"^## .*$", text, flags=re.M)[1:3]
     found = re.findall(r"^\*\*(.*?)\*\* \(`(.*?)`\): ", main, re.M)
@@ -205,7 +206,7 @@ def test_each_column_says_how_sure_it_is():
     main = re.split(r"^## .*$", text_of("docs/metrics.md"), flags=re.M)[1]
     for paragraph in main.strip().split("\n\n"):
         name = paragraph.split("**")[1]
-        # same paragraph as the column above; CPython's name
+        # P99 and TOTAL have the precision of the column above; FUNCTION is CPython's name
         if name not in ("P99", "TOTAL", "FUNCTION"):
             assert re.search("ounted|sampled|exact|`python/hooks/", paragraph), name
 
@@ -214,7 +215,7 @@ def test_each_column_says_how_sure_it_is():
 
 
 def test_settings_in_usage():
-    """The table has the default of each option, and lists all options."""
+    """The table has the default value of each option, and lists all options."""
     parameters = inspect.signature(ocular.start_tracing).parameters
     rows = re.findall(r"^\| (`\w+=.*?) \| (.*?) \|", text_of("docs/usage.md"), re.M)
     assert len(rows) > 8
@@ -238,8 +239,8 @@ def test_functions_in_the_readme():
 
 
 def messages():
-    """Returns the sources. Literals that continue over several lines are joined, as echo
-    joins the literals of a shell script."""
+    """Returns the text of the sources. Literals that continue over several lines are
+    joined, as the compiler joins them, and as echo does in a shell script."""
     found = []
     for folder in ("ipc", "tracer", "formats", "tui", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -252,13 +253,13 @@ def messages():
 
 
 def quoted(name):
-    """Returns the messages that a document quotes. The document's messages are the lines
-    that begin with ">"."""
+    """Returns the messages that a document quotes. A quoted message is a line that begins
+    with ">"."""
     return re.findall(r"^> (.*)$", text_of(name), re.M)
 
 
 def parts_of(message):
-    """Returns the parts of a message that are always the same."""
+    """Returns the pieces of a message that never vary."""
     return [part for part in message.split("...") if part.strip(" .():;,")]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The binaries have the hardening that distributions require, as readelf and objdump
-show. In hooks that only write a hit, hardening costs no more than one instruction."""
+"""The binaries have the hardening that distributions require. The tests read it by readelf
+and objdump. In hooks that only write a hit, hardening costs at most one instruction."""
 
 import platform
 import re
@@ -34,7 +34,8 @@ def file(request):
 def test_relocations_are_read_only_and_bound_at_start(file):
     segments = said("readelf", "-lW", file)
     assert "GNU_RELRO" in segments
-    assert re.search(r"GNU_STACK .* RW +0x", segments)  # the stack has no flag E
+    # the flags of the stack do not contain E
+    assert re.search(r"GNU_STACK .* RW +0x", segments)
     dynamic = said("readelf", "-dW", file)
     assert re.search(r"FLAGS_1.*\bNOW\b", dynamic)
     assert "TEXTREL" not in dynamic
@@ -51,7 +52,7 @@ def test_stack_protector_and_fortify(file):
 
 
 def functions(file):
-    """Returns {name: instructions of the function}."""
+    """Returns {name of a function: its instructions}."""
     found = {}
     for line in said("objdump", "-d", "--no-show-raw-insn", file).splitlines():
         if begin := re.fullmatch(r"[0-9a-f]+ <(\w+)>:", line):
@@ -70,5 +71,5 @@ def test_the_hot_path_has_no_canary():
         text = "\n".join(body)
         assert "%fs:0x28" not in text and "_chk" not in text, name
         assert text.count("endbr64") == 1 and "endbr64" in body[0], name
-    # Other functions have this check, so the test can recognise the check.
+    # Other functions contain this check, so the test is able to recognise it.
     assert sum("%fs:0x28" in "\n".join(body) for body in found.values()) > 100

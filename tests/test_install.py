@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests the installation. pip installs this tree into a new environment. The environment's
-path has a blank and an accent. Other tests check the source archive, `make install` and
-`make wheel`. The tests compile nothing, because pip and make find the objects that `make
-test` has built."""
+"""Tests the installation. pip installs this tree into a new environment. The path of this
+environment has a space and an accented letter. Other tests check the source archive, `make
+install` and `make wheel`. The tests compile nothing, because pip and make use the objects
+that `make test` has built."""
 
 import importlib.util
 import json
@@ -20,13 +20,13 @@ from pathlib import Path
 import pytest
 from e2e.program import BUILD, PYTHON, ROOT
 
-# The tests run with only one interpreter, because other interpreters would hardly show
-# more, and pip is slow.
+# The tests run with only one interpreter, because pip is slow, and other interpreters would
+# hardly show more.
 pytestmark = pytest.mark.once
 EXTENSION = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
-# Uses the pip of the tests' environment, or the interpreter's pip (python/setup/venv).
+# Uses the pip of the tests' environment, or the pip of the interpreter (python/setup/venv).
 PIP = [sys.executable if importlib.util.find_spec("pip") else PYTHON, "-m", "pip"]
-# The user's environment has no path to the build tree.
+# The environment variables of the user contain no path of the build tree.
 ENVIRONMENT = {
     name: value
     for name, value in os.environ.items()
@@ -90,7 +90,7 @@ def in_setup(code, tree=ROOT, **more):
 
 
 def build(what, directory, tree=ROOT, change="", **more):
-    """Calls the function that pip calls. Returns the output."""
+    """Calls a function as pip does, and returns the output."""
     code = f"{change}\nimport backend\nbackend.build_{what}({str(directory)!r})"
     done = in_setup(code, tree, **more)
     return done.stdout + done.stderr
@@ -111,8 +111,8 @@ raise SystemExit(7)
 
 @pytest.mark.parametrize("command", [["ocular"], ["python", "-m", "ocular"]])
 def test_the_commands_run_a_program(user, tmp_path, command):
-    """The commands trace the program. The program's output, arguments and status are the
-    same as with plain python."""
+    """The installed commands trace the program. The output, the arguments and the exit
+    status of the program are the same as with plain python."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     plain = run(user.python, program, "-x", status=7, cwd=tmp_path)
@@ -131,7 +131,7 @@ def test_no_frame_of_the_command_is_in_a_traceback(user, tmp_path):
 
 
 def test_the_path_in_a_removed_directory(user, tmp_path):
-    """The folder that contains the command is not on the program's path."""
+    """The folder that contains the command is not on the program's sys.path."""
     code = "import sys; print(sys.path)"
     step = f'cd {tmp_path} && mkdir gone && cd gone && rmdir ../gone && exec "$@"'
     shell = ["sh", "-c", step, "sh"]
@@ -184,7 +184,7 @@ SHARED = (
 
 
 def shared(root):
-    """Returns the files below share/, without CPython's own files."""
+    """Returns the files below share/, except those of CPython itself."""
     share = root / "share"
     return {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()}
 
@@ -194,8 +194,8 @@ def test_manuals_and_completion(user):
 
 
 def test_another_python_says_so(user, tmp_path):
-    """The import explains that the extension is for another Python, or that a library
-    is missing."""
+    """The ImportError says that the extension is for another Python, or that a library is
+    missing."""
     (library,) = user.path.glob("lib/*/site-packages/ocular")
     shutil.copytree(library, tmp_path / "ocular")
     (extension,) = (tmp_path / "ocular").glob("_ocular.*.so")
@@ -211,7 +211,7 @@ def test_another_python_says_so(user, tmp_path):
 
 
 def test_uninstalled_nothing_is_left(user):
-    """This is the last test that uses this environment."""
+    """This must be the last test that uses this environment."""
     run(user.python, "-c", "import ocular.demo")
     assert user.files() > user.empty
     user.pip("uninstall", "--yes", "ocular")
@@ -219,7 +219,7 @@ def test_uninstalled_nothing_is_left(user):
 
 
 def test_editable(tmp_path):
-    """pip install -e installs a path to this tree and a script for the viewer."""
+    """pip install -e installs a path to this tree, and a script that starts the viewer."""
     build("editable", tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -237,14 +237,14 @@ def test_editable(tmp_path):
     assert "a clone that make can write to" in refused
 
 
-# --- The sources --------------------------------------------------------------
+# --- The source archive -------------------------------------------------------
 
 
 def test_the_archive_builds_by_itself(tmp_path):
-    """The archive holds each file that git tracks, and the archive can be built in
-    another directory. The test copies the objects to this directory. make compares the age
-    of the objects with the age of the sources. So make compiles nothing, and fails if a
-    header or a source is missing."""
+    """The archive holds each file that git tracks, and Ocular can be built from the archive
+    in another directory. The test copies the objects that are already built to this
+    directory. make compares the times of the objects with the times of the sources. So make
+    compiles nothing. It fails if a header or a source is missing in the archive."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:
@@ -256,7 +256,8 @@ def test_the_archive_builds_by_itself(tmp_path):
         known = run("git", "ls-files", "-z", cwd=ROOT).stdout.split("\0")
         assert names > {name for name in known if name and (ROOT / name).exists()}
     tree = tree.rename(tmp_path / "its sourcés")
-    here = Path(os.environ["OCULAR_TEST_EXTENSIONS"])  # the folder build/cpython-X.Y.Z
+    # the name of the folder build/cpython-X.Y.Z
+    here = Path(os.environ["OCULAR_TEST_EXTENSIONS"])
     for folder in "formats", "tracer", "tui", "ipc":
         shutil.copytree(BUILD / "obj" / folder, tree / "build" / "obj" / folder)
     shutil.copytree(here / "obj", tree / "build" / here.name / "obj")
@@ -268,7 +269,7 @@ def test_the_archive_builds_by_itself(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as made:
         assert {f"ocular/{EXTENSION}", "ocular/libocular_formats.so"} <= {*made.namelist()}
-    # Without git the list of sources is the same.
+    # Without git, the archive contains the same sources.
     again = in_setup("import package\nprint(*package.sources(), sep='\\n')", tree).stdout
     assert {*again.splitlines(), "PKG-INFO"} == names
 
@@ -303,8 +304,8 @@ def test_an_unsupported_system_is_named(change, words):
 
 
 def test_missing_packages_are_named(tmp_path):
-    """On a machine without make and a compiler, the error names all packages at once,
-    and no package manager is started."""
+    """On a machine without make and without a compiler, the error names all missing
+    packages at once, and Ocular starts no package manager."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for (
@@ -319,7 +320,7 @@ def test_missing_packages_are_named(tmp_path):
     assert "was started" not in said and "Traceback" not in said
 
 
-# --- For other machines, and for packagers ------------------------------------
+# --- Wheels for other machines, and `make install` for packagers --------------
 
 
 def test_make_installs_and_removes(tmp_path):
@@ -338,7 +339,7 @@ def test_make_installs_and_removes(tmp_path):
     assert run(root / "bin/ocular-top", "--version").stdout
     assert run(root / "bin/ocular", "--version", env=path).stdout
     assert len(list(library.glob("ocular-*.dist-info/RECORD"))) == 1
-    run("make", "install", *words, env=quiet)  # installs over the first installation
+    run("make", "install", *words, env=quiet)  # this installs over the first installation
     run("make", "uninstall", *words, env=quiet)
     assert [path for path in root.rglob("*") if path.is_file()] == []
     assert list(library.iterdir()) == []
@@ -357,8 +358,8 @@ def test_a_c_library_that_is_too_new_for_a_wheel():
 
 
 def test_make_wheel_holds_its_libraries(place):
-    """The wheel needs no libraries of the machine except glibc and zlib, and contains
-    the licences."""
+    """The wheel needs no libraries of the machine except glibc and zlib, and contains the
+    licences of its libraries."""
     more = {name: value for name, value in ENVIRONMENT.items() if name != "PIP_NO_INDEX"}
     made = subprocess.run(
         ["make", "-s", "-C", ROOT, "wheel", f"PYTHON={PYTHON}"],

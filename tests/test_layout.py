@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the architecture: which folder may include which other folder, and which files may
-include a foreign header (docs/hacking.md). The tests read the sources, and nothing needs to
-be built."""
+"""Tests the architecture. These are the rules which folder may include which other folder,
+and which files may include a foreign header (docs/hacking.md). The tests only read the
+sources, so nothing needs to be built."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("ipc", "tracer", "formats", "python", "tui")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
-# Each folder may include these folders, in addition to itself.
+# {folder: the folders that it may include in addition to itself}
 MAY_INCLUDE = {
     "ipc": set(),
     "tracer": {"ipc"},
@@ -23,12 +23,12 @@ MAY_INCLUDE = {
     "tui": {"ipc", "formats"},
 }
 
-# Some folders may include only these headers of another folder.
+# {(folder, other folder): the only headers of the other folder that it may include}
 ALONE = {("tui", "formats"): {"formats/summary.h", "formats/live_export.h"}}
 
-# The rooms of a folder are its subfolders, and each room may include these other rooms. If
-# a folder has rooms, all its files must be in one of them. Only a folder with the room ""
-# may have files outside of its rooms.
+# {folder: {room: the other rooms that it may include}}. The rooms of a folder are its
+# subfolders. If a folder has rooms, each of its files must be in one of them. Only a folder
+# that has the room "" may have files outside of its subfolders.
 ROOMS = {
     "ipc": {
         "base": set(),
@@ -58,7 +58,7 @@ ROOMS = {
     },
 }
 
-# These subfolders have no C files, and are not rooms.
+# These subfolders have no C files, so they are not rooms.
 BESIDE = {"python": {"ocular", "setup"}}
 
 # In these folders, modules must not include each other in a circle.
@@ -68,8 +68,8 @@ WITHOUT_CYCLES = FOLDERS
 SHORT = FOLDERS
 FUNCTION_LINES = 60
 
-# These are patterns of foreign headers, and the files that may include these headers. All
-# other headers in <> must belong to the C library.
+# {pattern of foreign headers: the files that may include these headers}. All other headers
+# in <> must belong to the C library.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {
@@ -105,7 +105,8 @@ def sources():
 
 
 def includes(text):
-    """Returns the names of (our headers, foreign headers) that a source text includes."""
+    """Returns the names of (Ocular's headers, foreign headers) that a source text
+    includes."""
     ours, foreign = [], []
     for quote, name in INCLUDE.findall(text):
         (ours if quote == '"' else foreign).append(name)
@@ -113,7 +114,7 @@ def includes(text):
 
 
 def complaints(name, text):
-    """Returns the faults of one file. `name` is relative to the root."""
+    """Returns the faults of one file. `name` is relative to the root of the tree."""
     folder = name.split("/")[0]
     ours, foreign = includes(text)
     found = []
@@ -138,7 +139,7 @@ def complaints(name, text):
 
 
 def room_of(name):
-    """Returns the room of a file, or "" if the file is in the folder itself."""
+    """Returns the room of a file, or "" if the file is not in a subfolder."""
     return "/".join(name.split("/")[1:-1])
 
 
@@ -197,12 +198,13 @@ def test_beside_the_rooms_is_no_c():
 
 
 def module_of(name):
-    """Returns the module of a file. A header and its source are one module."""
+    """Returns the name of the module to which a file belongs. A header and its source are
+    one module."""
     return name.rsplit(".", 1)[0]
 
 
 def module_graph(folder):
-    """Returns {module: the modules that it includes} for a folder."""
+    """Returns {module: the modules that it includes} for the modules of a folder."""
     graph = {}
     for path in sorted((ROOT / folder).rglob("*.[ch]")):
         module = module_of(path.relative_to(ROOT).as_posix())
@@ -279,7 +281,7 @@ def test_no_modules_include_each_other(folder):
 
 
 def reachable(path):
-    """Returns our headers that a file includes, directly or indirectly."""
+    """Returns Ocular's headers that a file includes, directly or indirectly."""
     seen, todo = set(), [path]
     while todo:
         for header in includes(todo.pop().read_text())[0]:
@@ -289,7 +291,8 @@ def reachable(path):
     return seen
 
 
-# The deciding modules include only these headers of ours, directly or indirectly.
+# The modules that make the decisions of the budget include only these headers of Ocular,
+# directly or indirectly.
 BUDGET = {"tracer/budget/budget.h"}
 KNOWN = {
     "budget": BUDGET,
@@ -299,15 +302,15 @@ KNOWN = {
 
 
 def test_the_viewer_sees_nothing_of_the_engine():
-    """formats/ has two headers for the viewer, which do not include the engine."""
+    """formats/ has two headers for the viewer. They do not include the engine."""
     for name in ALONE["tui", "formats"]:
         seen = reachable(ROOT / name)
         assert {header.split("/")[0] for header in seen} <= {"ipc"}
 
 
 def test_what_decides_knows_only_what_it_is_told():
-    """The budget, the slices and the control use no clock, no lock, no file and no
-    Python."""
+    """The modules of the budget, the slices and the control use no clock, no lock, no file
+    and no Python."""
     for unit in KNOWN:
         path = ROOT / "tracer" / "budget" / f"{unit}.c"
         foreign = {
@@ -329,9 +332,9 @@ def test_what_decides_knows_only_what_it_is_told():
 def test_who_attaches_to_the_interpreter():
     """Only these threads attach to the interpreter. The governor attaches throughout the
     session. The activation thread and the child starter attach when a session begins or
-    ends. A thread that stops a trace attaches to handle signals while it writes the
-    timeline. A thread that forks attaches again, because it has released the GIL before.
-    One thread state is made only so that its place in the list is known."""
+    ends. A thread that stops a trace attaches to handle signals while the timeline is
+    written. A thread that forks attaches again, because it has released the GIL before. One
+    thread state is made only to find its offset in the list of thread states."""
     assert {
         path.name
         for path in sources()
@@ -352,9 +355,9 @@ def test_who_attaches_to_the_interpreter():
     }
 
 
-# These files may use malloc. The C library allocates some strings, some files belong
-# only to the viewer, and some use no lock, not even the heap's lock (the governor's
-# plan). rcu.c asks whether malloc has memory for the C library.
+# These files may use malloc. There are three reasons: the C library allocates some strings,
+# some files belong only to the viewer, and some code may use no lock, not even the heap's
+# lock (the governor's plan). rcu.c asks whether malloc has memory for the C library.
 MAY_MALLOC = {
     "ipc/base/heap.c",
     "ipc/address.c",
@@ -371,7 +374,7 @@ MALLOC = re.compile(
 
 
 def test_the_traced_programs_heap_is_left_alone():
-    """Ocular has its own heap for its data (ipc/base/heap.h)."""
+    """For all other data Ocular has its own heap (ipc/base/heap.h)."""
     found = {
         path.relative_to(ROOT).as_posix()
         for path in sources()
@@ -399,8 +402,8 @@ def test_every_included_file_exists():
 
 
 def test_every_unit_has_a_header():
-    """unit.c belongs to unit.h. main.c and module.c have no header. Only programs have a
-    main.c, and only the extension has a module.c."""
+    """unit.c belongs to the header unit.h. main.c and module.c have no header. Only
+    programs have a main.c, and only the extension has a module.c."""
     alone = [
         path.relative_to(ROOT).as_posix()
         for path in sources()
@@ -436,7 +439,7 @@ def test_top_level_is_fixed():
     assert not names - allowed
 
 
-# The rules must find these faults.
+# The rules must find the following faults.
 @pytest.mark.parametrize(
     "name, line",
     [
@@ -456,14 +459,14 @@ def test_the_rules_refuse(name, line):
     assert len(complaints(name, f"{line}\n")) == 1
 
 
-# These calls make a descriptor in the traced process.
+# These calls make a descriptor, also in the traced process.
 MAKES = re.compile(
     r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
     r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
 )
-# Opened_open() and Opened_open_unnamed() are exceptions. Two other calls give their
-# result to Opened_above() on the next line, and two more list all users' directories in
-# the viewer. CPython needs the call in program.c to open the script of `-m ocular`.
+# Opened_open() and Opened_open_unnamed() are exceptions. Two further calls give their
+# result to Opened_above() on the next line, and two more list the directories of all users
+# in the viewer. CPython needs the call in program.c to open the script of `-m ocular`.
 ELSEWHERE = {
     "ipc/base/opened.c": 2,
     "ipc/socket.c": 2,
@@ -473,7 +476,7 @@ ELSEWHERE = {
 
 
 def test_every_descriptor_passes_through_opened_above():
-    """Every descriptor goes through Opened_above() (ipc/base/opened.h)."""
+    """Every other descriptor goes through Opened_above() (ipc/base/opened.h)."""
     for path in sources():
         name = str(path.relative_to(ROOT))
         if name.startswith("tui/"):

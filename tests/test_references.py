@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comments and documents for developers name only files and functions that exist."""
+"""Comments, and documents for developers, name only files and functions that exist."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tracked import tracked
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/architecture.md", "docs/hacking.md", "docs/protocol.md")
-# These names belong to CPython, the kernel, other tools or an example.
+# These files and functions belong to CPython, the kernel, other tools or an example.
 FOREIGN = re.compile(
     r"(Python|Include|kernel|json)/|pycore_|codeobject\.c|coverage\.py|app\.py|attach\.py"
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the functions that an event passes from the hook to the screen, as
+"""Tests the functions through which an event goes from the hook to the screen.
 docs/architecture.md lists them. Every function exists, and all functions together are short
 enough to be read."""
 
@@ -12,7 +12,7 @@ from test_layout import functions_of, sources
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 LINES = 2200
-# a name, and the name's file if it follows
+# a name, and its file if the file follows
 NAMED = re.compile(r"`(\w+)`(?:,? \(?`([\w/]+\.[ch])`)?")
 
 
@@ -26,9 +26,9 @@ def bodies():
 
 
 def road(text, functions):
-    """Returns the functions that a reader of `text` reads. The reader reads the functions
-    that the text names, and the functions that are called by them in the same file. Also
-    returns names that look like functions but are no functions."""
+    """Returns the functions that a reader of `text` has to read. These are the functions
+    that the text names, and the functions that these call in the same file. Also returns
+    the names in the text that look like functions but are none."""
     named = {
         name: path
         for name, path in NAMED.findall(text)
@@ -60,7 +60,7 @@ def test_the_road_of_an_event_is_short():
     seen, missing = road(section(), functions)
     assert not missing
     files = {path for path, _ in seen}
-    # the section names enough functions and files
+    # the section of the document names enough functions and files
     assert len(seen) > 40 and len(files) > 12
     lines = sum(len(functions[key]) for key in seen)
     assert lines <= LINES, f"{lines} lines in {len(seen)} functions, {len(files)} files"

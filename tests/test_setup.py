@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the work of `make` before it builds (python/setup) on simulated machines. The PATH
-has only chosen programs, and interpreters and package tools are scripts."""
+"""Tests the work that `make` does before it builds (python/setup), on simulated machines.
+On a simulated machine, PATH has only chosen programs, and interpreters and package tools
+are shell scripts."""
 
 import os
 import re
@@ -43,7 +44,8 @@ class Machine:
         self.program("pkg-config", "exit 0")
 
     def interpreter(self, path, version, verdict="ok", venv=1):
-        """Makes a program that answers the probe like an interpreter of this version."""
+        """Makes a program that answers questions about its version like an interpreter of
+        this version."""
         path = self.bin / path
         fields = [verdict, str(path), version]
         if verdict == "ok":
@@ -61,7 +63,8 @@ class Machine:
         return self.interpreter(path, version, **more)
 
     def apt(self, provides=("gcc", "pkg-config"), status=0):
-        """Makes an apt-get that records its calls and makes programs appear."""
+        """Makes a program apt-get that records its calls and makes other programs
+        appear."""
         making = "\n".join(
             f"echo '#!{self.bin}/bash' >{self.bin}/{name}\nchmod +x {self.bin}/{name}"
             for name in provides
@@ -106,7 +109,7 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
-# --- The interpreter ----------------------------------------------------------
+# --- The search for an interpreter --------------------------------------------
 
 
 @pytest.fixture
@@ -208,8 +211,8 @@ def test_headers_in_a_path_with_a_blank(built):
 
 @pytest.fixture
 def bare(machine):
-    """Returns a simulated Debian machine without a compiler. The machine has a suitable
-    Python that is not Debian's."""
+    """Returns a simulated Debian machine that has no compiler. The machine has a suitable
+    Python, which does not come from Debian."""
     machine.interpreter("python3", "3.13.0")
     machine.apt()
     machine.user(0)
@@ -225,13 +228,13 @@ def test_missing_packages_are_installed(bare):
     for package in ("gcc", "pkg-config", "liburcu-dev", "libcmocka-dev"):
         assert f" {package}" in install
     assert "python3-dev" not in install
-    # The command was printed before it ran.
+    # The command was printed before it was run.
     assert "apt-get install -y --no-install-recommends gcc" in done.stderr
 
 
 def test_the_readme_names_all_packages(bare):
-    """The line for a fresh Debian names all packages, except the packages that only the
-    tests need."""
+    """On a fresh Debian, the line names all packages, except those that only the tests
+    need."""
     bare.program("python3", "echo 'headers\t/usr/bin/python3\t3.12.3'")
     (missing,) = re.findall("--no-install-recommends (.*)", bare.refused(NO_APT="1"))
     wanted = re.sub(r"python3\.12", "python3", missing).split()
@@ -332,8 +335,8 @@ def test_a_named_compiler_that_is_missing(bare):
     ],
 )
 def test_a_warning_is_an_error_for_us_alone(variables, strict):
-    """Reads the flags from make's data base. The target needs no set-up, so build/ does
-    not change."""
+    """Reads the compiler's flags from the data base that make prints. This target of make
+    needs no set-up, so build/ does not change."""
     done = subprocess.run(
         ["make", "--print-data-base", "--dry-run", "help", *variables.split()],
         cwd=SETUP.parent.parent,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each thing has one name. The names in this list were replaced by others, and must not be
-used again at the places that the list gives."""
+"""Each thing has one name. The names in this list were replaced by other names, and must
+not come back in the files that the list gives."""
 
 import re
 from pathlib import Path
@@ -11,11 +11,12 @@ from tracked import tracked
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = (".c", ".h", ".def", ".py", ".pyi", ".md", "Makefile")
-# These files have no suffix, because manual pages end with the number of their section.
+# These files have no usual suffix. For example, the names of manual pages end with the
+# number of their section.
 FOLDERS = ("docs/man/", "docs/completion/", ".ci/", "python/setup/")
 
-# Each entry has the word to use, the places at which the replaced name is not allowed,
-# and the replaced name.
+# Each entry has the name to use, a pattern of the files in which the replaced name is not
+# allowed, and a pattern of the replaced name.
 REPLACED = (
     # These words are about the budget.
     ("credit", "tracer/", r"\bpurse|\bPURSE"),
@@ -99,11 +100,12 @@ REPLACED = (
 
 
 def complaints(name, text):
-    """Yields the replaced names in a file's path and text, together with the name to
+    """Returns the replaced names that are in a file's path or text, each with the name to
     use."""
     found = []
     lines = [name, *text.splitlines()]
-    whole = "\n".join(lines)  # searching the whole text is faster
+    # a search of the whole text is faster than a search of each line
+    whole = "\n".join(lines)
     for say, where, pattern in REPLACED:
         if re.match(where, name) and re.search(pattern, whole):
             for at, line in enumerate(lines):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Returns the files that git tracks, for the tests that read the tree."""
+"""Lists the files that git tracks, for the tests that read the tree."""
 
 import subprocess
 from pathlib import Path
@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def tracked():
-    """Returns the names of the tracked files that exist. Skips the test if this is not
-    a git checkout."""
+    """Returns the names of those tracked files that exist. Skips the test if the tree is
+    not a git checkout."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     listed = subprocess.run(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Each C test includes this header. The header finds the tests of the file, and
-// runs the tests in the order of the file.
+// Each C test includes this header. This header finds the tests in the file,
+// and runs them in the order of the file.
 //   TEST(what_holds) { ... }
 //   TEST_WITH(what_holds, set_up, tear_down) { ... }
-// NULL stands for no set_up or tear_down. A test's parameter is `state`. A file
-// that has to do something before all tests defines OWN_MAIN, and has a main()
-// that calls Unit_run().
+// Instead of set_up or tear_down, NULL means that there is no such function.
+// Each test has a parameter `state`. If a file has to do something before all
+// its tests, it defines OWN_MAIN and has a main() that calls Unit_run().
 #ifndef OCULAR_TESTS_UNIT_H
 #define OCULAR_TESTS_UNIT_H
 
@@ -32,7 +32,8 @@ static inline void Unit_add(struct CMUnitTest test)
 static inline int Unit_run(CMFixtureFunction set_up,
                            CMFixtureFunction tear_down)
 {
-    setlocale(LC_CTYPE, "C.UTF-8"); // gives characters their width
+    // with this locale, the C library knows the width of characters
+    setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests(unit_tests, set_up, tear_down);
 }
 

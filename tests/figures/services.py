@@ -38,7 +38,7 @@ def fill(connection):
 
 
 def database():
-    """Returns the connection of the calling thread."""
+    """Returns the connection that belongs to the calling thread."""
     if not hasattr(local, "database"):
         local.database = sqlite3.connect(":memory:")
         fill(local.database)
@@ -294,7 +294,7 @@ def run_client(port, rate, seed=None):
 
 
 def __getattr__(name):
-    """Makes only the service that is served."""
+    """Makes only that service which this process serves."""
     makers = {"fastapi": make_fastapi, "django": make_django, "celery": make_celery}
     if name not in makers:
         raise AttributeError(name)

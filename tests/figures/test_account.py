@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compares the overhead that Ocular reports with the kernel's clocks. The tests measure
-the CPU time of our threads, and how much longer a traced program takes. The ideal ratio
-is 1."""
+"""Compares the overhead that Ocular reports with the kernel's clocks. The tests measure the
+CPU time of Ocular's threads, and the additional time of a traced program. A ratio of 1
+would be ideal."""
 
 import math
 import os
@@ -41,24 +41,25 @@ def spin(rounds=30):
 
 
 def reported(began):
-    """Returns {part: CPU s} since `began`. The snapshot's shares are parts of the CPU time
-    that the program itself used, without Ocular's threads."""
+    """Returns {cost: CPU s} since `began`. The shares in the snapshot are fractions of the
+    CPU time that the program itself used, without Ocular's threads."""
     shares = ocular.snapshot()["overhead"]
     used = (time.process_time() - began) / (1 + shares["measured"])
     return {name: shares[name] * used for name in ("rearm", "threads")}
 
 
 def test_account_of_threads(serving, figure):
-    """Server, sampler, timeline, a handout and governor are reported. The CPU time of
-    interruptions is also reported, but belongs to no thread."""
+    """The reported overhead includes the server, the sampler, the timeline, a handout and
+    the governor. It also includes the CPU time of interruptions, which belongs to no
+    thread."""
     began, base = serving
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(0.1)
         limit = time.monotonic() + 3
-        while time.monotonic() < limit:  # makes events to export
+        while time.monotonic() < limit:  # this makes events for the export
             spin()
         os.close(viewer.hand_out()[2])
-        time.sleep(0.2)  # each thread adds its own CPU time after a round
+        time.sleep(0.2)  # each thread adds its own CPU time at the end of its loop's turn
         ours, now = reported(began), cpu_s()
     governor = now.pop(GOVERNOR) - base.pop(GOVERNOR, 0)
     others = sum(now.values()) - sum(base.values())
@@ -118,8 +119,9 @@ def catches():
 
 
 def throws(count=100_000):
-    """Throws into a dark generator. Each throw causes one event before 3.15. An early end
-    of a generator causes the same event, but the event is a smaller part of the time."""
+    """Throws an exception into a dark generator. Each throw causes one event before 3.15. A
+    generator that ends early causes the same event, but then the event is a smaller
+    fraction of the time."""
     generator = catches()
     next(generator)
     for _ in range(count):
@@ -133,17 +135,18 @@ def seconds(run):
 
 
 def hooks_seconds(began):
-    """Returns the CPU time of all hooks so far in seconds, from the reported overhead,
-    because nearly nothing else of ours runs. If the reported cost of hooks exceeds all CPU
-    time, there is no share, and the result is infinite."""
+    """Computes from the reported overhead how many seconds of CPU time all hooks have taken
+    so far. This works because nearly nothing else of Ocular runs. If the reported cost of
+    hooks exceeds all CPU time, there is no share. Then the result is infinite."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
     return mean / (1 + mean) * (time.process_time() - began)
 
 
-# From an exception to its hook, CPython itself needs 50 ns or more. This time is not
-# reported, so docs/overhead.md has ratios of 0.4 to 0.7.
+# From the exception to the call of the hook, CPython itself needs 50 ns or more. The
+# reported overhead does not include this time, so docs/overhead.md has ratios of 0.4 to
+# 0.7.
 @pytest.mark.parametrize(
     "run, timeline",
     [
@@ -157,13 +160,14 @@ def hooks_seconds(began):
     ],
 )
 def test_account_of_hooks(tmp_path, figure, run, timeline):
-    """All hooks stay set. Compares the reported overhead with the program's additional
-    time. The program runs traced and untraced in turns. CPython 3.12 also runs an armed
-    function without superinstructions."""
+    """All hooks stay installed during this test. It compares the reported overhead with the
+    program's additional time. For this, the program runs traced and untraced alternately.
+    In addition, CPython 3.12 runs an armed function without superinstructions (fused
+    pairs)."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9
-    turns = 15 if run is throws else 5  # hooks are only a tenth of its time
+    turns = 15 if run is throws else 5  # hooks take only a tenth of the time of throws()
     reported, taken = [], []
     end = time.monotonic() + 40
     for _ in range(3):
@@ -189,7 +193,7 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
             ocular.stop_tracing()
         run()
         after = seconds(run)
-        # otherwise the machine has changed its speed
+        # if not, the machine has changed its speed
         if abs(after - before) < 0.1 * before:
             reported.append(math.inf if math.inf in (hooks, already) else hooks - already)
             taken.append(traced - (before + after) / 2)
@@ -224,8 +228,8 @@ def call_all(functions):
 
 
 def hooks_alone():
-    """Returns the seconds that hooks have cost so far, from one snapshot. With
-    thousands of functions the snapshot itself takes longer than the hooks."""
+    """Returns the seconds that hooks have cost so far, according to one snapshot. If there
+    are thousands of functions, the snapshot itself takes longer than the hooks."""
     snapshot = ocular.snapshot()
     share = snapshot["overhead"]["hooks"]
     [used] = [
@@ -238,7 +242,7 @@ def hooks_alone():
 
 @pytest.fixture(params=[0, 3], ids=["alone", "crowded"])
 def crowd(request):
-    """Runs this number of busy processes on the only CPU of this process."""
+    """On the only CPU of this process, runs this number of busy processes as well."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     busy = [
@@ -253,9 +257,9 @@ def crowd(request):
 
 
 def test_account_of_new_code(crowd, figure):
-    """At its first call a function is adopted, and at its second call its counters are
-    made. The cost of adopting functions and making counters is reported in addition to the
-    hooks' cost. If other programs have the CPU, this time is not reported."""
+    """At a function's first call Ocular adopts the function, and at its second call it
+    makes the function's counters. Ocular reports the cost of both in addition to the cost
+    of the hooks. The time in which other programs have the CPU is not reported."""
     count, ratios = 2000, []
     for _ in range(9):
         alone, new, after = (make(count) for _ in range(3))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the overhead budget on a real machine. Compares the overhead with the allowance in
-several cases: after bursts of new code, when all functions are re-armed, with a viewer, and
-in idle programs."""
+"""Tests the overhead budget on a real machine. Compares the overhead with the allowed
+overhead in several cases: after many new functions, when all functions are re-armed, with a
+viewer, and in idle programs."""
 
 import os
 import struct
@@ -37,8 +37,9 @@ def spin(rounds=30):
 
 
 def heavy():
-    """Takes about 200 us. A timed call has some additional time in the caller's own time.
-    200 us are much longer than this time, even if few calls of the caller are timed."""
+    """This call takes about 200 us. For each timed call, the caller's own time contains
+    some additional time. 200 us are much longer than that, even if few calls of the caller
+    are timed."""
     total = 0
     for number in range(6000):
         total += number * 3 % 7
@@ -46,7 +47,7 @@ def heavy():
 
 
 def work_until(done, *functions, seconds=40):
-    """Calls all functions until done(snapshot)."""
+    """Calls all functions again and again until done(snapshot) is true."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         pause = time.monotonic() + 0.3
@@ -60,17 +61,17 @@ def work_until(done, *functions, seconds=40):
 
 
 def timed(mine):
-    """Returns approximately how many calls could be timed. The mean is that of the newest
-    calls only."""
+    """Returns the approximate number of calls that could be timed. The mean covers only the
+    newest calls."""
     return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
 
 
-# --- What is reported -----------------------------------------------------------
+# --- The reported overhead ----------------------------------------------------
 
 
 def hardly_work(seconds):
-    """Returns [(s, CPU s of the program, CPU s of Ocular's threads)] at the end of each
-    turn."""
+    """Returns [(s, CPU s of the program, CPU s of Ocular's threads)], each at the end of a
+    turn of the loop."""
     seen = []
     began = time.monotonic()
     while time.monotonic() < began + seconds:
@@ -84,8 +85,8 @@ def hardly_work(seconds):
 
 
 def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
-    """At least a thousandth of a core is allowed. In a program that does little, a
-    hundredth of the program's time would not pay for one snapshot a second."""
+    """At least a thousandth of a core is allowed. A program that uses little CPU time could
+    not pay for one snapshot a second with a hundredth of its time."""
     tracing(serve=True, overhead_budget=0.01)
     seen = hardly_work(15)
     snapshot = ocular.snapshot()
@@ -98,7 +99,7 @@ def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
 
 
 def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
-    """A viewer in a separate process takes a snapshot a second."""
+    """A viewer in a separate process takes one snapshot a second."""
     tracing(serve=True, overhead_budget=0.01)
     shown = tmp_path / "shown"
     with (
@@ -168,44 +169,45 @@ def storm(count, calls=600):
         for mine in ocular.snapshot()["functions"]
         if mine["file"] == "<generated>" and mine["name"] != "<module>"
     ]
-    names.clear()  # the functions and their globals refer to each other
+    names.clear()  # the functions and their dicts of globals refer to each other
     return rows
 
 
 def test_a_storm_is_cut_short(tracing, figure):
-    # The storm is long enough for the governor to notice it, even on a fast machine.
+    # The function calls last long enough for the governor to notice them, even on a fast
+    # machine.
     tracing(overhead_budget=0.002, deinstrument_threshold=10_000)
     rows = storm(1000, 10_500)
     assert len(rows) == 1000
     calls = sum(mine["calls"] for mine in rows)
     figure("counted", calls / (1000 * 10_000), unit="of the threshold")
-    for mine in rows:  # the loss is bounded, and it is reported
+    for mine in rows:  # the loss of calls is bounded and reported
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
-    # The debt is paid back, because it is at most ten seconds of allowance.
+    # The debt is paid back. It is at most the allowed overhead of ten seconds.
     began = time.monotonic()
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
     figure("paid_back", time.monotonic() - began, unit="s")
 
 
-# --- The sampler's part --------------------------------------------------------------
+# --- The sampler's share of the budget ----------------------------------------
 
 
 def renews():
-    """A new function runs for a thirtieth of the time. The first hits of the function are
-    the cost that the budget allows. These hits are the same part of the time on any
-    machine."""
+    """A new function runs for a thirtieth of the time of the test. The first hits of this
+    function cost as much as the budget allows. So these hits take the same fraction of the
+    time on any machine."""
     names, (new,) = generated(1)
     for _ in range(31_000):
         new(1)
-    names.clear()  # the function and its globals refer to each other
+    names.clear()  # the function and its dict of globals refer to each other
     for _ in range(40_000):
         spin()
 
 
 def test_a_viewer_changes_the_budget(tracing, figure):
     """The overhead follows the budget. The rate of samples follows the budget, too.
-    While the budget is small, the sampler leaves more to the hooks."""
+    While the budget is small, the sampler leaves more of it to the hooks."""
     tracing(serve=True, overhead_budget=0.002, deinstrument_threshold=30_000)
     low = work_until(
         lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews
@@ -237,11 +239,12 @@ def test_a_viewer_changes_the_budget(tracing, figure):
 
 @pytest.mark.parametrize("perfetto", [False, True])
 def test_who_idles_is_left_alone(tracing, perfetto, tmp_path, figure):
-    """A wake-up takes about 30 us, so 30 wake-ups a second are a thousandth of a core."""
+    """One wake-up takes about 30 us, so 30 wake-ups a second take a thousandth of a
+    core."""
     tracing(serve=True, perfetto=perfetto, output=tmp_path / "trace.json")
     for _ in range(1000):
         spin()
-    time.sleep(4)  # our threads notice that the program is idle
+    time.sleep(4)  # in this time, Ocular's threads notice that the program is idle
     before, began = switches(), time.monotonic()
     time.sleep(3)
     after, took = switches(), time.monotonic() - began

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compares cycles per call with the time of the same calls when untraced, while other
-threads and programs run. The ideal ratio is 1. tests/accuracy/accuracy.py measures single
-functions."""
+"""Compares the cycles of a call with the time of the same call when untraced, while other
+threads and programs run. A ratio of 1 would be ideal. tests/accuracy/accuracy.py measures
+single functions."""
 
 import gc
 import os
@@ -23,7 +23,7 @@ def empty():
 
 
 def in_c():
-    """Takes about 50 us in one C function."""
+    """This call takes about 50 us in one C function."""
     sum(NUMBERS)
 
 
@@ -31,14 +31,14 @@ NUMBERS = list(range(8000))
 
 
 def arithmetic(n):
-    """Takes about 50 us in Python. Only the loop has an armed branch."""
+    """This call takes about 50 us in Python. Only the loop has an armed branch."""
     while n:
         n -= 1
     return n
 
 
 def timed(function, *arguments, times=300):
-    """Returns the least and the median time of an untraced call in ns."""
+    """Returns the shortest time and the median time of an untraced call, in ns."""
     clock = time.perf_counter_ns
     results = []
     for _ in range(times):
@@ -58,8 +58,7 @@ def medians(measure):
 
 
 def test_cycles_beside_another_thread(figure):
-    """If a thread waits while other threads run, this time does not count for the
-    thread."""
+    """The time in which a thread waits for other threads does not count for the thread."""
     stop, spun = threading.Event(), [0.0]
 
     def hog():
@@ -67,11 +66,11 @@ def test_cycles_beside_another_thread(figure):
             spun[0] = time.thread_time()
 
     def worker():
-        """Returns the CPU s that the other thread has used."""
+        """Returns the CPU seconds that the other thread has used."""
         first, calls, limit = spun[0], 0, time.monotonic() + 20
         while calls < 1000 or (
             spun[0] < first + 0.2 and time.monotonic() < limit
-        ):  # the other thread has run 40 times
+        ):  # the other thread has had the GIL 40 times
             in_c()
             calls += 1
         return spun[0] - first
@@ -87,7 +86,7 @@ def test_cycles_beside_another_thread(figure):
     mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
     least, _ = timed(in_c)
     waited = mine["waited_cycles"] + row(final, "worker")["waited_cycles"]
-    # A switch takes 5 ms, and a call takes a hundredth of this.
+    # A switch between the threads takes 5 ms, and a call takes a hundredth of this.
     figure("p99/alone", (mine["p99_cycles"] or 0) * ns / least)
     figure("waited/had by the other", waited * ns / (1e9 * others), "nearer", goal=1)
 
@@ -99,7 +98,7 @@ def compute(n):
 
 def test_two_threads_that_compute(figure):
     """Each call takes twice as long on the wall clock, because the other thread runs
-    half of the time. The call's own time is the same as without the other thread."""
+    half of the time. The own time of the call is the same as without the other thread."""
 
     def calls():
         for _ in range(60):
@@ -122,7 +121,7 @@ def test_two_threads_that_compute(figure):
 
 
 def long_in_c():
-    """Takes about 500 us in one C function."""
+    """This call takes about 500 us in one C function."""
     sum(MANY)
 
 
@@ -130,8 +129,9 @@ MANY = range(50000)
 
 
 def share_a_cpu(seconds):
-    """Returns (wall s, CPU s) of the calls. A third of the calls run alone on the CPU. The
-    other calls run together with a program that spins."""
+    """Returns (wall-clock s, CPU s) of the calls. A third of the calls run while no other
+    program uses the CPU. The other calls run while another program spins on the same
+    CPU."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     cpu = time.thread_time()
@@ -150,8 +150,9 @@ def share_a_cpu(seconds):
 
 
 def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
-    """Two processes share one CPU in turns of some milliseconds. A call takes half a
-    millisecond if it has the CPU all the time, and otherwise up to five milliseconds."""
+    """Then the two processes use the CPU alternately, for some milliseconds each. A call
+    takes half a millisecond if it has the CPU all the time, and up to five milliseconds if
+    it has not."""
     (wall, cpu), results = traced(share_a_cpu, 1)
     if wall < 1.2 * cpu:
         pytest.skip("nothing else ran on this CPU")

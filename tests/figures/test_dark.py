@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measures the estimated calls of dark code. The code's share determines these
-estimates."""
+"""Measures the estimated numbers of calls of dark code. These estimates depend on the share
+of the code in the CPU time."""
 
 import time
 

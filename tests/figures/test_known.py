@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Measures which part of a core our threads use, if many functions are known and few of
-these functions run. The part should depend on the functions that run, and not on the number
-of known functions. To run the test by hand, with a table:
+"""Measures how much CPU time Ocular's threads use if many functions are known, but only few
+of them run. The CPU time should depend on the functions that run, and not on the number of
+known functions. To run the test by hand and to see a table:
 
 pytest -s tests/figures/test_known.py
 """
@@ -22,7 +22,7 @@ THREADS = ("collect", "server", "governor", "sampler")
 
 
 def cpu_ns(pid):
-    """Returns {name of our thread: ns of CPU time}."""
+    """Returns {name of a thread of Ocular: ns of CPU time}."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
@@ -32,7 +32,7 @@ def cpu_ns(pid):
 
 
 def measure(pid):
-    """Returns {name of our thread: ms of CPU time a second}."""
+    """Returns {name of a thread of Ocular: ms of CPU time a second}."""
     time.sleep(WARM_S)
     before, began = cpu_ns(pid), time.monotonic()
     time.sleep(SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures how long a viewer waits for a function's listing."""
+"""Measures how long a viewer waits for the listing of a function."""
 
 import time
 
@@ -12,8 +12,8 @@ def loop(n):
 
 
 def test_listing(sockets, figure):
-    """If a viewer asks again at once, it waits a fifth of a second. The viewer does not
-    wait until the collector wakes up for another reason."""
+    """If a viewer asks again at once, it waits for a fifth of a second. It does not wait
+    until the collector thread wakes up for another reason."""
     waits = []
     with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1):
         with Client(ocular._ocular.socket_path()) as viewer:

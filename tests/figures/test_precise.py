@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compares the cycles of single instructions in precise mode with the time of the same
-calls when untraced. The ideal ratio is 1."""
+calls when untraced. A ratio of 1 would be ideal."""
 
 import statistics
 import threading
@@ -31,12 +31,12 @@ def tracing():
 
 
 def calls_c(numbers):
-    """Spends nearly all of its time in one CALL."""
+    """Spends nearly all of its time in one CALL instruction."""
     sum(numbers)
 
 
 def mixture(x):
-    """Consists only of instructions that have no specialised form."""
+    """A function that consists only of instructions that have no specialised form."""
     (x, x, x)
     -x
     {x: x}
@@ -56,7 +56,7 @@ def empty(x):
 
 
 def _long():
-    """Returns a function with far offsets."""
+    """Returns a function whose instructions are beyond offset 256."""
     lines = ["def long(n):", "    total = 0", "    while n:", "        n -= 1"]
     lines += [f"        total += {1000 + number}" for number in range(300)]
     namespace = {}
@@ -73,7 +73,7 @@ def repeat(function, times, argument):
 
 
 def least(function, argument, times=30, rounds=60):
-    """Returns the least time of an untraced call in a loop, in ns."""
+    """Returns the shortest time of an untraced call in a loop, in ns."""
     results = []
     for _ in range(rounds):
         start = time.perf_counter_ns()
@@ -91,7 +91,7 @@ def rows_of(function):
 
 
 def spent(function, opcode=None):
-    """Returns the cycles until now, either of one opcode's instructions or of all
+    """Returns the cycles until now, either for the instructions with one opcode or for all
     instructions."""
     return sum(
         row["cycles"] * row["hits"]
@@ -101,7 +101,8 @@ def spent(function, opcode=None):
 
 
 def cheapest(function, times, argument, rounds, opcode=None):
-    """Returns the cycles of a call, which are the least cycles of `rounds` rounds."""
+    """Returns the cycles of a call, which are the smallest number of cycles in `rounds`
+    rounds."""
     best, before = [], spent(function, opcode)
     for _ in range(rounds):
         repeat(function, times, argument)
@@ -116,7 +117,7 @@ def medians(measure):
 
 
 def test_precise_time_in_c(tracing, figure):
-    """The time of a C function belongs to its CALL."""
+    """The time of a C function belongs to the CALL instruction that calls it."""
 
     def measure():
         truth = least(calls_c, NUMBERS, times=5, rounds=150)
@@ -131,7 +132,8 @@ def test_precise_time_in_c(tracing, figure):
 
 
 def test_precise_mixture(tracing, figure):
-    """If the hooks' cost were not subtracted, the result would be about twice as large."""
+    """If Ocular did not subtract the cost of the hooks, the result would be about twice as
+    large."""
 
     def measure():
         truth = least(mixture, 1.5) - least(empty, 1.5)
@@ -143,8 +145,9 @@ def test_precise_mixture(tracing, figure):
 
 
 def test_precise_far_instructions(tracing, figure):
-    """From offset 256 on, CPython makes an object for each event. This cost is subtracted,
-    so instructions beyond offset 256 cost the same as instructions before it."""
+    """From offset 256 on, CPython makes an object for each event. Ocular subtracts this
+    cost, so instructions beyond offset 256 take as many cycles as instructions before
+    it."""
 
     def measure():
         tracing()
@@ -164,7 +167,7 @@ def test_precise_far_instructions(tracing, figure):
 
 def test_precise_beside_another_thread(tracing, figure):
     """While another thread has the GIL, this thread is reported as waiting. The waiting
-    time counts for no instruction, so each instruction takes as long as without the
+    time counts for no instruction, so each instruction takes as many cycles as without the
     other thread."""
 
     def spin(stop, spun):
@@ -182,8 +185,8 @@ def test_precise_beside_another_thread(tracing, figure):
         return spent(mine), sum(row["hits"] for row in rows_of(mine))
 
     def cycles_each(work, *arguments):
-        """Returns the mean cycles of an instruction of mine(), for the instructions
-        that work() runs."""
+        """Returns the mean cycles of an instruction of mine(). Only instructions that run
+        in work() count."""
         before = inside()
         work(*arguments)
         after = inside()
@@ -191,7 +194,7 @@ def test_precise_beside_another_thread(tracing, figure):
 
     def share():
         limit = time.monotonic() + 20
-        # seconds of CPU time, in 40 turns of 5 ms
+        # seconds of CPU time, in 40 turns of the loop of 5 ms each
         while spun[0] < 0.2 and time.monotonic() < limit:
             mine(20_000)
 

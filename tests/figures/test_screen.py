@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures the response times of ocular-top and its CPU time."""
+"""Measures the response times and the CPU time of ocular-top."""
 
 import os
 import time
@@ -54,7 +54,7 @@ def test_ten_thousand_functions(serve, directory, figure):
         top.wait("Plan.execute")
         top.settle()
         before, began = cpu_s(top.pid), time.monotonic()
-        # the kernel counts CPU time in coarse ticks
+        # the kernel counts CPU time only in coarse ticks
         while time.monotonic() - began < 10:
             top.read(0.2)
         share = (cpu_s(top.pid) - before) / (time.monotonic() - began)

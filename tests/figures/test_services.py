@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Real services are traced from their start with a viewer and a budget of 1 %. The
-results are compared with what the services have counted. The tests measure whether the
-services' handlers have rates, and what tracing costs."""
+"""Traces real services from their start, with a viewer and a budget of 1 %. The results are
+compared with the calls that the services themselves have counted. The tests measure whether
+there are rates for the services' request handlers, and what tracing costs."""
 
 import contextlib
 import json
@@ -19,9 +19,10 @@ from e2e.program import TOP, wait_until
 BENCHMARKS = Path(os.environ.get("OCULAR_BENCHMARKS", "")) / "bin"
 HERE = Path(__file__).resolve().parent
 HANDLERS = "get_item", "list_items", "page", "slow", "render", "to_item"
-# seconds before the service is observed, and seconds of the observation
+# seconds before the service is observed, and seconds for which it is observed
 BEFORE, SECONDS = 30, 30
-# least share of a core of a function that must have a rate: one sample in a window of 30 s
+# a function with at least this share of a core must have a rate: one sample in a window of
+# 30 s
 LEAST = 3e-4
 ITSELF = "services.py"
 UVICORN = "-m uvicorn --port {port} --log-level warning --loop %s services:fastapi"
@@ -62,7 +63,8 @@ def answers(port):
 
 
 def worker(kind, server, port):
-    """Returns the process that answers. gunicorn listens before it forks its worker."""
+    """Returns the process that answers requests. gunicorn listens already before it forks
+    its worker."""
     wait_until(lambda: answers(port), what="the service")
     if kind != "django":
         return server.pid
@@ -98,8 +100,8 @@ def serve(kind, port, rate, traced=TRACED):
 
 
 def ask(kind, port, rate, out=subprocess.DEVNULL, seed=()):
-    """Starts the client of a service. Celery needs no client, because a thread of the
-    service sends the tasks."""
+    """Starts the client that sends requests to a service. Celery needs no client, because a
+    thread of the service sends the tasks."""
     if kind == "celery":
         return contextlib.nullcontext()
     command = [BENCHMARKS / "python", HERE / ITSELF, "client", str(port), str(rate)]
@@ -108,7 +110,8 @@ def ask(kind, port, rate, out=subprocess.DEVNULL, seed=()):
 
 
 def watch(pid, port):
-    """Observes the service for SECONDS. Returns (snapshots, truth before, truth after)."""
+    """Observes the service for SECONDS seconds. Returns (snapshots, true counts before,
+    true counts after)."""
     command = [TOP, "--pid", str(pid), "--batch", "--json"]
     with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as viewer:
         begin = time.monotonic() + BEFORE
@@ -121,8 +124,8 @@ def watch(pid, port):
 
 
 def handlers(snapshots, name):
-    """Returns the rows of the service's own functions, except the tasks that celery has
-    made of these functions."""
+    """Returns the rows of the service's own functions. The tasks that celery has made from
+    these functions are left out."""
     return [
         row
         for snapshot in snapshots
@@ -157,8 +160,8 @@ def test_services(kind, rate, figure):
             off.append(abs(rows[-1]["calls_estimated"] / last["counts"][name] - 1))
             stated = max((row["calls_per_s_error"] or 0) / true for row in known)
             beyond.append(abs(ratio - 1) > max(0.15, 2 * stated))
-    # A function that was counted or sampled has been called. A function without a rate has
-    # few counted calls, so counted calls alone would not show it.
+    # If a function was counted or sampled, it has been called. A function without a rate
+    # has few counted calls, so counted calls alone would not show that its rate is missing.
     found = snapshots[len(snapshots) // 2]["functions"]
     functions = [
         row for row in found if row["calls"] > BEFORE or (row["share"] or 0) > LEAST
@@ -192,9 +195,9 @@ def stretch(seconds):
 
 @pytest.mark.parametrize("kind", ["fastapi", "django"])
 def test_latency_with_a_viewer(kind, tmp_path, figure):
-    """The service's clients wait equally long with and without a viewer. Stretches with and
-    without a viewer take turns. Stretches of the same kind are also compared with each
-    other, which shows the noise."""
+    """The service's clients wait as long with a viewer as without one. Times with a viewer
+    and times without a viewer alternate. Two times of the same kind are also compared with
+    each other. This shows the noise."""
     port, spans = free_port(), []
     with open(tmp_path / "answers", "w") as out, ended(serve(kind, port, 100)) as server:
         pid = worker(kind, server, port)
@@ -219,8 +222,8 @@ def test_latency_with_a_viewer(kind, tmp_path, figure):
 
 
 def test_overhead_as_measured(figure):
-    """Measures the CPU time per request of two services. One of the services is traced.
-    Both services get the same requests at the same time."""
+    """Measures the CPU time per request of two services at the same time. One of the
+    services is traced. Both services get the same requests."""
     ratios, reported = [], []
     for seed in range(2):
         with contextlib.ExitStack() as stack:

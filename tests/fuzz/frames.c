@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the viewer's side with arbitrary bytes, as if a process had sent them.
-// A message that can be decoded is read to its last byte. When the message is
-// encoded again, the bytes must be the same.
+// Fuzzes the decoder of the viewer: it gets arbitrary bytes, as if a process
+// had sent them. If a message can be decoded, it is read to its last byte. If
+// the message is then encoded again, the bytes must be the same.
 #include "ipc/wire.h"
 #include "tests/fuzz/replay.h"
 
@@ -63,7 +63,8 @@ static uint64_t touch_all(const struct Message *message)
     return sum;
 }
 
-// Encodes, decodes and encodes the message. Both encodings must be the same.
+// Encodes the message, decodes the result, and encodes it again. The bytes of
+// both encodings must be the same.
 static void check_round_trip(const struct Message *message)
 {
     struct Message again;
@@ -85,8 +86,7 @@ static void check_round_trip(const struct Message *message)
     Bytes_release(&second);
 }
 
-// Keeps the snapshot, because the viewer applies the next changes to this
-// snapshot.
+// Keeps the snapshot, because the viewer applies the next CHANGES to it.
 static void keep(struct Snapshot **base, const struct Message *message)
 {
     if (!message->snapshot)
@@ -101,7 +101,7 @@ static void keep(struct Snapshot **base, const struct Message *message)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    // Otherwise the compiler could leave out the reading.
+    // Without this, the compiler could leave out the reading.
     static volatile uint64_t sink;
     struct Snapshot *base = NULL;
     struct Message message;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes recordings. The file of ocular-top --replay has arbitrary bytes. The
-// file is played to its end, and requests come during this.
+// Fuzzes the replay of recordings. The file for ocular-top --replay has
+// arbitrary bytes. The viewer plays the file to its end, and sends requests
+// meanwhile.
 #include "tests/fuzz/replay.h"
 #include "tui/model/capture.h"
 #include "tui/model/playback.h"
@@ -43,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct Playback *replay;
     char path[64], why[256];
 
-    // The file begins with the known magic, and then has the fuzzed bytes.
+    // The file begins with the known magic bytes. Then come the bytes of the
+    // fuzzer.
     if (fd < 0 ||
         write(fd, CAPTURE_MAGIC, CAPTURE_MAGIC_SIZE) != CAPTURE_MAGIC_SIZE ||
         write(fd, data, size) != (ssize_t)size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Replaces libFuzzer. Runs the inputs in the given files and folders, so that
-// the kept corpus is tested everywhere (test_fuzz.py). Prints the number of
-// inputs. Each fuzzer's file includes this header.
+// every machine tests the kept corpus (test_fuzz.py). Prints how many inputs it
+// has run. The file of each fuzzer includes this header.
 #ifndef OCULAR_TESTS_FUZZ_REPLAY_H
 #define OCULAR_TESTS_FUZZ_REPLAY_H
 
@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static inline int replay_file(const char *path)
 {
-    // The memory is as large as the input, so that reading beyond the input is
-    // noticed.
+    // The memory is exactly as large as the input, so that reading beyond the
+    // input is noticed.
     uint8_t *room = malloc(REPLAY_MAX), *data;
     FILE *file = fopen(path, "rb");
     size_t size;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the process's side. Arbitrary bytes go through a socket to the
-// clients' module, in pieces of any size, as if a viewer sent them. The first
-// byte determines the sizes of the pieces, and whether descriptors are sent
-// with the pieces.
+// Fuzzes the process's side of the protocol. Arbitrary bytes go through a
+// socket to the module `clients`, in pieces of any size, as if a viewer had
+// sent them. The first byte determines the sizes of the pieces, and whether
+// descriptors are sent with the pieces.
 #include "ipc/clients.h"
 #include "tests/fuzz/replay.h"
 
@@ -42,7 +42,7 @@ static void take_back(void *context, const struct Snapshot *snapshot)
     expect(snapshot == ((struct Stage *)context)->snapshot);
 }
 
-// Answers at once with the content of the request.
+// Answers at once. The answer has the content of the request.
 static void hear_request(void *context, uint64_t viewer,
                          const struct Message *message)
 {
@@ -63,7 +63,7 @@ static void hear_request(void *context, uint64_t viewer,
     expect(Message_encode(&answer.bytes, &reply) == 0);
     Clients_answer(&stage->clients, &answer, stage->now);
     if (answer.file)
-        close(answer.file); // the viewer has gone
+        close(answer.file); // the viewer has disconnected
     Bytes_release(&answer.bytes);
 }
 
@@ -89,7 +89,7 @@ static void turn(struct Stage *stage)
 }
 
 // Sends a piece. Some pieces come with a descriptor. The descriptor belongs to
-// a file or to something else.
+// a regular file or to something else.
 static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
 {
     if (passed)
@@ -97,8 +97,8 @@ static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
     return send(fd, piece, length, MSG_NOSIGNAL);
 }
 
-// Returns the number of the next descriptor. The number is the same as before
-// if no descriptor was leaked.
+// Returns the number that the next descriptor would get. This number is the
+// same as before if no descriptor was leaked.
 static int next_descriptor(void)
 {
     int fd = open("/dev/null", O_RDONLY);
@@ -120,7 +120,7 @@ static void talk(struct Stage *stage, int fd, const uint8_t *data, size_t size)
                        data[0] & 0x40 ? passed[at % 3] : 0) < 0)
             break; // the process has closed the connection
         turn(stage);
-        if (piece % 2) // otherwise this viewer never reads
+        if (piece % 2) // otherwise this viewer never reads its answers
             while (recv(fd, answers, sizeof(answers), 0) > 0)
                 ;
     }
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     talk(&stage, pair[1], data, size);
     close(pair[1]);
     turn(&stage);
-    // After this time, everything that has a time limit has ended.
+    // After this time, every time limit of the process has passed.
     stage.now += 100000;
     turn(&stage);
     expect(stage.greeted == 0);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the fuzzers' kept corpus without libFuzzer. `make fuzz` starts from this corpus."""
+"""Runs the inputs of the fuzzers' kept corpus without libFuzzer. `make fuzz` begins with
+this corpus."""
 
 from pathlib import Path
 

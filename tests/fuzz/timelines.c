@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the recordings of programs. The file has arbitrary bytes, or valid
-// checksums with arbitrary events, names and open calls. The file is converted
-// to both formats of timelines and to a profile, and is shown.
+// Fuzzes the conversion of a program's recording. The file has either arbitrary
+// bytes, or valid checksums with arbitrary events, names and open calls. The
+// fuzzer converts the file to both formats of timelines and to a profile, and
+// shows it as the viewer does.
 #include "formats/conversion.h"
 #include "formats/perfetto.h"
 #include "formats/recording_reader.h"
@@ -31,8 +32,8 @@ static void put_head(int fd, unsigned older)
     put(fd, &head, sizeof head, 0);
 }
 
-// Writes a block from the next bytes. These bytes begin with the content of the
-// header. Returns the number of bytes that remain.
+// Writes a block of the recording from the next bytes of the input. These bytes
+// begin with the block's header. Returns the number of input bytes that remain.
 static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
 {
     uint64_t size = RECORDING_PAGE, used = data[4] + 256u * (data[5] % 16);
@@ -91,7 +92,7 @@ static void write_to_null(struct RecordingReader *reader, const char *name)
     close(null);
 }
 
-// Reads the whole run and a stretch, as the viewer does.
+// Reads the whole run and a part of it, as the viewer does.
 static void show(const char *path)
 {
     const struct SummaryWatch nobody = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/address, which chooses the directory, refuses users, lists sockets
-// and removes stale sockets.
+// Tests ipc/address. This module chooses the directory, refuses users, lists
+// sockets and removes stale sockets.
 #define _GNU_SOURCE 1 // for nftw
 #include "ipc/address.h"
 #include "ipc/socket.h"
@@ -54,23 +54,25 @@ TEST_WITH(test_restore, set_up, tear_down)
     assert_int_equal(prepare(path), 0);
     memcpy(before, path, sizeof(path));
     rmdir(in_base("own"));
-    setenv("OCULAR_DIR", "/elsewhere", 1); // this value is not read again
+    // the module does not read this value again
+    setenv("OCULAR_DIR", "/elsewhere", 1);
     assert_int_equal(Address_restore(path, 77), 0);
     assert_string_equal(path, before);
     assert_int_equal(access(in_base("own"), F_OK), 0);
     rmdir(in_base("own"));
-    // A file has the directory's name, so the directory cannot be made again.
+    // A file has the name of the directory, so the directory cannot be made
+    // again.
     fclose(fopen(in_base("own"), "w"));
     assert_int_equal(Address_restore(path, 77), 0);
     snprintf(expected, sizeof(expected), "/tmp/ocular-%u/77.sock", geteuid());
     assert_string_equal(path, expected);
 }
 
-// --- Processes to find
+// --- Search for a process
 
-// Starts a child that serves in `directory` and waits. If `directory` is NULL,
-// the child only waits. `name` is the number in the socket's name. 0 stands for
-// the child's own pid.
+// Starts a child that serves in `directory`, and waits until it serves. If
+// `directory` is NULL, the child serves nowhere. `name` is the number in the
+// name of the socket; 0 stands for the child's own pid.
 static pid_t spawn(const char *directory, pid_t name)
 {
     int ready[2];
@@ -120,7 +122,7 @@ TEST_WITH(test_find, set_up, tear_down)
     end(child);
 }
 
-// Runs as another user in a child, because the process cannot return to its own
+// Runs as another user in a child, because a process cannot return to its own
 // user.
 TEST_WITH(test_find_another_users, set_up, tear_down)
 {
@@ -147,8 +149,9 @@ TEST_WITH(test_find_another_users, set_up, tear_down)
     end(target);
 }
 
-// The kernel says which process listens at a socket. If a socket has another
-// process's number in its name, its process is not taken for the other process.
+// The kernel reports which process listens at a socket. If the name of a socket
+// has the number of another process, the process that listens is not mistaken
+// for that other process.
 TEST_WITH(test_find_is_not_misled, set_up, tear_down)
 {
     struct Served found;
@@ -161,7 +164,8 @@ TEST_WITH(test_find_is_not_misled, set_up, tear_down)
     end(target);
 }
 
-// The viewer has no OCULAR_DIR, but the process was started with this variable.
+// The viewer has no OCULAR_DIR in its environment, but the process was started
+// with one.
 TEST_WITH(test_find_by_its_environment, set_up, tear_down)
 {
     struct Served found;
@@ -179,21 +183,23 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     unsetenv("OCULAR_DIR");
-    // The shell cannot listen, so this process listens at the shell's path.
-    // Address_find then finds this process instead of the shell.
+    // The shell cannot listen, so this test process listens at the path that
+    // belongs to the shell. Then Address_find finds this test process instead
+    // of the shell.
     snprintf(path, sizeof(path), "%s/%d.sock", base, (int)child);
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
     assert_null(strstr(why, "stale"));
     close(Socket_listen(path));
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
-    has(why, "stale"); // so the folder was searched
+    has(why, "stale"); // this word shows that the folder was searched
     assert_int_equal(access(path, F_OK), -1);
     close(ready[0]);
     close(ready[1]);
     end(child);
 }
 
-// The process has another root directory, as in a small container.
+// The process has another root directory than the viewer, as in a small
+// container.
 TEST_WITH(test_find_in_another_root, set_up, tear_down)
 {
     struct Served found;
@@ -223,7 +229,7 @@ TEST_WITH(test_find_in_another_root, set_up, tear_down)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     if (byte) {
         end(child);
-        skip(); // chroot is not allowed here
+        skip(); // this user may not call chroot
     }
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
     assert_memory_equal(found.path, "/proc/", 6);
@@ -281,7 +287,7 @@ TEST_WITH(test_list, set_up, tear_down)
     touch("12x.sock");
     touch(".sock");
     touch("-5.sock");
-    // A pid is not written in this way.
+    // A pid is never written in this form.
     close(Socket_listen(in_base("0012.sock")));
     touch("99999999999999999999.sock");
     count = Address_list(&list);
@@ -298,12 +304,12 @@ TEST_WITH(test_list, set_up, tear_down)
     assert_int_equal(ours, 5);
     free(list);
     assert_int_equal(access(in_base("99999.sock"), F_OK), -1);
-    // This file was never touched.
+    // Nothing has touched this file.
     assert_int_equal(access(in_base("123.sock"), F_OK), 0);
     assert_int_equal(access(in_base("0012.sock"), F_OK), 0);
     for (int i = 0; i < 5; i++)
         end(children[i]);
-    // All processes have been killed, so all sockets are stale now.
+    // All processes have been killed, so all their sockets are stale.
     count = Address_list(&list);
     for (long i = 0; i < count; i++)
         assert_int_not_equal(strncmp(list[i].path, base, strlen(base)), 0);

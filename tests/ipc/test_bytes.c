@@ -117,7 +117,7 @@ TEST(test_read_error_sticks)
     assert_int_equal(Cursor_u32(&cursor), 0x04030201);
     assert_int_equal(Cursor_u16(&cursor), 0);
     assert_int_equal(cursor.error, -EPROTO);
-    // There is one more byte, but the error stays set.
+    // There is one more byte, but the error is still set.
     assert_int_equal(Cursor_u8(&cursor), 0);
     assert_int_equal(Cursor_left(&cursor), 0);
     assert_null(Cursor_text(&cursor, &size));

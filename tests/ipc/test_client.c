@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/client against a process whose bytes the test determines. The
-// process sends pieces, nonsense or nothing, or closes the connection.
+// Tests ipc/client by a process that sends the bytes that the test determines.
+// The process sends messages in pieces, sends nonsense, sends nothing, or
+// closes the connection.
 #include "ipc/client.h"
 #include "ipc/socket.h"
 
@@ -18,15 +19,16 @@
 
 #include "tests/unit.h"
 
-#define LIMIT_MS 60000 // longest wait for messages that come soon
+#define LIMIT_MS 60000 // ms; longest wait for messages that come soon
 
 static char directory[64];
 static struct Served served;
 static char why[512];
 
-// All functions of this program read this clock. Client_open gives a process
-// two seconds to answer, and on a busy machine the process may start later. So
-// the clock does not move while a process has time to answer.
+// All functions in this program read this clock instead of the real one.
+// Client_open gives a process two seconds to answer. On a busy machine the
+// simulated process could start later than that. So this clock stands still
+// while a process has time to answer.
 static atomic_bool stands;
 
 int clock_gettime(clockid_t id, struct timespec *now)
@@ -37,15 +39,17 @@ int clock_gettime(clockid_t id, struct timespec *now)
     return 0;
 }
 
-// --- The process: one accepted connection that runs a script
+// --- The simulated process: it accepts one connection, and runs a script
 
 struct Script {
     int listener;
-    struct Bytes bytes; // bytes that are sent first
-    size_t piece;       // largest number of bytes sent at once; 0 for all
-    bool mute;          // if true, accepts nothing, like a stopped process
+    struct Bytes bytes; // bytes that the process sends first
+    size_t piece;       // largest number of bytes that it sends at once; 0
+                        // means all
+    bool mute;          // if true, it accepts no connection, like a stopped
+                        // process
     bool hang_up;
-    int fd; // the accepted connection
+    int fd; // the connection that it has accepted
 };
 
 static void send_all(struct Script *script)
@@ -244,8 +248,8 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     assert_int_equal(got.number, getpid());
     assert_non_null(got.text);
     Message_release(&got);
-    // The client sends this request to every process, with its own request
-    // number.
+    // The client sends this request to every process, with a request number of
+    // its own.
     used += Message_decode(&got, bytes + used, (size_t)(size - used),
                            WIRE_MAX_REQUEST);
     assert_int_equal(got.type, MESSAGE_FOLLOW);
@@ -261,8 +265,8 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     finish(&script);
 }
 
-// If a process reads nothing, requests wait, up to a limit. The requests arrive
-// complete when the process reads again.
+// If a process reads nothing, requests wait in the client, up to a limit. When
+// the process reads again, the waiting requests arrive complete.
 TEST_WITH(test_requests_wait, set_up, tear_down)
 {
     struct Script script;
@@ -289,7 +293,8 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
 
         bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
         idle = got > 0 ? 0 : idle + 1;
-        assert_int_equal(Client_next(client, &message), 0); // continues to send
+        // this call continues to send
+        assert_int_equal(Client_next(client, &message), 0);
     }
     for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
         used = Message_decode(&message, bytes.data + at, bytes.size - at,
@@ -305,8 +310,8 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
     free(text);
 }
 
-// A descriptor is sent with its own request, even if other requests wait before
-// it.
+// A descriptor is sent together with its own request, even if other requests
+// wait before this request.
 TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
 {
     struct Script script;
@@ -321,16 +326,16 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
     begin(&script);
     add(&script, hello_of(WIRE_VERSION));
     assert_int_equal(open_client(&script, &client), 0);
-    while (sent < 50000) { // more bytes than a socket's buffer holds
+    while (sent < 50000) { // these are more bytes than a socket's buffer holds
         assert_int_equal(Client_request(client, &request), 0);
         sent++;
     }
     request =
         (struct Message){.type = MESSAGE_EXPORT, .descriptor = fileno(file)};
     assert_int_equal(Client_request(client, &request), 0);
-    // One request with a descriptor waits already.
+    // One request with a descriptor already waits.
     assert_int_equal(Client_request(client, &request), -EAGAIN);
-    fclose(file); // the client has a copy of the descriptor
+    fclose(file); // the client has its own copy of the descriptor
     request = (struct Message){.type = MESSAGE_CANCEL};
     assert_int_equal(Client_request(client, &request), 0);
     Bytes_init(&bytes);
@@ -344,10 +349,11 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
         if (passed) {
             assert_int_equal(came, 0);
             came = passed;
-            // The request with the descriptor ends at this place or later.
+            // The request with the descriptor ends at this byte or later.
             came_at = bytes.size;
         }
-        assert_int_equal(Client_next(client, &message), 0); // continues to send
+        // this call continues to send
+        assert_int_equal(Client_next(client, &message), 0);
     }
     assert_true(came > 2);
     close(came);
@@ -390,7 +396,7 @@ static void send_file(struct Script *script, struct Message message, int file)
     Bytes_release(&bytes);
 }
 
-// A process cannot make a viewer open files that the viewer has not asked for.
+// A process cannot send a viewer files for which the viewer has not asked.
 TEST_WITH(test_a_file_that_nobody_asked_for, set_up, tear_down)
 {
     struct Message recording = {.type = MESSAGE_RECORDING, .request = 1};
@@ -412,7 +418,7 @@ TEST_WITH(test_a_file_that_nobody_asked_for, set_up, tear_down)
         assert_int_equal(message.descriptor, 0);
         assert_int_equal(descriptors(), before);
     }
-    // The viewer has cancelled the first of two requests.
+    // The viewer has cancelled the first of its two requests.
     for (int i = 0; i < 2; i++)
         assert_int_equal(Client_request(client, &request), 0);
     for (int i = 0; i < 2; i++) {

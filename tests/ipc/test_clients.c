@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/clients: which viewer gets which snapshot, and when. The test uses
-// socket pairs and its own clock.
+// Tests ipc/clients, which decides which viewer gets which snapshot, and when.
+// The test uses socket pairs and a clock of its own.
 #include "ipc/clients.h"
 #include "ipc/socket.h"
 
@@ -111,12 +111,12 @@ TEST(test_one_frame_goes_to_all)
         assert_ptr_equal(hall.clients.viewers[i].frame, frame);
     assert_int_equal(frame->references, MANY + 1);
     Clients_flush(&hall.clients, 0);
-    // All viewers have got the frame completely.
+    // Each viewer has got the complete frame.
     assert_int_equal(frame->references, 1);
     hall.snapshot->uptime_s = 2;
     Clients_turn(&hall.clients, 1000);
     Clients_publish(&hall.clients);
-    // The new frame is in the old frame's memory.
+    // The new frame is in the memory of the old frame.
     assert_ptr_equal(hall.clients.frames.whole, frame);
     assert_true(frame->uptime_s == 2);
     assert_int_equal(frame->references, MANY + 1);
@@ -137,7 +137,7 @@ static void follow(struct Hall *hall, int viewer)
     read_all(hall, 0);
 }
 
-// An older viewer, which does not ask for changes, gets whole snapshots.
+// An older viewer does not ask for changes, and gets whole snapshots.
 TEST(test_who_follows_has_changes)
 {
     struct RowSet rows = {.moment = {.uptime_s = 1}};
@@ -189,8 +189,8 @@ TEST(test_a_frame_is_kept_for_who_comes_later)
     close_hall(&hall);
 }
 
-// A viewer that does not read keeps its frame, and costs the other viewers
-// nothing.
+// If a viewer does not read, its frame is kept, and the other viewers are not
+// disturbed.
 TEST(test_who_does_not_read_skips)
 {
     struct Hall hall;
@@ -218,8 +218,8 @@ TEST(test_who_does_not_read_skips)
     close_hall(&hall);
 }
 
-// A viewer reads as many bytes as arrive, and always leaves some bytes unread.
-// The buffer of the viewer's answers does not grow.
+// A viewer reads as many bytes as arrive, and so always leaves some bytes
+// unread. The buffer of its answers does not grow.
 TEST(test_answers_that_wait_are_bounded)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };
@@ -255,7 +255,7 @@ TEST(test_answers_that_wait_are_bounded)
     close_hall(&hall);
 }
 
-// Queues an answer with a file.
+// Queues an answer together with a file.
 static void answer_with(struct Hall *hall, uint32_t request, int file)
 {
     const struct Message message = {.type = MESSAGE_RECORDING,
@@ -270,8 +270,8 @@ static void answer_with(struct Hall *hall, uint32_t request, int file)
     Bytes_release(&answer.bytes);
 }
 
-// Receives bytes until a descriptor comes or nothing comes. Returns the number
-// of the newest request that was answered.
+// Receives bytes until a descriptor comes, or until nothing more comes. Returns
+// the request number of the newest answer.
 static uint32_t receive_file(struct Hall *hall, int *file)
 {
     static uint8_t data[1 << 20];
@@ -301,9 +301,9 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) >= 0;
 }
 
-// A file is sent with its own answer, and only once. If the program has closed
-// the descriptor and uses the number for a file of its own, this file is
-// neither sent nor closed.
+// A file is sent together with its own answer, and only once. If the program
+// has closed the descriptor and uses its number for a file of its own, the
+// program's file is neither sent nor closed.
 TEST(test_a_file_goes_with_its_answer)
 {
     struct Hall hall;
@@ -314,7 +314,7 @@ TEST(test_a_file_goes_with_its_answer)
     Viewer_refuse(&hall.clients.viewers[0], 1, 1, "before");
     file = Opened_above(dup(fileno(tmpfile())));
     answer_with(&hall, 2, file);
-    second = Opened_above(dup(file)); // only one file waits at a time
+    second = Opened_above(dup(file)); // only one file can wait at a time
     answer_with(&hall, 3, second);
     assert_false(is_open(second));
     assert_int_equal(Viewer_flush(&hall.clients.viewers[0]), 0);
@@ -332,14 +332,15 @@ TEST(test_a_file_goes_with_its_answer)
     assert_int_equal(receive_file(&hall, &second), 4);
     assert_int_equal(second, 0);
     close(came);
-    file = Opened_above(dup(theirs)); // the viewer leaves before the sending
+    // the viewer disconnects before the file is sent
+    file = Opened_above(dup(theirs));
     answer_with(&hall, 5, file);
     close_hall(&hall);
     assert_false(is_open(file));
 }
 
-// Returns the number of the last request that was answered to the viewer.
-// *answers is the number of answers.
+// Returns the request number of the last answer to the viewer. Sets *answers to
+// the number of answers.
 static uint32_t last_answer(struct Hall *hall, int viewer, unsigned *answers)
 {
     static uint8_t data[64 << 10];
@@ -375,8 +376,9 @@ static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
     Bytes_release(&bytes);
 }
 
-// All requests are answered. After 256 requests, 50 a second are answered. No
-// other viewer is delayed, and the thread sleeps between the answers.
+// All requests are answered in the end. After 256 requests, the server answers
+// 50 a second. The other viewers are not delayed, and the thread sleeps between
+// the answers.
 TEST(test_requests_beyond_a_burst_come_late)
 {
     enum { ALL = 1000, AT_ONCE = 256, EACH_MS = 20, LATER = 100000 };
@@ -412,7 +414,7 @@ TEST(test_requests_beyond_a_burst_come_late)
         assert_int_equal(answers, 1);
     }
     assert_int_equal(last_answer(&hall, 1, &answers), 7);
-    read_all(&hall, now += EACH_MS); // there was no other request
+    read_all(&hall, now += EACH_MS); // the viewer has sent no other request
     clients->viewers[0].due_ms = LATER;
     assert_int_equal(Clients_next_ms(clients, LATER), LATER);
     now += ALL * EACH_MS;
@@ -420,10 +422,11 @@ TEST(test_requests_beyond_a_burst_come_late)
     read_all(&hall, now);
     Clients_flush(clients, now);
     assert_int_equal(last_answer(&hall, 0, &answers),
-                     AT_ONCE + 1); // hello is not one of these requests
+                     AT_ONCE + 1); // hello does not count as one of these
+                                   // requests
     close(hall.ends[0]);
     hall.ends[0] = dup(hall.ends[1]);
-    // The viewer closes the connection while its requests wait.
+    // The viewer closes the connection while its requests still wait.
     read_all(&hall, now);
     assert_int_equal(clients->greeted, MANY - 1);
     close_hall(&hall);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/base/heap. Blocks do not overlap, are zeroed, and are kept. No
-// memory is leaked, wasted or taken from malloc.
+// Tests ipc/base/heap. The blocks do not overlap, are zeroed, and keep their
+// contents. The heap leaks no memory, wastes none, and takes none from malloc.
 #include "ipc/base/heap.h"
 #include "tests/random.h"
 #include "tests/sanitizers.h"
@@ -17,7 +17,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-// Under a sanitizer the heap uses malloc, and maps no memory of its own.
+// Under a sanitizer the heap uses malloc, and maps no memory itself.
 #define OURS (!UNDER_ASAN && !UNDER_TSAN)
 
 static const size_t sizes[] = {
@@ -60,7 +60,8 @@ TEST(test_blocks_are_apart)
     Heap_free(NULL);
 }
 
-// Memory of freed blocks is returned to the kernel, except a few slabs.
+// The heap returns the memory of freed blocks to the kernel, except a few
+// slabs.
 TEST(test_nothing_is_kept)
 {
     static void *blocks[5000];
@@ -83,8 +84,8 @@ TEST(test_nothing_is_kept)
     assert_true(Heap_mapped() <= before + MIB / 2);
 }
 
-// Many blocks share one mapping. The kernel allows 65 530 mappings for each
-// process. Shrinking a block keeps the mapping.
+// Many blocks share one memory mapping. The kernel allows 65 530 memory
+// mappings for each process. If a block shrinks, it keeps its mapping.
 TEST(test_many_large_ones)
 {
     static char *blocks[3000];
@@ -103,8 +104,8 @@ TEST(test_many_large_ones)
         Heap_free(blocks[i]);
     blocks[0] = Heap_alloc(100000);
     mapped = Heap_mapped();
-    // The heap keeps this block, although the limit of kept blocks was reached,
-    // and frees another kept block.
+    // The heap has reached the limit of kept blocks. It keeps this block
+    // nevertheless, and frees another kept block.
     Heap_free(blocks[0]);
     assert_true(!OURS || Heap_mapped() == mapped - 65536);
     blocks[1] = Heap_zeroed(1, 100000);
@@ -163,8 +164,8 @@ static void *never_rest(void *unused)
     return NULL;
 }
 
-// The heap is complete and unlocked in a child, even if another thread was
-// using the heap.
+// In a child the heap is complete and unlocked, even if another thread was
+// using the heap at the fork.
 TEST(test_forks)
 {
     pthread_t thread;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/base/in_place. A file with another name, and a file without a name,
-// get their final name.
+// Tests ipc/base/in_place. A file that has a temporary name, and a file that
+// has none, get their final name.
 #include "ipc/base/in_place.h"
 
 #include <dirent.h>
@@ -52,7 +52,8 @@ static int unnamed(const char *text)
     int fd = InPlace_open_unnamed(directory, ".");
 
     if (fd == -EOPNOTSUPP || fd == -EISDIR || fd == -ENOENT)
-        skip(); // this file system has no such files, or there is no /proc
+        // this file system has no files without names, or there is no /proc
+        skip();
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     return fd;
@@ -93,8 +94,8 @@ TEST_WITH(test_without_a_name, set_up, tear_down)
     assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), 0);
     assert_int_equal(size_of("name"), 5);
     close(fd);
-    // The final name is a whole path, and another file already has the
-    // temporary file's name.
+    // The final name is a whole path, and another file already has the name
+    // that would be the temporary name.
     fd = unnamed("1234567");
     snprintf(path, sizeof path, ".ocular-%ld-0.tmp", (long)getpid());
     close(create(path, "theirs"));

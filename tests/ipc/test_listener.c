@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/listener on a thread of ours. The thread has fewer rights than the
-// program's thread that has bound the socket.
+// Tests ipc/listener on a thread of Ocular. This thread has fewer rights than
+// the program's thread that has bound the socket.
 #include "ipc/base/worker.h"
 #include "ipc/listener.h"
 
@@ -14,15 +14,16 @@
 #include "tests/unit.h"
 
 #define STACK (256u << 10)
-#define OTHER 12345 // another user's id
+#define OTHER 12345 // id of another user
 
 static void check(void *context)
 {
     Listener_check(context);
 }
 
-// Root's socket is in another user's folder, which other users may not enter.
-// The checking thread has no capabilities, so it cannot see the socket.
+// Root's socket is in the folder of another user, which only that user may
+// enter. The thread that checks the socket has no capabilities, so it cannot
+// see the socket.
 TEST(test_a_place_that_our_threads_cannot_see)
 {
     char theirs[] = "/tmp/ocular-test-XXXXXX", directory[64], why[256];
@@ -53,8 +54,8 @@ TEST(test_a_place_that_our_threads_cannot_see)
     rmdir(theirs);
 }
 
-// The program has closed the descriptor of the watch, and has opened a file
-// that has got the same descriptor.
+// The program has closed the descriptor of the inotify watch, and has opened a
+// file that has got the same number.
 TEST(test_a_watch_that_is_the_programs_file)
 {
     char directory[] = "/tmp/ocular-test-XXXXXX", file[64], why[256];
@@ -74,13 +75,13 @@ TEST(test_a_watch_that_is_the_programs_file)
     assert_int_equal(dup2(theirs, watch), watch);
 
     assert_true(Listener_check(&listener));
-    // Nothing was read from the program's file.
+    // The listener has read nothing from the program's file.
     assert_int_equal(lseek(theirs, 0, SEEK_CUR), 0);
     assert_int_not_equal(atomic_load(&listener.watch), watch);
 
     Listener_leave(&listener);
     Listener_release(&listener);
-    assert_int_equal(close(watch), 0); // the watch is still open
+    assert_int_equal(close(watch), 0); // the program's file is still open
     close(theirs);
     unlink(file);
     rmdir(directory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests our descriptors in a program that closes and opens descriptors with any
-// numbers.
+// Tests Ocular's descriptors in a program that closes and opens descriptors
+// with any numbers.
 #define _GNU_SOURCE 1 // for O_TMPFILE and close_range
 #include "ipc/base/opened.h"
 #include "ipc/socket.h"
@@ -59,22 +59,22 @@ TEST(another_file_gets_no_wake_up)
     close(others[1]);
 }
 
-// The kernel gives the program the lowest free number. Our descriptors have
-// higher numbers.
+// The kernel gives the program the lowest free number. Ocular's descriptors
+// have higher numbers than that.
 TEST(a_program_does_not_get_ours_next)
 {
     int before = some_file(), ours = Opened_above(before), next;
 
     assert_true(ours >= OPENED_ABOVE);
     assert_false(is_open(before));
-    close(ours); // a daemon does this
+    close(ours); // a daemon does the same
     next = some_file();
     assert_int_equal(next, before);
     close(next);
 }
 
-// The descriptor was closed before it is moved. Another file may get the number
-// as soon as it is free.
+// The descriptor was closed before it was moved to a higher number. As soon as
+// the number is free, another file can get it.
 TEST(a_descriptor_that_is_gone_by_now)
 {
     int gone = some_file();

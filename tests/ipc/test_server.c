@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/server over real sockets. Viewers are good, slow or broken, and the
-// file system changes during the tests.
+// Tests ipc/server by real sockets. Some viewers are good, some slow and some
+// broken, and the file system changes during the tests.
 #include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "ipc/server.h"
@@ -21,17 +21,17 @@
 
 #include "tests/unit.h"
 
-// --- A tracer that is none
+// --- A tracer that does not trace
 
 struct Tracer {
     struct Server *server;
     struct Snapshot *_Atomic snapshot;
     const struct Snapshot *given;
-    // If true, requests for snapshots are counted, and nothing is published.
+    // If true, the tracer counts requests for snapshots, and publishes nothing.
     bool mute;
     atomic_uint wants, firsts, gets, puts, viewers, requests;
-    atomic_uint_fast64_t viewer; // the viewer that sent the last request
-    struct Message request;      // a copy of the request without its text
+    atomic_uint_fast64_t viewer; // the viewer that has sent the last request
+    struct Message request;      // a copy of the last request without its text
 };
 
 static void hear_want(void *context, bool first)
@@ -86,7 +86,7 @@ static struct ServerSource source_of(struct Tracer *tracer)
                                  .viewers = count};
 }
 
-#define LIMIT_MS 60000 // longest wait for messages that come soon
+#define LIMIT_MS 60000 // ms; longest wait for messages that come soon
 
 static char directory[64];
 
@@ -135,7 +135,7 @@ static struct Served place_of(const struct Tracer *tracer)
     return served;
 }
 
-// A viewer gives up after two seconds. A busy machine may take longer, so
+// A viewer gives up after two seconds. A busy machine can need longer, so
 // several viewers try to connect.
 static struct Client *join(const struct Tracer *tracer)
 {
@@ -185,7 +185,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Waits up to a minute until a condition holds that another thread makes true.
+// Waits up to a minute until another thread makes a condition true.
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
         for (int tries_ = 0; tries_ < LIMIT_MS / 10 && !(condition); tries_++) \
@@ -240,9 +240,9 @@ TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
 
 // --- Bad viewers
 
-// If viewers connect and disconnect without end, the server accepts one viewer
-// after the other. So these viewers use a bounded share of a core. Many viewers
-// that connect once are not delayed.
+// If viewers connect and disconnect without end, the server accepts only one
+// viewer at a time. So these viewers take only a bounded share of a core. Many
+// viewers that connect only once are not delayed.
 TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
 {
     enum { AT_ONCE = 256, STORM = 300 };
@@ -258,7 +258,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
         int fd = connect_raw(&tracer);
 
         while (Socket_receive(fd, &byte, 1) == -EAGAIN)
-            usleep(500); // until the server has accepted the viewer
+            usleep(500); // the server accepts the viewer in this time
         close(fd);
     }
     assert_true(seconds() - began > (STORM - AT_ONCE) * 0.019);
@@ -266,7 +266,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
     halt(&tracer);
 }
 
-// A viewer sends requests and never reads the answers.
+// A viewer sends requests, and never reads the answers.
 TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
 {
     static char text[32 << 10];
@@ -281,14 +281,14 @@ TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
     client = join(&tracer);
     assert_int_equal(Client_request(client, &ask), 0);
     EVENTUALLY(tracer.requests == 1);
-    // The server drops this viewer, although the viewer reads nothing.
+    // The server disconnects this viewer, although the viewer reads nothing.
     EVENTUALLY((Server_answer(tracer.server, tracer.viewer, &answer),
                 tracer.viewers == 0));
     Client_close(client);
     halt(&tracer);
 }
 
-// --- The end
+// --- The end of the server
 
 struct Reader {
     struct Client *client;
@@ -309,8 +309,8 @@ static void *read_to_the_end(void *argument)
     return NULL;
 }
 
-// The snapshot is larger than a socket's buffer. Closing waits for a viewer
-// that reads, but not for a viewer that does not read.
+// The snapshot is larger than a socket's buffer. Closing the server waits for a
+// viewer that reads, but not for one that does not read.
 TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
 {
     struct Tracer tracer;
@@ -386,7 +386,7 @@ TEST_WITH(test_close_while_viewers_connect, set_up, tear_down)
     halt(&tracer);
 }
 
-// --- The file system
+// --- Changes of the file system
 
 static void own_path(char path[ADDRESS_MAX])
 {
@@ -404,7 +404,7 @@ TEST_WITH(test_comes_back_when_its_directory_is_removed, set_up, tear_down)
     start(&tracer, 1);
     own_path(path);
     before = join(&tracer);
-    do // the server may make the socket again between the two calls
+    do // the server can make the socket again between these two calls
         unlink(path);
     while (rmdir(directory) != 0 && tries++ < 100);
     assert_true(tries < 100);
@@ -435,8 +435,8 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     getrlimit(RLIMIT_NOFILE, &before);
     tight = before;
     fds[0] = dup(0);
-    // The limit of descriptors allows our ends of the connections, but not the
-    // server's ends.
+    // The limit of descriptors is high enough for the viewers' ends of the
+    // connections, but not for the server's ends.
     tight.rlim_cur = (rlim_t)fds[0] + 1;
     close(fds[0]);
     setrlimit(RLIMIT_NOFILE, &tight);
@@ -446,9 +446,9 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     spun = spin_ms(500);
     used = Server_cpu_ns(tracer.server) - used;
     setrlimit(RLIMIT_NOFILE, &before);
-    // The server uses less CPU time than a loop that spins.
+    // The server uses less CPU time than a loop without sleeping would use.
     assert_true(used < spun / 5);
-    // The server accepts viewers again as soon as it can.
+    // The server accepts viewers again as soon as the limit allows it.
     client = join(&tracer);
     Client_close(client);
     close(fds[0]);
@@ -468,7 +468,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     expect(client, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
     if (FORKS_ALONE)
-        pause_ms(50); // until the server's thread waits
+        pause_ms(50); // in this time, the server's thread begins to wait
     child = fork();
     if (child == 0) {
         Server_abandon(tracer.server);
@@ -483,7 +483,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     halt(&tracer);
 }
 
-// --- One server, several sources
+// --- One server, several sources of snapshots
 
 TEST_WITH(test_another_source, set_up, tear_down)
 {
@@ -518,9 +518,9 @@ TEST_WITH(test_another_source, set_up, tear_down)
     EVENTUALLY(other.wants > 0);
 
     Server_turn_to(tracer.server, &nothing, true);
-    // The number is set before the call returns.
+    // The number of viewers is set before the call returns.
     assert_int_equal(tracer.viewers, 0);
-    Snapshot_free(other.snapshot); // no thread reads this snapshot any more
+    Snapshot_free(other.snapshot); // no thread reads this snapshot now
     do {
         assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
         if (message.type == MESSAGE_END)
@@ -533,7 +533,8 @@ TEST_WITH(test_another_source, set_up, tear_down)
     assert_int_equal(other.gets, other.puts);
     assert_int_equal(tracer.wants, wants);
 
-    client = join(&tracer); // the socket has the same path as before
+    // the socket has the same path as with the first source
+    client = join(&tracer);
     expect(client, &message, MESSAGE_NOTICE);
     Message_release(&message);
     Server_refuse(tracer.server, EBUSY, "no way");
@@ -559,5 +560,5 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return rmdir(directory); // fails if a file is left
+    return rmdir(directory); // rmdir() fails if a file is left in the directory
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/snapshot: the schema compared with the JSON format, nulls, and the
-// arena.
+// Tests ipc/snapshot: it compares the schema with the JSON format, and checks
+// nulls and the arena.
 #include "ipc/base/heap.h"
 #include "ipc/snapshot.h"
 
@@ -89,9 +89,9 @@ static size_t member_size(const struct Field *field)
     return field->type == FIELD_LIST ? sizeof(void *) + sizeof(size_t) : 8;
 }
 
-// Checks that every byte of a struct except the arena belongs to exactly one
-// row. So the check finds a member without a row, a row that occurs twice, and
-// a wrong offset.
+// Checks that every byte of a struct, except its arena, belongs to exactly one
+// row of the table. So this check finds a member without a row, a row that
+// occurs twice, and a wrong offset.
 static void check_cover(const struct Record *record, size_t rest)
 {
     unsigned char *seen = calloc(1, record->size);
@@ -115,7 +115,7 @@ static void check_cover(const struct Record *record, size_t rest)
 
 TEST(test_every_member_has_one_row)
 {
-    // The rest of the struct is not sent.
+    // The remaining members of the struct are not sent.
     check_cover(&SNAPSHOT_RECORD,
                 sizeof(struct Snapshot) - offsetof(struct Snapshot, shared));
 }
@@ -198,8 +198,8 @@ TEST(test_arena_is_aligned_zeroed_and_apart)
     Snapshot_free(snapshot);
 }
 
-// A renewed snapshot is like a new snapshot. The renewed snapshot uses its old
-// memory again as soon as this memory is one chunk.
+// A snapshot that is renewed is like a new one. It uses its old memory again as
+// soon as this memory is one chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -231,11 +231,12 @@ TEST(test_a_snapshot_is_built_in_the_same_memory)
         assert_true(bytes >= 300000 && bytes < 1000000);
         Snapshot_renew(snapshot);
     }
-    // A snapshot that has become small returns memory that it does not need.
+    // If a snapshot has become small, it returns the memory that it no longer
+    // needs.
     assert_non_null(Snapshot_alloc(snapshot, 10000));
     Snapshot_renew(snapshot);
     assert_true(Snapshot_bytes(snapshot) < 20000);
-    Snapshot_renew(snapshot); // the snapshot is empty
+    Snapshot_renew(snapshot); // nothing was put into the snapshot
     assert_true(Snapshot_bytes(snapshot) < 20000);
     Snapshot_free(snapshot);
 }

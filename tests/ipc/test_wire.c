@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/wire. Every message is the same after a round trip. Truncated,
-// damaged, older and newer frames are either read or refused, but never
-// trusted.
+// Tests ipc/wire. Every message is the same after it was encoded and decoded.
+// Frames that are truncated, damaged, older or newer are either read or
+// refused, but never trusted.
 #include "ipc/wire.h"
 #include "tests/random.h"
 
@@ -12,7 +12,7 @@
 
 #define HEADER 12
 
-// --- Any record with random members, and its comparison, by the tables
+// --- Records with random members, and their comparison, by the tables
 
 static void fill(struct Arena *owner, const struct Record *record, char *value);
 
@@ -41,7 +41,7 @@ static void fill(struct Arena *owner, const struct Record *record, char *value)
         if (field->type == FIELD_LIST)
             fill_list(owner, field, value);
         else if (random_u64() % 8 == 0)
-            continue; // null for this type
+            continue; // this value means null for this type
         else if (field->type == FIELD_BOOL)
             *(uint64_t *)at = random_u64() % 2;
         else if (field->type == FIELD_STATE)
@@ -92,7 +92,8 @@ static void compare(const struct Record *record, const char *a, const char *b)
                 compare(field->record, *(char *const *)x + j * size,
                         *(char *const *)y + j * size);
         } else {
-            // The bits are compared, because NaN stands for null.
+            // The bits are compared, because NaN stands for null, and NaN is
+            // not equal to NaN.
             assert_memory_equal(x, y, 8);
         }
     }
@@ -129,9 +130,9 @@ static struct Bytes encoded_listing(void)
     return bytes;
 }
 
-// --- Round trips
+// --- Encoding and decoding
 
-// The field of struct Message at the offset `member` points to a struct that
+// At the offset `member`, struct Message has a pointer to a struct that
 // `record` describes.
 static void check_round_trip(struct Message in, const struct Record *record,
                              size_t member)
@@ -221,7 +222,8 @@ TEST(test_message_round_trips)
         .type = MESSAGE_RECORDING, .request = 1, .number = 4096, .value = 10});
 }
 
-// Docs/protocol.md shows this frame, and other people's viewers depend on it.
+// Docs/protocol.md shows this frame, and viewers that other people have written
+// depend on it.
 TEST(test_layout)
 {
     static const uint8_t expected[] = {'O', 'c', 16, 0, 8, 0, 0, 0, 7,    0,
@@ -247,7 +249,8 @@ TEST(test_encode_refuses)
     Bytes_put_u32(&bytes, 1);
     assert_int_equal(Message_encode(&bytes, &message), -EMSGSIZE);
     assert_int_equal(bytes.size, 4);
-    message.type = MESSAGE_ERROR; // from a process, the larger limit applies
+    message.type = MESSAGE_ERROR; // this message comes from a process, so the
+                                  // larger limit applies
     assert_int_equal(Message_encode(&bytes, &message), 0);
     message.type = MESSAGE_SNAPSHOT;
     assert_int_equal(Message_encode(&bytes, &message), -EINVAL);
@@ -261,7 +264,7 @@ TEST(test_snapshot_over_the_limit)
 {
     struct Message message = {.type = MESSAGE_SNAPSHOT};
     struct Snapshot *snapshot = Snapshot_new();
-    size_t count = 400000; // makes a frame of about 90 MB
+    size_t count = 400000; // this makes a frame of about 90 MB
     struct Function *functions = calloc(count, sizeof(*functions));
     struct Bytes bytes;
 
@@ -277,21 +280,21 @@ TEST(test_snapshot_over_the_limit)
     free(functions);
 }
 
-// --- Damage
+// --- Damaged frames
 
 static void check_truncation(struct Bytes bytes)
 {
     struct Message out;
 
     for (size_t size = 0; size < bytes.size; size++) {
-        // The copy has the exact size, so that ASan notices if the decoder
-        // reads beyond the copy.
+        // The copy has exactly the size of the frame, so that ASan notices if
+        // the decoder reads beyond it.
         uint8_t *copy = malloc(size ? size : 1);
 
         memcpy(copy, bytes.data, size);
         assert_int_equal(Message_decode(&out, copy, size, WIRE_MAX_FRAME), 0);
         assert_null(out.snapshot);
-        if (size >= HEADER) { // the header says that the frame ends here
+        if (size >= HEADER) { // now the header says that the frame ends here
             uint32_t length = (uint32_t)(size - HEADER);
 
             memcpy(copy + 4, &length, 4);
@@ -329,7 +332,7 @@ static void mutate(uint8_t *data, size_t size)
 
 static void read_all(const struct Record *record, const char *value)
 {
-    // Reads every byte to which the message points.
+    // Reads every byte to which a member of the message points.
     compare(record, value, value);
 }
 
@@ -346,7 +349,7 @@ TEST(test_random_mutations)
             long used;
 
             memcpy(copy, bytes.data, bytes.size);
-            // Usually only the payload is damaged, because a damaged header is
+            // Most damage is in the payload, because a damaged header is
             // refused at once.
             if (random_u64() % 16)
                 mutate(copy + HEADER, bytes.size - HEADER);
@@ -373,7 +376,7 @@ TEST(test_random_mutations)
         free(copy);
         Bytes_release(&bytes);
     }
-    // Many frames were read, and many were refused.
+    // Many of the frames were read, and many were refused.
     assert_true(good > 1000 && bad > 1000);
 }
 
@@ -387,7 +390,7 @@ TEST(test_not_our_protocol)
     assert_int_equal(Message_decode(&out, NULL, 0, WIRE_MAX_FRAME), 0);
 }
 
-// --- Other versions
+// --- Other versions of the protocol
 
 static void put_header(struct Bytes *bytes, unsigned type, size_t length)
 {
@@ -421,7 +424,7 @@ TEST(test_message_tails)
     struct Bytes bytes;
 
     Bytes_init(&bytes);
-    // A newer message has five more bytes.
+    // A message of a newer version has five more bytes.
     put_header(&bytes, MESSAGE_REARM, 8 + 5);
     Bytes_put_u64(&bytes, 42);
     Bytes_put(&bytes, "later", 5);
@@ -430,7 +433,8 @@ TEST(test_message_tails)
         bytes.size);
     assert_int_equal(out.number, 42);
     Bytes_clear(&bytes);
-    put_header(&bytes, MESSAGE_ERROR, 8); // an older message has no text
+    // a message of an older version has no text
+    put_header(&bytes, MESSAGE_ERROR, 8);
     Bytes_put_u64(&bytes, 1);
     assert_int_equal(
         Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
@@ -438,7 +442,8 @@ TEST(test_message_tails)
     assert_int_equal(out.number, 1);
     assert_null(out.text);
     Bytes_clear(&bytes);
-    put_header(&bytes, MESSAGE_ERROR, 7); // this message has half a number
+    // the number in this message is incomplete
+    put_header(&bytes, MESSAGE_ERROR, 7);
     Bytes_put(&bytes, "1234567", 7);
     assert_int_equal(
         Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
@@ -468,7 +473,7 @@ TEST(test_older_snapshot_is_null_at_the_end)
     struct Bytes body;
 
     Bytes_init(&body);
-    out = decode_snapshot(&body); // this snapshot has no field
+    out = decode_snapshot(&body); // this snapshot has no fields
     assert_true(out.snapshot->schema == NULL_U64);
     assert_int_equal(out.snapshot->function_count, 0);
     Message_release(&out);
@@ -486,8 +491,8 @@ TEST(test_older_snapshot_is_null_at_the_end)
     Bytes_release(&body);
 }
 
-// Writes a snapshot up to its threads. The list has an older and a newer
-// element.
+// Writes a snapshot up to its list of threads. The list has one element of an
+// older version and one of a newer version.
 TEST(test_records_of_other_lengths)
 {
     struct Message out;
@@ -501,10 +506,10 @@ TEST(test_records_of_other_lengths)
             Bytes_put_u64(&body, 0);
     }
     Bytes_put_u32(&body, 3);
-    Bytes_put_u32(&body, 8); // an older element has only the tid
+    Bytes_put_u32(&body, 8); // an element of an older version has only the tid
     Bytes_put_u64(&body, 11);
-    Bytes_put_u32(&body, 0); // this element has no field
-    // a newer element has more fields
+    Bytes_put_u32(&body, 0); // this element has no fields
+    // an element of a newer version has more fields
     Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 32 + 6);
     Bytes_put_u64(&body, 33);
     Bytes_put_text(&body, "x");
@@ -520,7 +525,8 @@ TEST(test_records_of_other_lengths)
     for (int i = 0; i < 4; i++)
         Bytes_put_f64(&body, 0.1 * i);
     Bytes_put(&body, "future", 6);
-    // This is functions_total, which is read at the right place.
+    // The next field is functions_total. The decoder reads it at the right
+    // offset.
     Bytes_put_u64(&body, 1234);
     out = decode_snapshot(&body);
     assert_int_equal(out.snapshot->thread_count, 3);
@@ -542,7 +548,8 @@ TEST(test_records_of_other_lengths)
     Bytes_release(&body);
 }
 
-// A message of 4 MB with a million empty functions would take 240 MB in memory.
+// In memory, a message of 4 MB with a million empty functions would take 240
+// MB.
 TEST(test_hostile_counts)
 {
     static const uint32_t counts[] = {1u << 20, UINT32_MAX, 1u << 30};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/base/worker. Signals go to the program's own threads, the stack is
-// small, and a thread can also start in a program with much thread-local
-// memory.
+// Tests ipc/base/worker. Signals go to the program's own threads, the stack of
+// a worker is small, and a worker can also start in a program that has much
+// thread-local memory.
 #define _GNU_SOURCE 1 // for pthread_getattr_np and tgkill
 #include "ipc/base/worker.h"
 
@@ -66,8 +66,8 @@ static void prepare(void)
     prepared_by = gettid();
 }
 
-// The thread prepares itself before Worker_start returns, because later there
-// may be no memory.
+// The worker prepares itself before Worker_start returns, because later there
+// might be no memory.
 TEST(test_what_it_prepares)
 {
     struct Seen seen = {.value = 0};
@@ -92,8 +92,8 @@ static void toil(void *done)
     *(atomic_bool *)done = true;
 }
 
-// The worker's CPU time is known after its end, both before and after it is
-// joined.
+// The worker's CPU time is known after the worker has ended, both before and
+// after it is joined.
 TEST(test_its_time_stays)
 {
     atomic_bool done = false;
@@ -106,7 +106,7 @@ TEST(test_its_time_stays)
             Worker_start(&worker, "ocular-test", toil, &done, STACK), 0);
         while (!done)
             usleep(1000);
-        usleep(50000); // until the thread has ended
+        usleep(50000); // in this time, the thread ends
         before = Worker_cpu_ns(&worker);
         Worker_join(&worker);
         after = Worker_cpu_ns(&worker);
@@ -132,7 +132,8 @@ TEST(test_all_signals_are_blocked_there_and_none_here)
     for (int s = 1; s <= SIGRTMAX; s++) {
         assert_int_equal(sigismember(&before, s), sigismember(&after, s));
         if (s == SIGKILL || s == SIGSTOP || (s >= 32 && s < SIGRTMIN))
-            continue; // these signals cannot be blocked, or belong to glibc
+            continue; // these signals cannot be blocked, or they belong to
+                      // glibc
         assert_int_equal(sigismember(&seen.blocked, s), 1);
     }
     sigemptyset(&mine);
@@ -147,7 +148,8 @@ static void handle(int number)
     handled_on = gettid();
 }
 
-// The kernel delivers a process's signal to any thread that accepts it.
+// The kernel delivers a signal to the process to any thread that does not block
+// it.
 TEST(test_a_signal_is_handled_by_the_program)
 {
     struct Seen seen = {.hold = true};
@@ -181,6 +183,7 @@ TEST(test_the_stack_is_small)
     assert_int_equal(seen.stack, 12 * STACK);
 }
 
-// --- Rights
+// --- Capabilities
 
-#define CHANGE_USERS 0xc0 // CAP_SETGID and CAP_SETUID, as worker.c explains
+// CAP_SETGID and CAP_SETUID; worker.c explains why a worker keeps them
+#define CHANGE_USERS 0xc0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares two runs of one module, test by test, to find what tracing has changed. This
+"""Compares two runs of one module test by test, to find out what tracing has changed. This
 module starts no processes."""
 
 import re
@@ -11,11 +11,12 @@ FATAL = {"crash", "crash at exit", "hang"}
 
 @dataclass(frozen=True)
 class Difference:
-    """Describes a difference that only the traced run has."""
+    """A difference that only the traced run has."""
 
     # kind of the difference, for example "crash", "hang", "error" or "output"
     kind: str
-    test: str  # id of the test, or the module's name if no single test is concerned
+    # id of the test, or the name of the module if the difference concerns no single test
+    test: str
     detail: str
 
     def key(self):
@@ -53,7 +54,7 @@ def _of_the_process(untraced, traced):
 
 
 def _follows(traced):
-    """Returns True if the exit status only says that tests have failed."""
+    """Returns True if the exit status says only that tests have failed."""
     return traced.end == "exit 2" and any(
         outcome.status in BAD for outcome in traced.tests.values()
     )
@@ -75,10 +76,10 @@ def _of_the_tests(untraced, traced):
             yield Difference(outcome.status, test, outcome.words)
 
 
-# --- Output -------------------------------------------------------------------
+# --- Output of the tests ------------------------------------------------------
 
-# unittest and regrtest print these lines themselves. A difference in these lines also shows
-# in a test's result.
+# unittest and regrtest print these lines themselves. If these lines differ, the result of a
+# test differs, too.
 OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
@@ -91,8 +92,9 @@ CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
 
 
 def lines(run):
-    """Returns the tests' output as a set of lines, without the parts that change from
-    run to run. Output of a crash at exit belongs to the crash and is left out."""
+    """Returns the lines of the tests' output as a set, without numbers and addresses that
+    change from run to run. The output of a crash at exit is left out, because it belongs to
+    the crash."""
     text = run.output
     if run.end.startswith("crash at exit"):
         text = text.partition("\nResult: ")[0]
@@ -105,21 +107,23 @@ def _of_the_output(untraced, traced):
         yield Difference("output", traced.module, line)
 
 
-# --- Two runs of each ---------------------------------------------------------
+# --- Two traced and two untraced runs -----------------------------------------
 
 
 @dataclass
 class Verdict:
-    """Holds the result of one module in one mode, after a second run."""
+    """The result of one module in one mode, after a second run."""
 
-    confirmed: list  # differences that count as ours until another cause is known
-    flakes: list  # [(difference, reason why it does not count)]
+    # differences that count as caused by Ocular until another cause is known
+    confirmed: list
+    flakes: list  # [(difference, the reason why it does not count)]
 
 
 def judge(first, again, untraced_again):
-    """Judges the differences `first` of the first pair of runs. `again` has the
-    differences between a second traced run and either untraced run. `untraced_again` is
-    the second untraced run. A crash or a hang counts even if it happens only once."""
+    """Judges the differences `first` between the first traced run and the first untraced
+    run. `again` has the differences between the second traced run and either of the
+    untraced runs. `untraced_again` is the second untraced run. A crash or a hang counts
+    even if it happens in only one run."""
     seen = {difference.key() for difference in again}
     verdict = Verdict([], [])
     for difference in first:

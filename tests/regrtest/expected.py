@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads expected.toml, the list of differences that are not caused by Ocular."""
+"""Reads expected.toml, the list of differences that Ocular does not cause."""
 
 import re
 import tomllib
@@ -11,22 +11,22 @@ VAGUE = re.compile(r"[*?]")
 
 @dataclass
 class Entry:
-    """Names a single test that differs, the kind of the difference, and the reason why
+    """An entry for a single test. It has the kind of the difference, and the reason why
     Ocular does not cause it."""
 
     test: str
     kind: str
-    shows: str  # a pattern that the text of the difference must match
+    shows: str  # a pattern that matches the text of the difference
     reason: str
-    control: str  # a program that shows the difference without Ocular
-    # versions such as "3.12" or "3.13.12"; empty for all
+    control: str  # a program that has the same failure without Ocular
+    # versions such as "3.12" or "3.13.12"; empty for all versions
     versions: list = field(default_factory=list)
-    modes: list = field(default_factory=list)  # empty for all modes
-    met: bool = False  # True if the difference happened in this run
+    modes: list = field(default_factory=list)  # modes; empty for all modes
+    met: bool = False  # True if the difference has occurred in this run
 
     def fits(self, version):
-        """Returns True if the entry is for this version. A version of three numbers also
-        means the later versions of the same minor version."""
+        """Returns True if the entry is valid for this version. In an entry, a version of
+        three numbers stands also for the later versions of the same minor version."""
         this = _numbers(version)
         return not self.versions or any(
             this[:2] == listed[:2] and this >= listed
@@ -47,14 +47,14 @@ def _numbers(version):
 
 
 class Expected:
-    """Holds the entries that concern one version of CPython ("3.13.0")."""
+    """The entries that are valid for one version of CPython ("3.13.0")."""
 
     def __init__(self, entries, version):
         self.entries = [entry for entry in entries if entry.fits(version)]
 
     def unmet(self, modules, modes):
-        """Returns the entries that should have happened in a run of these modules and
-        modes."""
+        """Returns the entries whose differences should have occurred in a run of these
+        modules and modes."""
         return [
             entry
             for entry in self.entries
@@ -74,15 +74,15 @@ class Expected:
 
 
 def load(path):
-    """Returns all entries of a file after checking them. A ValueError describes a
-    fault."""
+    """Checks all entries of a file, and returns them. If an entry is wrong, a ValueError
+    says why."""
     with open(path, "rb") as file:
         found = tomllib.load(file).get("difference", [])
     return [entry for values in found for entry in _entries(values)]
 
 
 def _entries(values):
-    """Yields an entry for each test that a [[difference]] names."""
+    """Yields an Entry for each test that a [[difference]] names."""
     values = dict(values)
     for name in (tests := values.pop("tests", [])):
         yield _entry(name, values)
@@ -97,7 +97,8 @@ def _entry(name, values):
         raise ValueError(f"{name}: {', '.join(sorted(lacking))} is missing")
     if values["kind"] in ("crash", "hang"):
         raise ValueError(f"{name}: a {values['kind']} is never expected")
-    # These two kinds belong to the process, so they need not name a test.
+    # Differences of these two kinds belong to the process, so their entries need not name a
+    # test.
     if values["kind"] not in ("output", "crash at exit") and (
         name.count(".") < 3 or VAGUE.search(name)
     ):

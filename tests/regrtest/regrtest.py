@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`make regrtest` runs CPython's own test suite under tracing.
 
-Each module in modules.txt runs untraced and traced, and the results are compared test
-by test. A module that differs runs once more, untraced and traced, before the
-difference counts. The exit status is 1 if a difference remains that expected.toml does
-not explain.
+Each module in modules.txt runs once untraced and once traced, and the results are compared
+test by test. If the results of a module differ, it runs once more, untraced and traced,
+before the difference counts. The exit status is 1 if a difference remains that
+expected.toml does not explain.
 """
 
 import argparse
@@ -28,8 +28,8 @@ import run  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
 VERSION = ".".join(map(str, sys.version_info[:3]))
-UNTRACED_LIMIT = 400  # seconds
-PACE = threading.Lock()  # locked while a text is printed
+UNTRACED_LIMIT = 400  # seconds that an untraced run may take
+PACE = threading.Lock()  # this lock is held while a text is printed
 
 
 def test_directory():
@@ -39,8 +39,8 @@ def test_directory():
 
 
 def read_modules(short):
-    """Returns {name: options of regrtest}, and the modules that this version of CPython
-    lacks."""
+    """Returns {name of a module: options of regrtest}, and the modules that this version of
+    CPython does not have."""
     found, lacking = {}, []
     for line in (HERE / "modules.txt").read_text().splitlines():
         words = line.partition("#")[0].split()
@@ -58,7 +58,8 @@ def read_modules(short):
 
 
 def expand(name, folder):
-    """Returns the modules for a line of modules.txt, without modules that do not exist."""
+    """Returns the modules that a line of modules.txt stands for, without modules that do
+    not exist."""
     plain = name.removesuffix(".*")
     if plain != name and (folder / plain).is_dir():
         return sorted(f"{plain}.{path.stem}" for path in (folder / plain).glob("test_*.py"))
@@ -68,7 +69,7 @@ def expand(name, folder):
 
 @dataclass
 class Tally:
-    """Holds the figures of one mode."""
+    """The figures of one mode."""
 
     modules: int = 0
     tests: int = 0
@@ -87,7 +88,7 @@ class Tally:
 
 
 class Driver:
-    """Holds the state of one run of `make regrtest`."""
+    """The state of one run of `make regrtest`."""
 
     def __init__(self, options):
         self.options = options
@@ -100,7 +101,7 @@ class Driver:
             print(text, flush=True)
 
     def log(self, one, name):
-        """Writes a run's output to a file, where a person can read it later."""
+        """Writes the output of a run to a file, so that a person can read it later."""
         folder = self.options.logs / one.mode
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.log").write_text(f"{one.end}, {one.seconds:.1f} s\n{one.output}")
@@ -132,8 +133,8 @@ class Driver:
         self.say("\n".join(words))
 
     def untraced(self, module):
-        """Runs a module untraced. Tries twice, because some modules crash or hang from
-        time to time without tracing."""
+        """Runs a module untraced. Tries twice, because some modules crash or hang from time
+        to time even without tracing."""
         for name in (module, f"{module}.again"):
             one = self.run(module, "untraced", UNTRACED_LIMIT, name)
             if one.ran_all():
@@ -143,8 +144,8 @@ class Driver:
         return one
 
     def judge(self, untraced, traced):
-        """Compares two runs. If the two runs differ, runs the module a second time untraced
-        and traced."""
+        """Compares the traced run with the untraced run. If they differ, runs the module a
+        second time untraced and traced."""
         first = compare.differences(untraced, traced)
         if not first:
             return compare.Verdict([], [])
@@ -158,7 +159,8 @@ class Driver:
         return compare.judge(first, again, untraced_again)
 
     def take(self, mode, traced, verdict):
-        """Adds a verdict to the figures of its mode. Returns the lines to print."""
+        """Adds the result of a module to the figures of its mode. Returns the lines to
+        print."""
         words = []
         with PACE:
             tally = self.tallies[mode]
@@ -179,7 +181,7 @@ class Driver:
         return words + flakes
 
     def close(self, began):
-        """Prints the figures. Returns True if no difference is unexplained."""
+        """Prints the figures. Returns True if every difference is explained."""
         version = platform.python_version()
         print(
             f"\nregrtest, CPython {version}, "
@@ -224,8 +226,8 @@ class Driver:
 
 
 def tell(mode, difference):
-    """Returns the text about an unexplained difference. A person must examine this
-    difference."""
+    """Returns the text that is printed about an unexplained difference. A person has to
+    examine this difference."""
     detail = difference.detail.strip().splitlines()
     shown = "\n".join(f"      {line}" for line in detail[-25:])
     return f"  {mode}: {difference.kind.upper()} {difference.test}\n{shown}"
@@ -279,8 +281,8 @@ def parse():
 
 
 def end_all(number, frame):
-    """Handles SIGTERM and SIGINT. The modules that are running have their own sessions, so
-    they must be killed."""
+    """Handles SIGTERM and SIGINT. The modules that are running have sessions of their own,
+    so the handler must kill them."""
     for leader in list(run.RUNNING):
         run.kill_session(leader)
     os._exit(128 + number)
@@ -288,8 +290,8 @@ def end_all(number, frame):
 
 def main():
     options = parse()
-    # A shell starts background jobs with SIGINT ignored, and the tests would inherit
-    # this.
+    # A shell starts background jobs with SIGINT ignored, and the tests would inherit this
+    # setting.
     signal.signal(signal.SIGINT, end_all)
     signal.signal(signal.SIGTERM, end_all)
     began = time.monotonic()

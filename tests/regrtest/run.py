@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs one module of CPython's test suite once, traced or untraced. `python -m test` runs
-the module in a separate process. Returns the result of each test and of the process."""
+"""Runs one module of CPython's test suite once, either traced or untraced. `python -m test`
+runs the module in a separate process. The result has the outcome of each test and the end
+of the process."""
 
 import contextlib
 import json
@@ -18,40 +19,41 @@ from xml.etree import ElementTree
 
 TRACE = "trace.json"
 
-# Maps each mode to the options of `python -m ocular`, and to the factor by which a traced
-# run may take longer than an untraced run before it counts as hung.
+# {mode: (options of `python -m ocular`, factor by which a traced run may take longer than
+# an untraced run before it counts as hung)}
 SERVING = ["--serve"]
 TIMELINE = [f"--output={{scratch}}/{TRACE}", "--timeline-limit=1048576"]
 MODES = {
     "adaptive": ([*SERVING, *TIMELINE], 10),
     "precise": (["--mode=precise", *SERVING, "--no-perfetto"], 60),
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
-    # The whole budget goes to samples, so there are as many signals as timer ticks.
+    # In this mode the whole budget goes to samples, so there are as many signals as timer
+    # ticks.
     "sampled": (["--budget=1", *SERVING, "--no-perfetto"], 10),
 }
-MOST_MEMORY = 4 << 30  # bytes; a run that uses more memory is ended
-GRACE = 3  # seconds in which processes that a run has started may end
-LEAST_LIMIT = 120  # the least time limit in seconds
+MOST_MEMORY = 4 << 30  # bytes; a run that uses more memory than this is ended
+GRACE = 3  # seconds that processes which a run has started may take to end
+LEAST_LIMIT = 120  # seconds; the shortest time limit of a run
 
-# After a complete run, the exit status of regrtest means success, a failed test, a
-# changed environment, no tests (a skipped module), or a failed rerun.
+# If a run is complete, the exit status of regrtest means one of these: success, a failed
+# test, a changed environment, no tests (a skipped module), or a failed rerun.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
-RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last line
+RESULT = re.compile(r"^Result: ", re.M)  # the last line that regrtest prints
 
 
 @dataclass
 class Run:
-    """Holds the results of one run, which compare.py judges."""
+    """The results of one run. compare.py judges them."""
 
     module: str
-    mode: str  # "untraced" or one of MODES
+    mode: str  # the mode: "untraced" or one of MODES
     seconds: float = 0.0
     # "exit N", "crash: ...", "crash at exit: ..." (after all tests had run) or "hang:
     # ..." (the run was ended because it took too much time or memory)
     end: str = "exit 0"
     tests: dict = field(default_factory=dict)  # {id: Outcome}
-    # [(kind, text)] of problems after the run
+    # [(kind, text)] of problems that were found after the run
     notes: list = field(default_factory=list)
     output: str = ""
 
@@ -61,14 +63,14 @@ class Run:
 
 @dataclass
 class Outcome:
-    """Holds the result of one test, with the test's message."""
+    """The outcome of one test, with its message."""
 
     status: str  # "ok", "skipped", "failure", "error" or another status
     words: str = ""
 
 
 def limit(mode, untraced_seconds):
-    """Returns the seconds after which a traced run counts as hung."""
+    """Returns how many seconds a traced run may take before it counts as hung."""
     return LEAST_LIMIT + MODES[mode][1] * untraced_seconds
 
 
@@ -90,7 +92,7 @@ def command(module, mode, scratch, extra):
 
 
 def run_module(module, mode, seconds, extra=()):
-    """Runs the module for at most `seconds`. `extra` has options of regrtest."""
+    """Runs the module for at most `seconds`. `extra` are further options for regrtest."""
     scratch = Path(tempfile.mkdtemp(prefix="rt-"))
     words = command(module, mode, scratch, extra)
     try:
@@ -103,7 +105,7 @@ def _run_in(scratch, run, words, seconds):
     sockets = scratch / "s"
     sockets.mkdir(mode=0o700)
     os.utime(sockets, (0, 0))
-    # The output is unbuffered, so that the last lines before a crash at exit are seen.
+    # The output is not buffered, so that it contains the last lines before a crash at exit.
     environment = dict(
         os.environ, OCULAR_DIR=str(sockets), TMPDIR=str(scratch), PYTHONUNBUFFERED="1"
     )
@@ -142,11 +144,12 @@ def _run_in(scratch, run, words, seconds):
     return run
 
 
-RUNNING = set()  # leaders of the sessions that exist, which the driver ends
+RUNNING = set()  # leaders of the existing sessions; at its end, regrtest.py ends them
 
 
 def _wait(process, deadline):
-    """Waits for the end. Returns the reason why the process must be ended, or None."""
+    """Waits for the end of the process. If the process must be ended, returns the reason,
+    otherwise None."""
     page = os.sysconf("SC_PAGESIZE")
     while process.poll() is None:
         if time.monotonic() > deadline:
@@ -169,7 +172,7 @@ def _end(status):
 
 
 def _say_where(process, output):
-    """Makes a hung process print its stacks. faulthandler prints the Python stack, by
+    """Makes a process that hangs print its stacks. faulthandler prints the Python stack, by
     the handler of SIGABRT that regrtest installs. gdb, if it is installed, prints the C
     stack."""
     if shutil.which("gdb"):
@@ -209,8 +212,8 @@ def _session(leader):
 
 
 def _end_session(leader):
-    """Ends processes that a run has left behind, after a short time. Returns the command
-    lines of these processes."""
+    """Waits a short time, and then ends the processes that a run has left behind. Returns
+    the command lines of these processes."""
     deadline = time.monotonic() + GRACE
     while (left := _session(leader)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -225,9 +228,9 @@ def kill_session(leader):
 
 
 def _note_tracing(run, socket, trace):
-    """Adds a note if the run was not traced, or if the tracer left something behind."""
+    """Adds a note if the run was not traced, or if Ocular has left something behind."""
     if not run.end.startswith("exit"):
-        return  # a crash is reported in any case
+        return  # a crash is reported in any case, so no note is needed
     if socket.exists():
         run.notes.append(("left its socket", socket.name))
     if TIMELINE[0] in MODES[run.mode][0]:
@@ -239,11 +242,11 @@ def _note_tracing(run, socket, trace):
         run.notes.append(("was not traced", "there never was a socket"))
 
 
-# --- What came of each test ---------------------------------------------------
+# --- The outcome of each test -------------------------------------------------
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
-# unittest prints this line above a traceback. These lines also have the failures of
-# subtests and of setUpClass, which regrtest's XML lacks.
+# unittest prints such a line above a traceback. These lines also have the failures of
+# subtests and of setUpClass. regrtest's XML does not have them.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M
 )
@@ -263,8 +266,8 @@ WORST_FIRST = (
 
 
 def _put(tests, name, outcome):
-    """Stores the outcome of a test. If several tests have the same id, the worst
-    outcome is kept."""
+    """Stores the outcome of a test. If several tests have the same id, keeps the worst
+    outcome."""
     name = ADDRESS.sub("0x", name)
     known = tests.get(name)
     if known is None or WORST_FIRST.index(outcome.status) < WORST_FIRST.index(known.status):
@@ -272,7 +275,7 @@ def _put(tests, name, outcome):
 
 
 def _outcome(case):
-    """Returns the outcome of a <testcase>."""
+    """Returns the outcome that a <testcase> element has."""
     for tag, status in (
         ("error", "error"),
         ("failure", "failure"),
@@ -287,7 +290,7 @@ def _outcome(case):
 
 
 def read_tests(junit, output):
-    """Returns {test id: Outcome} from the XML and the output."""
+    """Returns {test id: Outcome} from the XML and from the output."""
     tests = {}
     with contextlib.suppress(OSError, ElementTree.ParseError):
         for case in ElementTree.parse(junit).iter("testcase"):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""This program is traced by `make soak`, and runs until stdin ends. The program has threads
-whose phases change, asyncio, code that is made and freed, idle times, and forks from time
-to time. At the end the program stops the trace and prints its counts on stdout."""
+"""The program that `make soak` traces. It runs until its stdin is closed. The program has
+threads that change their work, asyncio, code that is made and freed, idle times, and forks
+from time to time. At the end the program stops the trace and prints its counts on
+stdout."""
 
 import asyncio
 import json
@@ -26,7 +27,7 @@ counts = {"beats": 0, "rounds": 0, "forks": 0, "code objects": 0, "ticks": 0}
 
 
 def beat():
-    """This function always runs, about ten times a second."""
+    """This function runs all the time, about ten times a second."""
     total = 0
     for number in range(200):
         total += number * number
@@ -84,17 +85,17 @@ WORKERS = 3
 
 
 def kind_at(seconds, number):
-    """Returns the kind of work that this worker does at this time (s of the monotonic
+    """Returns the kind of work that this worker does at a given time (s of the monotonic
     clock)."""
     return KINDS[(int(seconds // PHASE_S) + number) % len(KINDS)]
 
 
 def run_throughout(begin, end):
-    """Returns the names of functions that run at both times and during all the time
-    between them. A kind of work runs for as many phases as there are workers, and then
-    rests for two phases."""
+    """Returns the names of functions that run at two given times and during all the time
+    between them. A kind of work runs for as many phases as there are workers, and then does
+    not run for two phases."""
     if end - begin < PHASE_S and begin % PHASE_S > PHASE_S - IDLE_S - 1:
-        return {"beat"}  # the time begins in an idle time, or shortly before
+        return {"beat"}  # the time begins in an idle time, or shortly before one
     return {"beat"} | set.intersection(
         *(
             {kind_at(at, number).__name__ for number in range(WORKERS)}
@@ -116,7 +117,7 @@ def working(number):
 
 
 def churning():
-    """Makes new functions, which are called often and then freed."""
+    """Makes new functions, calls them often, and then frees them."""
     source = "def made(n):\n    while n:\n        n -= 1\n    return {0}\n"
     while not over.wait(RETIRED_S):
         space = {}
@@ -162,7 +163,7 @@ def fork():
 
 
 def main():
-    # the program forks while it has threads
+    # the program forks while it has several threads
     warnings.simplefilter("ignore", DeprecationWarning)
     ocular.start_tracing(
         serve=True, overhead_budget=BUDGET, quiet=True, timeline_limit=4 << 20

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`make soak` traces a mixed program for an hour (`--seconds N`) with a budget, while
-viewers of all kinds connect and disconnect. At the end the memory must not have grown, the
-overhead must be within the budget, and no function's numbers may be too old. Nothing may be
-lost, and no descriptor and no thread may be left."""
+"""`make soak` traces a program with mixed work for an hour (`--seconds N`) with a budget,
+while viewers of all kinds connect and disconnect. At the end, three conditions are checked:
+memory has not grown, the overhead is within the budget, and the numbers of no function are
+too old. In addition, no event may be lost, and no descriptor and no thread may be left."""
 
 import argparse
 import json
@@ -25,47 +25,48 @@ from e2e import client  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-# A function that runs several times a second may have numbers of at most this age in
+# The numbers of a function that runs several times a second may have at most this age in
 # seconds.
 MOST_AGE_S = 30
-# In a short run the largest age is this part of the run's length.
+# In a short run, the largest age is this fraction of the run's length.
 SHORT_AGE = 0.7
-# The memory may grow by this much from the first half to the second half, as a part of the
-# memory, or in KiB.
+# From the first half to the second half, memory may grow by this much (a fraction of the
+# memory, or KiB).
 MOST_GROWTH = 0.03
 MOST_KIB = 2048
-# In a shorter run the start has most weight, so these limits find only large errors.
+# In a shorter run the start matters most, so these limits find only large errors.
 SHORT_S = 300
 SHORT_KIB = 8192
 SHORT_OVER = 4
-# A minute has three phases of the program, and each phase has an idle time.
+# A minute has three phases of the program's work, and each phase contains an idle time.
 MINUTE_S = 60
-# The overhead of a window may be this many times the allowed overhead. The ratio may be
-# larger for this part of the time.
+# The overhead of a window may be at most this many times the allowed overhead. For this
+# fraction of the time it may be larger.
 OVER = 1.10
 MOST_OVER = 0.10
-# The overhead of the whole run may be this many times the allowed overhead.
+# The overhead of the whole run may be at most this many times the allowed overhead.
 MEAN_OVER = 1.05
-# The warm-up takes these seconds, in which functions go dark for the first time.
+# seconds of the warm-up, in which functions go dark for the first time
 SETTLE_S = 20
 PATIENCE_S = 60
-# A short run continues until there are this many snapshots.
+# A short run continues until there are at least this many snapshots.
 LEAST_LOOKS = 5
 
 
 class Soak:
-    """Holds the observations of the program over time."""
+    """The observations of the program over time."""
 
     def __init__(self, pid, path, settle_s=SETTLE_S):
         self.pid, self.path, self.settle_s = pid, path, settle_s
         self.over = threading.Event()
-        self.troubles = []  # faults, which must not happen on any machine
-        # missed targets, which also depend on how busy the machine was
+        self.troubles = []  # faults that must not happen on any machine
+        # missed targets, which can also be missed because the machine is busy
         self.misses = []
         self.viewers = self.snapshots = 0
         self.memory = []  # [(s, KiB)]
         self.overhead = []  # overhead in each snapshot, and the CPU time
-        self.ages = []  # [(s, age of the oldest running function, its name)]
+        # [(s, age of the oldest numbers of a running function, the function's name)]
+        self.ages = []
         self.lock = threading.Lock()
         self.began = time.monotonic()
 
@@ -88,7 +89,7 @@ class Soak:
         with self.lock:
             self.snapshots += 1
 
-    # --- Viewers
+    # --- Viewers of all kinds
 
     def visit(self, whim, dice):
         with self.lock:
@@ -106,7 +107,7 @@ class Soak:
         while not self.over.wait(dice.random() * PAUSE_S):
             self.visit(dice.choice(WHIMS), dice)
 
-    # --- What is noted
+    # --- The viewer that observes the program
 
     def note(self, snapshot):
         overhead = snapshot["overhead"]
@@ -144,7 +145,7 @@ class Soak:
         self.ages += ((self.now(), age, name) for name, age in runs.items())
 
     def watch(self):
-        """Is a viewer that is connected all the time."""
+        """A viewer that is connected all the time."""
         with client.Client(self.path) as viewer:
             while not self.over.is_set():
                 before = self.now()
@@ -162,8 +163,8 @@ def cpu_s(pid):
 
 def own_kib(pid):
     """Returns the process's own memory in KiB, without pages of files. If pages of files
-    counted (Pss), the memory would grow when another process ends that runs the same
-    Python."""
+    counted (as in Pss), the memory would seem to grow when another process that runs the
+    same Python ends."""
     fields = Path(f"/proc/{pid}/status").read_text()
     return sum(int(fields.split(name)[1].split()[0]) for name in ("RssAnon:", "VmSwap:"))
 
@@ -176,7 +177,7 @@ def count_threads(pid):
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
-# --- Whims of viewers ------------------------------------------------------------
+# --- Actions of the other viewers ---------------------------------------------
 
 
 def reads_for_a_while(soak, dice):
@@ -213,7 +214,7 @@ def asks(soak, dice):
             try:
                 viewer.rearm(row["id"])
             except client.Refused:
-                pass  # the function's code may have been freed
+                pass  # the code of the function might have been freed
 
 
 def is_killed(soak, dice):
@@ -253,15 +254,15 @@ WHIMS = (
     looks_once,
 )
 VISITORS = 3
-# longest time between two visits in seconds; each first snapshot costs time
+# longest time in seconds between two viewers; each first snapshot costs time
 PAUSE_S = 12
 
 
-# --- The end ---------------------------------------------------------------------
+# --- The checks at the end ----------------------------------------------------
 
 
 def slope(points):
-    """Returns the growth in KiB a minute, by least squares."""
+    """Returns the growth of memory in KiB a minute, by least squares."""
     times, values = zip(*points)
     middle, mean = statistics.fmean(times), statistics.fmean(values)
     spread = sum((when - middle) ** 2 for when in times)
@@ -273,8 +274,8 @@ def slope(points):
 
 
 def check_memory(soak, seconds):
-    """Compares the memory of the second half with the memory of the first half, after
-    everything that is made only once."""
+    """Compares the memory of the second half with the memory of the first half, without the
+    time in which the program makes everything that it makes only once."""
     steady = [point for point in soak.memory if point[0] > seconds / 5]
     half = len(steady) // 2
     if half < 2:
@@ -296,15 +297,15 @@ def check_memory(soak, seconds):
 
 
 def spent_and_used(row):
-    """Returns the seconds of CPU time of Ocular and of the program itself, since the
-    start."""
+    """Returns the seconds of CPU time since the start, of Ocular and of the program
+    itself."""
     used = row["cpu"] / (1 + row["mean"])
     return row["cpu"] - used, used
 
 
 def minutes(rows):
-    """Returns Ocular's share of the program's CPU time for each minute that ends with a
-    row."""
+    """Returns Ocular's share of the program's CPU time for each minute that ends with one
+    of the rows."""
     shares, first = [], 0
     for row in rows:
         while rows[first + 1]["at"] <= row["at"] - MINUTE_S:
@@ -326,7 +327,7 @@ def check_overhead(soak, seconds):
     if not steady:
         soak.fail("no overhead is reported")
         return "overhead unknown"
-    # Compares the tracer's windows of ten seconds with the allowed overhead.
+    # Compares the overhead in windows of ten seconds with the allowed overhead.
     over = [row["measured"] for row in steady if row["measured"] > OVER * row["allowed"]]
     often = f"over by a tenth {len(over)} times of {len(steady)}"
     if len(over) > MOST_OVER * len(steady) and seconds >= SHORT_S:
@@ -338,7 +339,8 @@ def check_overhead(soak, seconds):
     allowed = statistics.fmean(row["allowed"] for row in steady)
     if measured > allowed * (MEAN_OVER if seconds >= SHORT_S else SHORT_OVER):
         soak.miss(f"the mean overhead of ten seconds is {measured:.2%} of {allowed:.2%}")
-    # Compares the shares of single minutes, and the share since the start, with the budget.
+    # Compares the overhead in single minutes, and the overhead since the start, with the
+    # budget.
     shares = minutes(steady)
     over = [share for share in shares if share > OVER * program.BUDGET]
     if len(over) > MOST_OVER * len(shares) and seconds >= SHORT_S:
@@ -366,7 +368,7 @@ def check_overhead(soak, seconds):
 
 
 def check_ages(soak, seconds):
-    # No number can be older than the run, so the limit is smaller in a short run.
+    # No number can be older than the run is long, so the limit is smaller in a short run.
     most = min(MOST_AGE_S, SHORT_AGE * seconds)
     old = max(soak.ages, key=lambda row: row[1], default=None)
     if old is None:
@@ -379,7 +381,7 @@ def check_ages(soak, seconds):
 
 
 def least(count, pid):
-    """Returns the count without files that are open for a short time only."""
+    """Counts the descriptors without files that are open for a short time only."""
     counts = []
     for _ in range(10):
         counts.append(count(pid))
@@ -388,7 +390,8 @@ def least(count, pid):
 
 
 def settled(count, pid, wanted):
-    """Waits until the count is as before. Returns the last count."""
+    """Waits until this count is the same as before. Returns the last count that it has
+    made."""
     limit = time.monotonic() + 15
     while (now := count(pid)) > wanted and time.monotonic() < limit:
         time.sleep(0.1)
@@ -396,7 +399,7 @@ def settled(count, pid, wanted):
 
 
 def run(options, folder):
-    """Returns (troubles, missed targets, texts for the last line)."""
+    """Returns (troubles, missed targets, texts for the last line of the output)."""
     seconds = options.seconds
     process = subprocess.Popen(
         [sys.executable, str(HERE / "program.py")],

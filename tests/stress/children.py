@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Makes forks of every kind, while all other parts of the test run. The main thread
-forks the children that end like a program. Other threads fork the children that end in
-another way."""
+"""Makes forks of every kind, while all other parts of the stress test run. The main thread
+forks children that end like a program. Other threads fork children that end in another
+way."""
 
 import contextlib
 import multiprocessing.process
@@ -20,7 +20,7 @@ SLOW = 30  # seconds after which a child counts as hung
 
 
 def calls():
-    """Makes some calls, which can be traced."""
+    """Makes some calls that can be traced."""
 
     def one(i):
         return i + 1
@@ -29,7 +29,7 @@ def calls():
 
 
 def trace(party, serve):
-    """Traces the child from inside the child, as any process may do."""
+    """Traces the child from inside the child, as any process may do with itself."""
     ocular.start_tracing(
         serve=serve,
         quiet=True,
@@ -50,7 +50,7 @@ def stop(party):
     (party.folder / f"child{os.getpid()}.json").unlink()
 
 
-# --- What a child does and how it ends: (function, its wait status) -----------
+# --- Actions of a child, and their ends: (function, its wait status) ----------
 
 
 def just_ends(party):
@@ -58,7 +58,7 @@ def just_ends(party):
 
 
 def traces_and_stops(party):
-    if ocular.is_tracing():  # if the parent was served, the child may be traced
+    if ocular.is_tracing():  # if the parent served, the child is perhaps traced
         ocular.stop_tracing()
     trace(party, serve=False)
     stop(party)
@@ -102,8 +102,9 @@ DEEDS = [
 
 
 def in_child(party, deed):
-    """Runs `deed` in the child and returns the exit status. Messages go to the parent in a
-    file. Words go to the parent by a file."""
+    """Runs the function `deed` in the child, and returns the exit status. The child writes
+    messages for its parent into a file. The child writes a text for its parent into a
+    file."""
     try:
         deed(party)
         return 0
@@ -114,7 +115,7 @@ def in_child(party, deed):
 
 
 def expect(party, pid, name, status, tidy=False):
-    """Waits for a child and checks how it ended. If `tidy` is true, the child must
+    """Waits for a child, and checks how it has ended. If `tidy` is true, the child must
     leave nothing behind."""
     limit = time.monotonic() + SLOW
     while True:
@@ -144,9 +145,9 @@ def expect(party, pid, name, status, tidy=False):
 
 
 def hangs(party, name, pid):
-    """Reports a child that does not end. Older versions of AddressSanitizer do not hold
-    their allocator's locks across a fork. A child that hangs at such a lock is not Ocular's
-    fault."""
+    """Reports a child that does not end in time. Older versions of AddressSanitizer do not
+    hold the locks of their allocator across a fork. If a child hangs at such a lock, this
+    is not Ocular's fault."""
     where = backtrace(pid)
     if "__sanitizer::Mutex::Lock" in where:
         party.count("children stuck in the sanitizer")
@@ -155,7 +156,7 @@ def hangs(party, name, pid):
 
 
 def backtrace(pid):
-    """Returns a backtrace of the process in C, if gdb is installed."""
+    """Returns a backtrace of the process's C stacks, if gdb is installed."""
     if not shutil.which("gdb"):
         return "(no gdb for a backtrace)"
     environment = dict(os.environ)
@@ -172,7 +173,8 @@ def backtrace(pid):
 
 
 def fork_and_leave(party, dice):
-    """Forks children that end by os._exit() or a signal. Any thread may do this."""
+    """Forks children that end by os._exit() or by a signal. Any thread may call this
+    function."""
     while party.going(dice.random() * 0.2):
         deed, status = dice.choice(DEEDS)
         pid = os.fork()
@@ -182,8 +184,8 @@ def fork_and_leave(party, dice):
 
 
 def fork_and_return(party, dice):
-    """Forks a child that ends like a program, with its atexit functions. Only the main
-    thread forks such children. Returns False in the child. The child must then return from
+    """Forks a child that ends like a program, and so runs its atexit functions. Only the
+    main thread forks such children. Returns False in the child, which must then return from
     main()."""
     deed, status = dice.choice(DEEDS[:4])
     leave_traced = deed is just_ends and dice.random() < 0.5
@@ -191,7 +193,7 @@ def fork_and_return(party, dice):
     if pid:
         expect(party, pid, f"{deed.__name__}, returns", status, tidy=True)
         return True
-    # Otherwise the child would wait at its exit for the children of its parent.
+    # Otherwise the child would wait at its exit for children of its parent.
     multiprocessing.process._children.clear()
     status = in_child(party, deed)
     if status:
@@ -203,7 +205,7 @@ def fork_and_return(party, dice):
 
 
 def fork_raw(party, dice):
-    """Forks in C code, so Python does not notice the fork."""
+    """Forks in C code, so that Python does not notice the fork."""
     raw = extensions.load("stress", "rawfork")
     while party.going(0.2):
         expect(party, raw.fork(), "raw fork", 0)

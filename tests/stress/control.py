@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Starts and stops the tracer with changing settings from several threads. At the same
-time, takes snapshots and exports, and checks the snapshots and the exports."""
+"""Starts and stops tracing from several threads, with changing settings. At the same time,
+takes snapshots and exports, and checks the snapshots and the exports."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 
 import ocular
 
-# A thread may get these errors if another thread has just started or stopped the trace.
+# A thread can get these errors if another thread has just started or stopped the trace.
 USUAL = (
     "is tracing already",
     "is still stopping",
@@ -26,7 +26,7 @@ def usual(error):
 
 
 def settings(party, dice):
-    """Returns random settings."""
+    """Returns random settings for start_tracing()."""
     chosen = dict(
         mode=dice.choice(("adaptive", "adaptive", "precise")),
         deinstrument_threshold=dice.choice((0, 1, 50, 500)),
@@ -48,7 +48,7 @@ def settings(party, dice):
 
 
 def switch(party, dice):
-    """Starts and stops traces. Another thread may have started or stopped the trace
+    """Starts and stops traces. Another thread could have started or stopped the trace
     before."""
     while party.going(dice.random() * 0.05):
         chosen = settings(party, dice)
@@ -81,7 +81,7 @@ def export(party, dice):
     while party.going(0.02):
         try:
             ocular.export(path)
-        # an OSError comes from an export that a stop has interrupted
+        # an OSError comes from an export that the end of tracing has interrupted
         except (RuntimeError, OSError) as error:
             if not usual(error):
                 party.fail(f"export: {error}")
@@ -100,13 +100,13 @@ def check(party, snapshot):
     for row in snapshot["functions"]:
         for name in ("calls", "self_cycles", "total_cycles", "sites"):
             value = row[name]
-            # The limit is the number of cycles in ten minutes. A larger number is an
-            # overflow.
+            # The limit is the number of cycles in ten minutes. If the number is larger, it
+            # comes from an overflow.
             if value is not None and not 0 <= value < 1 << 42:
                 party.fail(f"{name} of {row['name']} is {value}")
         for name in ("share", "cpu_share", "wait_share", "c_share"):
-            # Shares are parts of one core, so a function that many threads run may have a
-            # share of several cores.
+            # A share is a fraction of one core, so a function that runs in many threads can
+            # have a share of several cores.
             if row[name] is not None and not 0 <= row[name] <= MOST_THREADS:
                 party.fail(f"{name} of {row['name']} is {row[name]}")
         if row["name"].startswith("raising") and "/made/" not in (row["file"] or ""):
@@ -115,7 +115,7 @@ def check(party, snapshot):
 
 def check_timeline(party, path):
     """Checks that calls are balanced and nested on each thread, and that no event is
-    before the start."""
+    earlier than the start of tracing."""
     events = json.loads(path.read_bytes())["traceEvents"]
     stacks = {}
     for event in events:

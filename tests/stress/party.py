@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Holds the data that all parts of the stress test share: the time to stop, random numbers,
-counts and failures. Each part is a function that gets a Party, and runs in its own thread
-until `party.over` is set."""
+"""Holds the data that all parts of the stress test share. These are the time to stop,
+random numbers, counts and failures. Each part is a function that gets a Party and runs in a
+thread of its own until `party.over` is set."""
 
 import collections
 import random
@@ -17,16 +17,16 @@ TROUBLE_ENDS = "\0\n"  # separates two entries in the file "troubles"
 class Party:
     def __init__(self, seed, folder):
         self.seed = seed
-        self.folder = Path(folder)  # folder for timelines
-        self.tracing = True  # if False, the same test runs without a tracer
+        self.folder = Path(folder)  # folder for the timelines
+        self.tracing = True  # if False, the test runs without Ocular
         self.over = threading.Event()
         self.counts = collections.Counter()
         self.names = 0
         self.lock = threading.Lock()
 
     def dice(self, name):
-        """Returns random numbers for one part. The numbers are always the same for one
-        seed."""
+        """Returns a generator of random numbers for one part. For the same seed, its
+        numbers are always the same."""
         return random.Random(f"{self.seed}/{name}")
 
     def count(self, what, times=1):
@@ -34,24 +34,25 @@ class Party:
             self.counts[what] += times
 
     def fail(self, text):
-        """Notes a failure. The test continues, and fails at its end. The failure is
-        written to a file at once, because the process may not reach its end."""
+        """Notes a failure of the test. The test continues, but at its end it fails. The
+        failure is written to a file at once, because the process might not reach the end of
+        the test."""
         with self.lock, open(self.folder / "troubles", "a") as file:
             file.write(text + TROUBLE_ENDS)
 
     def fresh(self, stem):
-        """Returns a name that nobody else uses."""
+        """Returns a file name that nothing else uses."""
         with self.lock:
             self.names += 1
             return f"{stem}{self.names}"
 
     def going(self, pause=0.0):
-        """Waits for `pause` seconds. Returns True if the test is not over."""
+        """Waits for `pause` seconds. Returns True if the test is not over then."""
         return not self.over.wait(pause) if pause else not self.over.is_set()
 
 
 class Troop:
-    """Holds the threads that run the parts."""
+    """The threads that run the parts."""
 
     def __init__(self, party, parts):
         self.party = party
@@ -71,7 +72,7 @@ class Troop:
             thread.start()
 
     def join(self, seconds):
-        """Waits for all threads. Returns the names of the threads that do not end."""
+        """Waits for all these threads. Returns the names of those that do not end."""
         limit = time.monotonic() + seconds
         for thread in self.threads:
             thread.join(max(0, limit - time.monotonic()))
@@ -79,7 +80,7 @@ class Troop:
 
 
 def where(thread_names):
-    """Returns the Python stacks of these threads."""
+    """Returns the Python stacks of the threads with these names."""
     frames = sys._current_frames()
     text = []
     for thread in threading.enumerate():

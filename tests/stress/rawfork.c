@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Forks without Python's knowledge, as a C library may do. The child ends at
-// once, after running only the fork handlers. CPython does not allow more,
-// because threads that do not exist in the child may hold CPython's locks.
+// Forks so that Python does not know about it, as a C library could do. The
+// child runs only the fork handlers, and ends at once. CPython allows nothing
+// more in the child, because threads that do not exist in the child could hold
+// CPython's locks.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

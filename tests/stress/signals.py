@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Sends the program's own signals, in addition to the sampler's signals. There are handlers
-in Python, an interval timer, a wake-up descriptor, threads that block all signals, and
-waits that must not end early."""
+"""Sends the program's own signals, in addition to the sampler's signals. The parts use
+handlers in Python, an interval timer, a wake-up descriptor, threads that block all signals,
+and waits that must not end early."""
 
 import collections
 import contextlib
@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 
-SLOW = 60  # longest wait for a handler in seconds
+SLOW = 60  # seconds; longest wait for a handler
 OWN = (signal.SIGUSR2, signal.SIGPROF)
 PIPE = 1 << 16  # number of bytes that a pipe holds
 
@@ -47,11 +47,11 @@ def installed(party):
 
 
 def _await(party, number, before):
-    """Waits until the signal was handled. Handlers run in the main thread. At its end the
-    main thread waits for this thread."""
+    """Waits until the handler of the signal has run. Handlers run in the main thread. At
+    its end, the main thread waits for the thread that calls this function."""
     limit = time.monotonic() + SLOW
     while handled[number] == before and party.going():
-        sum(range(1000))  # an interval timer needs CPU time
+        sum(range(1000))  # the interval timer counts CPU time
         if time.monotonic() > limit:
             party.fail(f"{signal.Signals(number).name} was not handled")
             return
@@ -60,7 +60,7 @@ def _await(party, number, before):
 
 
 def kill(party, dice):
-    """Sends signals to the process and to a thread."""
+    """Sends signals, some to the process and some to one thread."""
     while party.going(dice.random() * 0.05):
         before = handled[signal.SIGUSR2]
         if dice.random() < 0.5:
@@ -71,7 +71,7 @@ def kill(party, dice):
 
 
 def time_cpu(party, dice):
-    """Uses an interval timer in CPU time, as another sampler does."""
+    """Uses an interval timer that counts CPU time, as another sampler does."""
     while party.going(dice.random() * 0.1):
         before = handled[signal.SIGPROF]
         signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001 + dice.random() * 0.01)
@@ -80,7 +80,8 @@ def time_cpu(party, dice):
 
 
 def block(party, dice):
-    """A thread that blocks all signals for some time gets its own mask back."""
+    """If a thread blocks all signals for some time, it gets its own mask back
+    afterwards."""
     every = signal.valid_signals()
     while party.going(dice.random() * 0.05):
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, every)
@@ -94,7 +95,7 @@ def block(party, dice):
 
 
 def wait(party, dice):
-    """No wait ends early, and no wait fails with EINTR."""
+    """No wait of this part ends early, and none fails with EINTR."""
     near, far = os.pipe()
     poll = select.poll()
     poll.register(near, select.POLLIN)

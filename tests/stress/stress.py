@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`make stress` runs threads, code that is made and freed, forks, starts and stops,
-snapshots, viewers and other tools at the same time, and then checks for leaks.
+"""`make stress` runs threads, code that is made and freed, forks, starts and stops of
+tracing, snapshots, viewers and other tools at the same time, and then checks for leaks.
 
-The test runs in a separate process. This process watches the process of the test, and
-distinguishes a crash and a hang from a normal end. If the test fails, the message says how
-to run it again.
+The test itself runs in a separate process. This process watches that one, and distinguishes
+a crash and a hang from a normal end. If the test fails, the message says how to run the
+same test again.
 """
 
 import argparse
@@ -28,11 +28,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import party as parties  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
-PATIENCE = 120  # the test counts as hung this many seconds after the chosen time
+# if the test takes this many seconds more than the chosen time, it counts as hung
+PATIENCE = 120
 
 
-# Each object has its own allocation, so that a sanitizer notices when an object is freed.
-# Leaks of the interpreter are not reported.
+# With this setting each object has an allocation of its own, so that a sanitizer notices
+# when an object is freed. With this one, leaks of the interpreter are not reported.
 SANITIZED = {
     "PYTHONMALLOC": "malloc",
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=1:allocator_may_return_null=1",
@@ -58,7 +59,7 @@ def parts(party):
 
 
 def round_of(party, seconds):
-    """Runs all parts for `seconds`, while the main thread forks. Returns False in a
+    """Runs all parts for `seconds`, while the main thread forks. Returns False in a forked
     child."""
     import children
 
@@ -82,7 +83,7 @@ def round_of(party, seconds):
 
 
 def look_around(party, before):
-    """Checks for leaks after everything has ended."""
+    """Checks for leaks after all parts have ended."""
     import control
     import watch
 
@@ -91,7 +92,7 @@ def look_around(party, before):
     code = party.counts["code"]
     after = watch.settled(before, code)
     found = watch.complaints(before, after, code)
-    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps freed memory
+    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps memory after it was freed
         found = [trouble for trouble in found if "memory" not in trouble]
     for trouble in found + watch.leftovers():
         party.fail(trouble)
@@ -107,7 +108,7 @@ def look_around(party, before):
 
 
 def inner(options):
-    """Runs the test in the process that is watched."""
+    """Runs the test in the process that is being watched."""
     import signals
 
     faulthandler.register(signal.SIGUSR1, all_threads=True)
@@ -118,14 +119,14 @@ def inner(options):
 
 
 def rounds(party, options):
-    """Runs two rounds, and checks what is left after the second round. Returns the exit
+    """Runs two rounds, and checks what the second round has left behind. Returns the exit
     status."""
     import control
     import watch
 
     mother = os.getpid()
-    # Memory that is allocated once and kept (arenas, stacks, caches) is not a leak, so
-    # it is allocated in the first round.
+    # Memory that is allocated only once and then kept (arenas, stacks, caches) is not a
+    # leak. It is allocated in the first round.
     went_on = round_of(party, options.seconds / 4)
     if os.getpid() != mother:
         return 0
@@ -139,15 +140,15 @@ def rounds(party, options):
             figures = look_around(party, before)
     Path(options.report).write_text(json.dumps({"counts": party.counts, **figures}))
     if threading.active_count() > 1:
-        os._exit(1)  # threads that hang would prevent the exit
+        os._exit(1)  # threads that hang would prevent a normal exit
     return 0
 
 
-# --- Who watches over it ------------------------------------------------------
+# --- The process that watches the test ----------------------------------------
 
 
 def outer(options):
-    """Runs the test process and prints the result. Returns the exit status."""
+    """Runs the process of the test, and prints the result. Returns the exit status."""
     scratch = Path(tempfile.mkdtemp(prefix="st-"))
     try:
         troubles, report = watch_over(options, scratch)
@@ -173,7 +174,7 @@ def outer(options):
 
 
 def command(options, scratch, report):
-    """Returns the command of the test process."""
+    """Returns the command for the process of the test."""
     words = [
         sys.executable,
         "-W",
@@ -227,7 +228,7 @@ def watch_over(options, scratch):
             status = process.wait(1.25 * options.seconds + PATIENCE)
         except subprocess.TimeoutExpired:
             troubles.append(f"hangs\n{c_stacks(process.pid)}")
-            # makes the process print its Python stacks
+            # this makes the process print its Python stacks
             process.send_signal(signal.SIGUSR1)
             time.sleep(1)
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs two kinds of viewers, which are the real ocular-top and a client of the protocol.
-The client asks for everything, sends invalid data and disconnects at bad moments."""
+"""Runs two kinds of viewers: the real ocular-top, and a client of the protocol. This client
+sends every kind of request and invalid data, and disconnects at bad moments."""
 
 import json
 import os
@@ -15,7 +15,7 @@ TOP = os.environ["OCULAR_TOP"]
 
 
 def top(party, dice):
-    """Runs ocular-top --once --json, as a person does."""
+    """Runs ocular-top --once --json, as a person could do."""
     while party.going(0.3):
         done = subprocess.run(
             [TOP, "--pid", str(os.getpid()), "--once", "--json", "-d", "0.2"],
@@ -34,7 +34,7 @@ def top(party, dice):
 
 
 def talk(party, dice):
-    """Opens one connection after the other. Each connection does one random thing."""
+    """Opens one connection after the other. On each connection it does one random thing."""
     path = f"{os.environ['OCULAR_DIR']}/{os.getpid()}.sock"
     while party.going(0.005):
         try:
@@ -42,9 +42,9 @@ def talk(party, dice):
                 dice.choice(WHIMS)(party, viewer, dice)
             party.count("connections")
         except (OSError, client.Ended, client.Refused, AssertionError):
-            # Either there is no server at the moment, or the server has gone, or the server
-            # has refused invalid data. An answer to invalid data may also be taken for
-            # another answer.
+            # There are three possible reasons: there is no server at the moment, the server
+            # has gone, or the server has refused invalid data. The answer to invalid data
+            # can also look like another answer.
             party.going(0.02)
 
 
@@ -70,7 +70,7 @@ def asks_for_details(party, viewer, dice):
     snapshot = viewer.snapshot()
     ids = [row["id"] for row in snapshot["functions"][:10]] + [0]
     for _ in range(dice.randrange(1, 5)):
-        if dice.random() < 0.3:  # this request is replaced by the next one
+        if dice.random() < 0.3:  # the next request replaces this one
             viewer.send(client.DETAIL, struct.pack("<Q", dice.choice(ids)), 1)
         try:
             listing = viewer.detail(dice.choice(ids))
@@ -91,7 +91,7 @@ def asks_for_a_timeline(party, viewer, dice):
     if dice.random() < 0.5:
         viewer.export(party.folder / f"viewer-{viewer.socket.fileno()}.json")
         party.count("exports for a viewer")
-    else:  # the viewer goes while the recording is on its way
+    else:  # the viewer disconnects while the recording is on its way
         kind = dice.choice((client.TIMELINE, client.SAMPLED))
         viewer.send(client.HANDOUT, struct.pack("<Q", kind), 1)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds out what a process holds before and after the test: threads, descriptors, memory,
-children and tool ids. Also runs a quiet phase, in which every number is known."""
+"""Finds out which resources a process holds before and after the test: threads,
+descriptors, memory, children and tool ids. Also runs a quiet phase, in which the true value
+of every number is known."""
 
 import ctypes
 import gc
@@ -14,9 +15,9 @@ from pathlib import Path
 
 import ocular
 
-# The memory of a process grows over time. CPython keeps the names of freed code (70
-# bytes for each code object, as measured untraced), and the C library keeps free memory
-# between other blocks.
+# Some memory of a process grows over time without being a leak. CPython keeps the names of
+# freed code (70 bytes for each code object, measured untraced), and the C library keeps
+# free memory between used blocks.
 MEMORY_SLACK = 48 << 20
 KEPT_PER_CODE = 80
 
@@ -33,12 +34,13 @@ class Held:
 
 
 def _descriptors():
-    """Returns the open descriptors, by their targets without numbers."""
+    """Returns the open descriptors, by their targets, in which numbers are left out."""
     found = Counter()
     for entry in os.scandir("/proc/self/fd"):
         try:
             target = os.readlink(entry.path)
-        except FileNotFoundError:  # this is the descriptor of the directory itself
+        # this is the descriptor of the directory that is being read
+        except FileNotFoundError:
             continue
         found[target.partition(":[")[0]] += 1
     return found
@@ -49,20 +51,21 @@ def _threads():
     for task in Path("/proc/self/task").iterdir():
         try:
             found[(task / "comm").read_text().strip()] += 1
-        except OSError:  # the thread has ended
+        except OSError:  # the thread has ended in the meantime
             continue
     return found
 
 
 def _memory():
-    """Returns the resident bytes, after returning all memory that can be returned."""
+    """Returns the resident bytes, after all memory that can be returned to the system was
+    returned."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def settled(before, code, seconds=5):
-    """Returns Held.now(), after waiting for threads that are about to end."""
+    """Waits for threads that are about to end, and returns Held.now()."""
     limit = time.monotonic() + seconds
     while True:
         held = Held.now()
@@ -72,8 +75,8 @@ def settled(before, code, seconds=5):
 
 
 def complaints(before, after, code=0):
-    """Returns the resources that are held after `code` code objects and were not held
-    before."""
+    """Returns the resources that are held now and were not held before. `code` is the
+    number of code objects that were made in between."""
     found = [
         f"{number} more descriptors of {what}"
         for what, number in (after.descriptors - before.descriptors).items()
@@ -91,7 +94,7 @@ def complaints(before, after, code=0):
 
 
 def leftovers():
-    """Returns zombies, tool ids and a socket that are left."""
+    """Returns the zombies, the tool ids and the socket that are left."""
     found = []
     try:
         pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -116,7 +119,7 @@ THREADS = 4
 
 
 def _known():
-    """Returns new functions that have never run before."""
+    """Returns new functions that have never run."""
     names = {}
     exec(compile(KNOWN, "/made/known.py", "exec"), names)
     return names
@@ -153,8 +156,8 @@ def all_of_it(times):
 
 
 def quiet_phase(mode, threshold):
-    """Traces a known number of calls in several threads at the same time. Returns the
-    errors in the counted numbers."""
+    """Traces a known number of calls in several threads at the same time. Returns how far
+    the counted numbers are wrong."""
     names = _known()
     ocular.start_tracing(
         mode=mode, deinstrument_threshold=threshold, perfetto=False, quiet=True
@@ -172,7 +175,7 @@ def quiet_phase(mode, threshold):
     }
     found = []
     total = CALLS * THREADS
-    # The number of entries of a generator is its number of yields plus one.
+    # A generator is entered as often as it yields, and once more.
     for name, calls in (
         ("leaf", total),
         ("fails", total),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Does the traced work. The work has code that is made and freed while other threads run
-it, and generators, exceptions, recursion, short threads and other tools."""
+"""Does the work that is traced. The work consists of code that is made and freed while
+other threads run it, of generators, exceptions, recursion and short threads, and of other
+tools."""
 
 import asyncio
 import cProfile
@@ -56,7 +57,7 @@ def raising{n}(depth):
 
 
 def churn(party, dice):
-    """Compiles code, runs it, gives parts of the code to other threads, and frees it."""
+    """Compiles code, runs it, passes functions of it to other threads, and frees it."""
     while party.going():
         n = party.fresh("")
         names = {}
@@ -101,8 +102,7 @@ def exercise(names, n, dice):
 
 
 def meet(function, dice):
-    """Several short threads run one function, and the function's code is freed
-    afterwards."""
+    """Several short threads run one function. Then the function's code is freed."""
     threads = [
         threading.Thread(target=function, args=(dice.randrange(30),))
         for _ in range(dice.randrange(1, 5))
@@ -114,7 +114,8 @@ def meet(function, dice):
 
 
 class Ends:
-    """Is garbage in a cycle. Its finalizer runs Python code, and lets other threads run."""
+    """An object of this class is garbage in a cycle of references. Its finalizer runs
+    Python code, and lets other threads run."""
 
     def __init__(self, sleeps):
         self.me = self
@@ -131,7 +132,7 @@ def meet_nobody(depth):
 
 
 def collect(party, dice):
-    """Collects garbage with finalizers, while gc.callbacks changes."""
+    """Collects garbage that has finalizers, while gc.callbacks changes."""
 
     def watch(phase, info):
         meet_nobody(1)
@@ -151,7 +152,7 @@ def collect(party, dice):
 
 
 def depth_reached():
-    """Returns the number of frames that fit before RecursionError."""
+    """Returns the number of frames that can be pushed before RecursionError."""
     deepest = 0
 
     def down(depth):
@@ -167,7 +168,7 @@ def depth_reached():
 
 
 def recurse(party, dice):
-    """Recurses to the limit. Tracing must not use any of the levels."""
+    """Recurses to this limit. Tracing must not use any of these levels."""
     expected = None
     while party.going(0.05):
         reached = depth_reached()
@@ -179,7 +180,7 @@ def recurse(party, dice):
 
 
 def gather(party, dice):
-    """Uses asyncio with tasks, groups, cancellation and async generators."""
+    """Uses asyncio: tasks, groups, cancellation and async generators."""
 
     async def ticks(count):
         for i in range(count):
@@ -212,8 +213,8 @@ def gather(party, dice):
 
 
 def other_tools(party, dice):
-    """Trace functions, profilers and another tool of sys.monitoring start and stop while
-    all other parts of the test run."""
+    """Trace functions, profilers and another tool of sys.monitoring start and stop, while
+    all other parts of the stress test run."""
 
     def hook(frame, event, argument):
         return hook
@@ -240,8 +241,8 @@ def other_tools(party, dice):
         elif choice == 3:
             monitoring.use_tool_id(tool, "stress")
             events = monitoring.events
-            # The callback is a C function. A Python function would need a frame, which
-            # counts for the recursion limit.
+            # The callback is a C function. A Python function would need a frame of its own,
+            # which counts for the recursion limit.
             monitoring.register_callback(tool, events.LINE, operator.is_)
             monitoring.set_events(tool, events.LINE)
             busy()
