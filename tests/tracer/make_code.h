@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a struct Code by hand. Tests use such a struct Code if they need no
-// bytecode. Code_free() frees the struct Code.
+// Makes a struct Code by hand. A test uses a struct Code that was made by hand
+// if the test needs no bytecode. Code_free() frees the struct Code.
 #ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
 #define OCULAR_TESTS_TRACER_MAKE_CODE_H
 

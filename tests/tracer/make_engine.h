@@ -33,8 +33,8 @@ static inline void make_engine(struct Engine *engine)
     snprintf(engine->command, sizeof engine->command, "python app.py");
 }
 
-// Adds a code object with three sites: RESUME, a loop of LOAD_FAST and
-// JUMP_BACKWARD, and RETURN_VALUE.
+// Adds a code object with three sites at RESUME, at JUMP_BACKWARD in a loop,
+// and at RETURN_VALUE.
 static inline struct Code *add_code(struct Engine *engine, const char *name,
                                     uint64_t threshold)
 {

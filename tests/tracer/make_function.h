@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // indices of the sites of LOOP.
+enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // Indices of the sites of LOOP.
 
 // clang-format off
 static const uint8_t LOOP[] = {

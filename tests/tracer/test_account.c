@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/account: the time of hooks is computed from their time
+// Tests tracer/budget/account, which computes the time of hooks from their time
 // with warm caches and from samples.
 #include "tracer/budget/account.h"
 
@@ -24,7 +24,7 @@ static void start(struct Account *account, const _Atomic double *share)
     Account_init(account, &source);
 }
 
-// Adds `timed` seconds of hooks with warm caches; of these hooks, samples find
+// Adds `timed` seconds of hooks with warm caches. Of these hooks, samples find
 // `found` seconds in Ocular's code. Returns the seconds of hooks that the
 // account adds.
 static double spend(struct Account *account, double timed, double found)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/attribution: the functions that get a stack's time, the
-// callers of these functions, and the instruction of the innermost frame.
+// Tests tracer/sample/attribution. The tests check which functions get the time
+// of a stack, which callers they have, and at which instruction the innermost
+// frame is.
 #include "ipc/base/heap.h"
 #include "tracer/sample/attribution.h"
 
@@ -8,7 +9,7 @@
 
 #include "tests/unit.h"
 
-#define BYTECODE 0x40 // offset of the bytecode in a code object.
+#define BYTECODE 0x40 // Offset of the bytecode in a code object.
 
 static struct Registry *registry;
 static struct Code *a, *b, *c, *caller;
@@ -16,7 +17,7 @@ static struct Opcodes opcodes;
 static struct Memory memory;
 static struct CallEdges edges;
 static struct Flame flame;
-static struct Breakdown functions; // the functions of one thread.
+static struct Breakdown functions; // The functions of one thread.
 static struct SampledStack stack;
 static struct Attribution attribution;
 // In this window a core has had one second of time.
@@ -129,7 +130,7 @@ TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
     assert_ns(c, 0, 0, 154);
     assert_int_equal(Counter_get(&a->share.samples), 3);
     assert_true(a->hot.touched &&
-                b->hot.touched); // both rows will be filled again.
+                b->hot.touched); // Both rows will be filled again.
     assert_int_equal(Counter_get(&a->share.run_samples), 2);
     assert_int_equal(Counter_get(&b->share.samples), 0);
 }
@@ -146,7 +147,7 @@ TEST_WITH(test_recursion_counts_once, set_up, tear_down)
 TEST_WITH(test_unknown_code_on_top_credits_its_caller, set_up, tear_down)
 {
     STACK(0x9000, 0, 0x2000, 0x3000);
-    assert_true(add(50, 0) == 50); // the first 50 ns were in unknown code.
+    assert_true(add(50, 0) == 50); // The first 50 ns were in unknown code.
     assert_true(add(0, 7) == 0);
     assert_ns(a, 0, 0, 0);
     assert_ns(b, 50, 7, 57);
@@ -181,7 +182,7 @@ TEST_WITH(test_a_threads_functions, set_up, tear_down)
     add(100, 0);
     STACK(0x2000);
     add(300, 0);
-    add(0, 5000); // waiting adds no CPU time.
+    add(0, 5000); // Waiting adds no CPU time.
     STACK(0x9000);
     add(20, 0);
     assert_int_equal(Breakdown_read(&functions, &NOW, rows), 3);
@@ -212,7 +213,7 @@ static double caller_ns(const struct Code *code, uint32_t id)
 // frames.
 TEST_WITH(test_callers, set_up, tear_down)
 {
-    STACK(0x1000, 0x9000, 0x2000); // the call goes through unknown code.
+    STACK(0x1000, 0x9000, 0x2000); // The call goes through unknown code.
     add(1000, 0);
     STACK(0x1000, 0x3000);
     add(0, 3000);
@@ -242,7 +243,7 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     assert_false(CallEdges_pop(&edges, &edge));
     a->hot.dark = true;
     STACK(0x1000, 0x3000);
-    add(10, 0); // one sample could be from a torn stack.
+    add(10, 0); // One sample could be from a torn stack.
     assert_false(CallEdges_pop(&edges, &edge));
     for (int i = 0; i < 5; i++) {
         STACK(0x1000, 0x3000);
@@ -279,7 +280,7 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     assert_int_equal(Code_instruction_count(code), 4);
     // The function has called an unknown function.
     STACK(0x9000, code->who.address);
-    stack.in_c = true; // the unknown function is in C.
+    stack.in_c = true; // The unknown function is in C.
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
         stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
         assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
@@ -287,7 +288,7 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
                              ? UINT32_MAX
                              : (uint32_t)offset / 2);
         add(100, 100);
-        add(0, 100); // the thread was off the CPU.
+        add(0, 100); // The thread was off the CPU.
     }
     samples = Code_instruction_samples(code);
     assert_int_equal(samples[0], 1);
@@ -330,7 +331,7 @@ TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
     STACK(a->who.address, caller->who.address, 0x3000);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.in_c); // the garbage collector is C code.
+    assert_true(stack.in_c); // The garbage collector is C code.
     add(100, 0);
     assert_ns(a, 100, 0, 100);
     assert_ns(caller, 0, 0, 100);
@@ -422,10 +423,10 @@ TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
     specialize(CALL_PY, 71);
     judge_at(AT_CALL, true);
     expect_calls(b);
-    specialize(CALL_PY, 80); // the frame of this function is already pushed.
+    specialize(CALL_PY, 80); // The frame of this function is already pushed.
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    specialize(CALL_PY, 999); // no function has this version.
+    specialize(CALL_PY, 999); // No function has this version.
     judge_at(AT_CALL, true);
     expect_calls(NULL);
     // No version is known, so the time is credited to the callee that an

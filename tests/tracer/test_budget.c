@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/budget with simulated programs: the allowance, the
-// measured shares, and the fractions for the sampler and the hooks.
+// Tests tracer/budget/budget with simulated programs. The tests check the
+// allowance, the measured shares, and the fractions for the sampler and the
+// hooks.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "tests/unit.h"
 
 #define TICK 0.2
-#define DELAYS 32 // number of ticks ahead for which hook time can be planned.
+#define DELAYS 32 // Number of ticks ahead for which hook time can be planned.
 
 // A simulated program and its tracing.
 struct World {
@@ -18,12 +19,12 @@ struct World {
     // `now.cpu` is the CPU time of the program without tracing.
     struct BudgetReading now;
     double (*cores)(double t);
-    double sample; // seconds that one sample takes.
-    double fixed;  // cores that the governor and the other fixed costs take.
+    double sample; // Seconds that one sample takes.
+    double fixed;  // Cores that the governor and the other fixed costs take.
     // Cores that snapshots take, of which half are left if snapshots are
     // throttled.
     double shown;
-    double hooks; // fraction of the program's time that hooks take.
+    double hooks; // Fraction of the program's time that hooks take.
     double coming[DELAYS];
     unsigned tick;
     double hz, least_level, most_level;
@@ -35,7 +36,7 @@ static double one_core(double t)
     return 1;
 }
 
-static double spells(double t) // the program pauses from time to time.
+static double spells(double t) // The program pauses from time to time.
 {
     return fmod(t, 20) < 16 ? 1 : 0.05;
 }
@@ -138,7 +139,7 @@ TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
 
-    w.coming[2] = 0.08; // four times the seconds in a full bucket.
+    w.coming[2] = 0.08; // Four times the seconds in a full bucket.
     run(&w, 1);
     assert_true(Budget_is_overdrawn(&w.budget));
     run(&w, 120);
@@ -164,7 +165,7 @@ TEST(test_steps)
 
     run(&up, 59);
     assert_true(fabs(up.budget.rate - 0.2 * 0.01) < 1e-6);
-    run(&up, 5); // the new load has lasted four seconds.
+    run(&up, 5); // The new load has lasted four seconds.
     assert_true(fabs(up.budget.rate - 0.01) < 1e-6);
     run(&down, 65);
     assert_true(fabs(down.budget.rate - 0.2 * 0.01) < 1e-6);
@@ -215,7 +216,7 @@ TEST(test_the_window)
     w.fixed = 0.02;
     w.hooks = 0;
     run(&w, 30);
-    w.now.hooks += 1; // hooks take a tenth of the window's time.
+    w.now.hooks += 1; // Hooks take a tenth of the window's time.
     run(&w, 4);
     shares = Budget_window(&w.budget);
     assert_true(fabs(shares.hooks - 0.1) < 0.003);
@@ -225,7 +226,7 @@ TEST(test_the_window)
     assert_true(isnan(shares.allowed) && isnan(shares.cores_allowed));
     // The program uses one core.
     assert_true(fabs(shares.cores / shares.measured - 1) < 0.12);
-    run(&w, 11); // the burst is still in the mean, but no longer in the window.
+    run(&w, 11); // The burst is still in the mean, but no longer in the window.
     assert_true(Budget_window(&w.budget).hooks == 0);
     assert_true(Budget_mean(&w.budget) > 1.0 / 50);
 }
@@ -238,7 +239,7 @@ TEST(test_odd_readings)
     struct Budget budget;
 
     Budget_init(&budget, 0.01, &start);
-    odd.threads = 0.2; // more than the whole CPU time.
+    odd.threads = 0.2; // More than the whole CPU time.
     Budget_read(&budget, &odd);
     assert_true(isfinite(budget.level) && isfinite(budget.rate));
     assert_true(isnan(Budget_window(&budget).measured));
@@ -246,7 +247,7 @@ TEST(test_odd_readings)
     odd.cpu = 0.05;
     Budget_read(&budget, &odd);
     assert_true(budget.last.wall == 1);
-    odd.wall = 1e6; // the program was stopped for days.
+    odd.wall = 1e6; // The program was stopped for days.
     odd.cpu = 1.2;
     Budget_read(&budget, &odd);
     assert_true(budget.level <= 2 * budget.rate);

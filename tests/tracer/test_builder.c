@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/builder: the values in a snapshot, the values that are
-// null or estimated, and snapshots that are built while hooks run.
+// Tests tracer/session/builder. The tests check the values in a snapshot, the
+// values that are null or estimated, and snapshots that are built while hooks
+// run.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "tracer/session/builder.h"
@@ -114,7 +115,7 @@ TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
     assert_true(isnan(function->c_share));
     assert_true(function->samples == NULL_U64);
     assert_true(function->run_samples == NULL_U64);
-    assert_true(isnan(function->avg_cycles)); // no call has ended yet.
+    assert_true(isnan(function->avg_cycles)); // No call has ended yet.
     assert_true(isnan(function->min_cycles));
     assert_true(isnan(function->p50_cycles));
     assert_true(isnan(function->p99_cycles));
@@ -136,7 +137,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     const struct Function *function;
 
     Counter_set(&lean->hot.total_cycles,
-                9000); // includes the cycles of the callees.
+                9000); // Includes the cycles of the callees.
     Counter_set(&quick->hot.self_calls, 1);
     s = build(f);
     function = find(s, inside);
@@ -250,7 +251,7 @@ TEST_WITH(test_rate, set_up, tear_down)
     struct Code *code = called(f, "f", 1000);
     double from, rate;
 
-    build(f); // the rate is measured from this snapshot on.
+    build(f); // The rate is measured from this snapshot on.
     from = seconds(CLOCK_MONOTONIC);
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
@@ -285,7 +286,7 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
     Counter_set(&code->hot.entries, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
-    assert_true(rate > 10); // over 1000 s the rate would be 1.
+    assert_true(rate > 10); // Over 1000 s the rate would be 1.
     // The function was dark for a moment between two snapshots, and no sample
     // had found it before.
     code->row.rate_at = seconds(CLOCK_MONOTONIC) - 1;
@@ -352,7 +353,7 @@ TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
     Counter_set(&code->share.wait.total_ns, 10000000);
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
-    assert_true(isnan(function->calls_estimated)); // no sampler runs.
+    assert_true(isnan(function->calls_estimated)); // No sampler runs.
     start_sampler(f);
     function = find(build(f), code);
     // NaN equals every number in cmocka 1.
@@ -394,7 +395,7 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->row.rate_at -= 1; // the function has now been armed for a second.
+    code->row.rate_at -= 1; // The function has now been armed for a second.
     Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
@@ -412,7 +413,7 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
     Counter_set(&code->share.cumulative.total_ns, 1000000);
     Counter_set(&code->share.cpu.total_ns, 200000);
     Counter_set(&code->share.wait.total_ns, 50000);
-    Counter_set(&code->share.samples, 19); // too few samples for an estimate.
+    Counter_set(&code->share.samples, 19); // Too few samples for an estimate.
     assert_true(isnan(find(build(f), code)->avg_cycles));
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
@@ -425,7 +426,7 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
-    Counter_set(&code->hot.self_calls, 64); // enough timed calls for a mean.
+    Counter_set(&code->hot.self_calls, 64); // Enough timed calls for a mean.
     Counter_set(&code->hot.self_cycles, 64 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 7000, 1e-6);
@@ -499,7 +500,7 @@ TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
     retire(f, "<module>", 85000000, 0);
     retire(f, "also timed", 0, 9000);
     Collect_drain(&f->session);
-    s = build(f); // without a sampler, timed cycles decide the order.
+    s = build(f); // Without a sampler, timed cycles decide the order.
     assert_int_equal(s->retired_count, 3);
     assert_string_equal(s->retired[0].name, "also timed");
     assert_string_equal(s->retired[1].name, "timed");

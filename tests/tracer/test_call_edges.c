@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/call_edges: the queue of call edges keeps its order and
+// Tests tracer/sample/call_edges. The queue of call edges keeps its order and
 // its limit, also between two threads.
 #include "tracer/sample/call_edges.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/called_from: the callers to which a function's time in
-// the whole run belongs, and the line about them in the report.
+// Tests tracer/session/called_from, which finds the callers to which a
+// function's time in the whole run belongs, and writes the line about them in
+// the report.
 #include "tests/tracer/make_code.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/called_from.h"
@@ -20,7 +21,7 @@ struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
     struct Code *callee;         // a function that is not in the registry.
-    struct Breakdown *breakdown; // time of `callee` for each of its callers.
+    struct Breakdown *breakdown; // Time of `callee` for each of its callers.
 };
 
 static struct Code *add_code(struct Registry *registry, const char *name)
@@ -114,7 +115,7 @@ TEST(test_callers_that_are_gone)
     Retired_add(made.retired, module);
     Code_free(module);
     called(&made, 77, 1, 50);
-    called(&made, 78, 1, 20); // there is no record of this caller any more.
+    called(&made, 78, 1, 20); // There is no record of this caller any more.
     called(&made, 0, 1, 10);
     // In this sample `callee` was the outermost frame.
     ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/choice: the functions that stay armed.
+// Tests tracer/budget/choice, which chooses the functions that stay armed.
 #include "tracer/budget/choice.h"
 #include "tracer/code/arming.h"
 
@@ -149,13 +149,13 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     sliced->spans.arming = ARMED_SLICES;
     choose(2e-3, false);
     assert_null(item_of(sliced));
-    assert_null(item_of(new));    // the span of this function is too short.
-    assert_null(item_of(always)); // this function needs no change.
+    assert_null(item_of(new));    // The span of this function is too short.
+    assert_null(item_of(always)); // This function needs no change.
     assert_float_equal(choice.stays_s, 100e-6, 1e-9);
     now += SECOND;
     choose(2e-3, false);
     expect(new, true);
-    for (int i = 0; i < 30; i++) { // the function's hooks become expensive.
+    for (int i = 0; i < 30; i++) { // The function's hooks become expensive.
         now += SECOND;
         Counter_add(&always->hot.entries, 1100);
         choose(2e-3, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/clock: the choice of the time stamp counter, its rate, and
-// changes of the rate by Clock_refine.
+// Tests tracer/base/clock. The tests check the choice of the time stamp
+// counter, its rate, and changes of the rate by Clock_refine.
 #include "tracer/base/clock.h"
 #include "tracer/base/tsc_guard.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/code: sites and instruction numbers, callers, re-arming,
-// and values that are computed from counters.
+// Tests tracer/code/code. The tests check sites and instruction numbers,
+// callers, re-arming, and values that are computed from counters.
 #include "tracer/code/code.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -276,9 +276,8 @@ TEST(test_a_dark_jump_breaks_blocks)
 {
     struct Code *code = generator(500, false);
 
-    Code_darken_site(code,
-                     // The site is redundant, so no event is missed.
-                     &code->layout.sites[1]);
+    // The site is redundant, so no event is missed.
+    Code_darken_site(code, &code->layout.sites[1]);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
     expect_epochs(code, true);
@@ -320,7 +319,7 @@ TEST(test_rearm_gives_each_site_its_hits_anew)
     assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(Code_site(code, 0)->stop_at, 500);
-    assert_int_equal(iter->stop_at, 1); // the site goes dark at its next hit.
+    assert_int_equal(iter->stop_at, 1); // The site goes dark at its next hit.
     Code_rearm(code, 0, true, 0);
     assert_true(code->hot.stop_at == CODE_NEVER);
     assert_true(jump->stop_at == CODE_NEVER);
@@ -343,7 +342,7 @@ TEST(test_end_of_a_slice)
     assert_int_not_equal(code->hot.epoch, epoch);
     code->spans.ended = false;
     Code_arm(code, 0, true);
-    Code_end_slice(code); // the function is armed forever.
+    Code_end_slice(code); // The function is armed forever.
     assert_false(code->spans.ended);
     assert_true(code->hot.stop_at == CODE_NEVER);
     Code_free(code);
@@ -364,7 +363,7 @@ TEST(test_links)
     assert_int_equal(caller->hot.dark_callees, 35);
     // The largest number of callees that are kept.
     assert_int_equal(caller->links.callee_count, 64);
-    for (unsigned i = 0; i < 64; i++) // the newest callees are kept.
+    for (unsigned i = 0; i < 64; i++) // The newest callees are kept.
         assert_int_equal(caller->links.callees[i], i < 6 ? 164 + i : 100 + i);
     for (unsigned i = 0; i < 70; i++)
         Code_free(codes[i]);
@@ -399,7 +398,7 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
-    assert_true(isnan(Code_dark_calls(code, 2e9))); // there is no mean yet.
+    assert_true(isnan(Code_dark_calls(code, 2e9))); // There is no mean yet.
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
@@ -409,14 +408,14 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     Counter_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
     Counter_set(&code->share.wait_to_run.total_ns,
-                3000000); // waiting for the GIL or a CPU is not part of a call.
+                3000000); // Waiting for the GIL or a CPU is not part of a call.
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     // The function's spans give the number of its calls.
     code->spans.arming = ARMED_SLICES;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->spans.arming = ARMED_HOT;
-    Counter_set(&code->hot.self_cycles, 0); // the mean is zero.
+    Counter_set(&code->hot.self_cycles, 0); // The mean is zero.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
 }
@@ -431,7 +430,7 @@ TEST(test_calls_of_early_spells)
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 6000000);
-    Code_end_dark(code, 2e9); // no call is timed yet.
+    Code_end_dark(code, 2e9); // No call is timed yet.
     code->hot.dark = false;
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->hot.self_calls, 1);
@@ -454,7 +453,7 @@ TEST(test_calls_of_early_spells)
     Counter_set(&code->share.cpu.total_ns, 12000000);
     Code_end_dark(code, 2e9);
     code->hot.dark = false;
-    Counter_set(&code->hot.self_calls, 1000); // the present cost of calls.
+    Counter_set(&code->hot.self_calls, 1000); // The present cost of calls.
     // The present cost does not change the earlier estimate.
     Counter_set(&code->hot.self_cycles, 1000000);
     assert_float_equal(code->cold.dark_calls, 8000, 1e-6);

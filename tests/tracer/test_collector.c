@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/collector: the collector's thread empties rings into the
+// Tests tracer/session/collector. The collector's thread empties rings into the
 // timeline, builds snapshots for waiting threads, and frees retired code that
 // readers still use.
 #include "tracer/session/collector.h"

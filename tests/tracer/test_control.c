@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/control in virtual time: the governor's wake-ups, and the
-// work at each wake-up.
+// Tests tracer/budget/control in virtual time. The tests check the governor's
+// wake-ups, and the work at each wake-up.
 #include "tracer/budget/control.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ TEST(test_a_light_program)
     run(&w, 100);
     assert_true(w.full > 140 && w.full < 180);
     begin(&w, 0.01);
-    w.cores = 0.15; // the allowance is that of a fifth of a core.
+    w.cores = 0.15; // The allowance is that of a fifth of a core.
     run(&w, 100);
     assert_true(w.full > 49 && w.full < 65);
 }
@@ -177,5 +177,5 @@ TEST(test_a_viewers_request)
     assert_true(Control_may_wake(&next_s, 100));
     assert_false(Control_may_wake(&next_s, 100.01));
     assert_true(Control_may_wake(&next_s, 100.06));
-    assert_true(Control_may_wake(&next_s, 1)); // the clock has gone back.
+    assert_true(Control_may_wake(&next_s, 1)); // The clock has gone back.
 }

@@ -128,17 +128,17 @@ static void push_call(struct Fixture *f, const struct Code *code,
 
 enum { FUNCTIONS = 6, WORLDS = 2 };
 
-// Runs one program in two worlds: hits are counted late in one world, and at
+// Runs one program in two worlds. Hits are counted late in one world, and at
 // once in the other.
 struct Chaos {
     struct Fixture *worlds[WORLDS];
     struct Code *codes[WORLDS][FUNCTIONS];
     bool generator[FUNCTIONS];
-    bool other; // true if the second thread runs.
+    bool other; // True if the second thread runs.
     uint32_t depth;
     uint64_t ticks;
-    uint64_t late; // number of hits that are counted late.
-    uint64_t dark; // number of hits of sites that are in the dark table.
+    uint64_t late; // Number of hits that are counted late.
+    uint64_t dark; // Number of hits of sites that are in the dark table.
 };
 
 enum { LATE, AT_ONCE };
@@ -265,7 +265,7 @@ static void turn(struct Chaos *chaos)
     else if (choice < 960)
         switch_thread(chaos);
     else if (choice < 965)
-        chaos->ticks += 5000; // more ticks than long_span.
+        chaos->ticks += 5000; // More ticks than long_span.
     else if (choice < 970)
         rearm(chaos, n);
     else if (choice < 975)
@@ -514,7 +514,7 @@ TEST_WITH(test_after_a_fork, set_up_free, tear_down)
     Counting_begin(&f->counting);
     Counting_after_fork(&f->counting);
     assert_ptr_equal(f->counting.ring.trace, HIT_RING_NOBODY);
-    push_call(f, code, 1, 200, 10); // no thread owns these hits.
+    push_call(f, code, 1, 200, 10); // No thread owns these hits.
     Counting_catch_up(&f->counting);
     expect_calls(code, 1, 1, 10, 10);
 }
@@ -548,7 +548,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
     const struct Code *code = add(f, 0);
     struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
 
-    push(f, &hit); // no hit has named a thread yet.
+    push(f, &hit); // No hit has named a thread yet.
     Counting_catch_up(&f->counting);
     push_thread(f, f->trace);
     // There is no code object at this address.
@@ -590,7 +590,7 @@ TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
     Counting_forget(&f->counting, code);
     Registry_retire(f->registry, code, 500);
     Counting_end(&f->counting);
-    push_call(f, code, 1, 600, 10); // the hits belong to no code object now.
+    push_call(f, code, 1, 600, 10); // The hits belong to no code object now.
     Counting_catch_up(&f->counting);
     next =
         Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, false);
@@ -730,7 +730,7 @@ struct Both {
     struct Fixture *f;
     struct Code *code, *dark;
     uint64_t calls;
-    uint64_t out; // number of enters of `dark` that were not counted.
+    uint64_t out; // Number of enters of `dark` that were not counted.
     atomic_bool done;
 };
 

@@ -27,7 +27,7 @@
 #define MS 1000000u
 #define CODE 0x1000
 #define DEEP (WALK_DEPTH + 20)
-#define LIMIT_NS (60000ull * MS) // limit in ns of CPU time and of waiting.
+#define LIMIT_NS (60000ull * MS) // Limit in ns of CPU time and of waiting.
 
 struct FakeFrame {
     uintptr_t code, previous, instruction;
@@ -50,7 +50,7 @@ static const struct FrameLayout LAYOUT = {
 static struct Registry *registry;
 static struct Clock counter;
 static struct CpuTimers timers;
-static struct FakeThread python; // the thread that runs the tests.
+static struct FakeThread python; // The thread that runs the tests.
 
 // Makes the stack of a thread. The outermost frame has the code CODE + 16, and
 // each inner frame has the next code.
@@ -188,7 +188,7 @@ TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
     assert_true(CpuTimer_covered_ns(timer) <= cpu_ns());
     handlers = Counter_get(&timer->handler_ticks);
     assert_true(handlers > 0 && handlers <= count * timers.most);
-    spin(50 * MS); // the timer has stopped.
+    spin(50 * MS); // The timer has stopped.
     assert_int_equal(taken(timer), count);
     CpuTimer_free(timer);
     CpuTimer_free(NULL);
@@ -304,7 +304,7 @@ TEST_WITH(test_many_threads, set_up, tear_down)
     for (unsigned i = 0; i < MANY; i++)
         sem_post(&workers[i].go);
     for (unsigned i = 0; i < MANY; i++) {
-        join(&workers[i]); // the thread ends while its timer is armed.
+        join(&workers[i]); // The thread ends while its timer is armed.
         assert_true(pop(workers[i].timer));
         assert_int_equal(head.depth, 1 + i % 5);
         assert_int_equal(frames[head.depth - 1].code, 0x10000 * (i + 1) + 16);
@@ -374,10 +374,10 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     uint32_t slot = timer->slot;
 
     assert_int_equal(taken(timer), 0);
-    send_info(gettid(), late); // sent as the kernel would have sent it.
+    send_info(gettid(), late); // Sent as the kernel would have sent it.
     assert_int_equal(taken(timer), 1);
     CpuTimer_free(timer);
-    send_info(gettid(), late); // no timer has the slot of this signal now.
+    send_info(gettid(), late); // No timer has the slot of this signal now.
     next = own_timer();
     assert_int_equal(next->slot, slot);
     // This signal is for the timer that had the slot before.
@@ -460,7 +460,7 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     siginfo_t info;
 
     if (UNDER_TSAN)
-        skip(); // in this case ThreadSanitizer's runtime would fault.
+        skip(); // In this case ThreadSanitizer's runtime would fault.
     sem_init(&inside, 0, 0);
     sem_init(&outside, 0, 0);
     guarded = mmap(NULL, sizeof(struct Registry), PROT_NONE,
@@ -488,7 +488,7 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     CpuTimer_free(other);
     assert_ptr_equal(timers.closing, timer);
     sem_post(&outside);
-    join(worker); // the signal handler has finished its sample.
+    join(worker); // The signal handler has finished its sample.
     CpuTimers_close(&timers);
     assert_null(timers.closing);
     sigaction(SIGSEGV, &before, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/engine: the effects of re-arming and retiring a function
-// on its callers, on open frames and on its estimated calls.
+// Tests tracer/session/engine. The tests check the effects of re-arming and
+// retiring a function on its callers, on open frames and on its estimated
+// calls.
 #include "tracer/session/engine.h"
 
 #include "tracer/hook/thread_trace_call.h"
@@ -89,7 +90,7 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     struct Code *code = f->callee;
     uint64_t first;
 
-    for (unsigned i = 0; i < 2; i++) { // after two calls there is a histogram.
+    for (unsigned i = 0; i < 2; i++) { // After two calls there is a histogram.
         enter(f, code, 2, 600 + 100 * i);
         leave(f, code, 2, 650 + 100 * i);
     }
@@ -97,18 +98,18 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     run_more(code, 2000, 40);
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 2000);
-    run_more(code, 2000, 80); // the mean is now that of these calls.
+    run_more(code, 2000, 80); // The mean is now that of these calls.
     Engine_rearm(&f->engine, code, 3, true);
     assert_between(Histogram_count(Code_histogram(code)), 2000, 2001 + first);
     first = Histogram_count(Code_histogram(code));
     Engine_rearm(&f->engine, code, 3, true);
-    run_more(code, 100, 120); // too few calls for a new mean.
+    run_more(code, 100, 120); // Too few calls for a new mean.
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
 
 // If a function was dark during a call, the frame of the call is forgotten. The
-// next end of a call finds no frame of its own, and counts nothing.
+// next end of a call finds no frame of this call, and counts nothing.
 TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -164,7 +165,7 @@ TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
     darken_callee(f);
     Engine_note_edge(&f->engine, &edge);
     assert_int_equal(other->hot.dark_callees, 1);
-    Engine_note_edge(&f->engine, &edge); // this call edge is known already.
+    Engine_note_edge(&f->engine, &edge); // This call edge is known already.
     assert_int_equal(other->hot.dark_callees, 1);
     Engine_note_edge(&f->engine, &gone);
     Engine_rearm(&f->engine, f->callee, 3, true);

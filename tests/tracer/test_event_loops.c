@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HZ 1000.0 // a tick is a millisecond
+#define HZ 1000.0 // a tick is a millisecond.
 
 static struct EventLoops loops;
 static int owners[EVENT_LOOPS + 1];
@@ -103,7 +103,7 @@ TEST(test_the_hottest_place_is_in_the_log)
     observe(loop, 130, 2); // 20 ms in f2
     observe(loop, 135, 1); // 15 ms in f1
     observe(loop, 140, 2);
-    for (uint32_t i = 3; i < 9; i++) // more places than there is room
+    for (uint32_t i = 3; i < 9; i++) // More places than there is room.
         observe(loop, 140 + i, i);
     EventLoop_end(loop, 300);
     EventLoops_stall(&loops, loop, &stall);
@@ -130,7 +130,7 @@ TEST(test_rates)
         step(loop, i + 1, i + 1);
     rates = EventLoop_rates(loop, from + 2);
     assert_true(fabs(rates.steps_per_s - 100) < 1e-6);
-    assert_true(isnan(rates.lag_s)); // no timer has run
+    assert_true(isnan(rates.lag_s)); // No timer has run.
     EventLoop_late(loop, 1000000);
     EventLoop_late(loop, 3000000);
     rates = EventLoop_rates(loop, from + 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/timeline/export: files that the program itself asks for.
+// Tests tracer/timeline/export, which writes the files that the program itself
+// asks for.
 #include "tracer/timeline/export.h"
 
 #include "formats/table.h"
@@ -76,7 +77,7 @@ TEST_WITH(test_a_failure_does_not_block_the_next, set_up, tear_down)
     path_in(f, path, "no/such/directory.json");
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result),
                      -ENOENT);
-    path_in(f, path, "page.html"); // only Python writes an HTML page.
+    path_in(f, path, "page.html"); // Only Python writes an HTML page.
     assert_int_equal(Export_write(f->export, path, true, NULL, 0, &result),
                      -EINVAL);
     path_in(f, path, "trace.json");
@@ -153,7 +154,7 @@ TEST_WITH(test_many_names, set_up, tear_down)
     path_in(f, path, "trace.json");
     record(f, active, 10);
     Collect_drain(&f->session);
-    Recorder_turn(&f->session); // writes the name of `active`.
+    Recorder_turn(&f->session); // Writes the name of `active`.
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
     // The cut writes the names of these functions.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/flame: the time of each path, the decay of times, and the
-// limit of the tree.
+// Tests tracer/sample/flame. The tests check the time of each path, the decay
+// of times, and the size limit of the tree of stacks.
 #include "tracer/sample/flame.h"
 #include "tracer/sample/flame_names.h"
 
@@ -96,8 +96,8 @@ TEST_WITH(test_whose_time_it_is, set_up, tear_down)
         add(0.002, PATH(1));
         add(0.002, PATH(1, 2));
         add_in(0.001, true, PATH(1, 2, 3));
-        ShareClock_advance(&watch, 0.001 * S, 0); // nothing runs in this time.
-        add(0.002, PATH(4, 2)); // the same function on another path.
+        ShareClock_advance(&watch, 0.001 * S, 0); // No path runs in this time.
+        add(0.002, PATH(4, 2)); // The same function on another path.
     }
     table = ask();
     assert_int_equal(table->row_count, 6);
@@ -125,7 +125,7 @@ TEST_WITH(test_it_fades, set_up, tear_down)
 
     for (int i = 0; i < 600; i++)
         add(0.1, PATH(i < 300 ? 1 : 2));
-    table = ask(); // each path ran half of the time, in a window of 30 s.
+    table = ask(); // Each path ran half of the time, in a window of 30 s.
     assert_float_equal(find(table, PATH(1))->share /
                            find(table, PATH(2))->share,
                        exp(-1), 0.001);
@@ -228,7 +228,7 @@ TEST_WITH(test_names, set_up, tear_down)
     assert_string_equal(table->functions[0].name, "name");
     assert_string_equal(table->functions[0].file, "file.py");
     assert_int_equal(table->functions[1].id, 9);
-    assert_null(table->functions[1].name); // the function no longer exists.
+    assert_null(table->functions[1].name); // The function no longer exists.
     FlameTable_free(table);
     Registry_free(registry);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/fusion: pairs of instructions are fused as CPython fuses
+// Tests tracer/code/fusion. Pairs of instructions are fused as CPython fuses
 // them, and no other byte is written.
 #include "tracer/code/fusion.h"
 

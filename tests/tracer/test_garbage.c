@@ -12,7 +12,7 @@
 
 #include "tests/tracer/make_engine.h"
 
-#define HZ 1000.0 // ticks a second.
+#define HZ 1000.0 // Ticks a second.
 
 static struct Garbage garbage;
 
@@ -72,7 +72,7 @@ TEST_WITH(test_unknown_numbers_are_null, reset, NULL)
 
 TEST_WITH(test_the_share_follows_the_last_seconds, reset, NULL)
 {
-    assert_true(isnan(Garbage_share(&garbage, 100, HZ))); // no time has passed.
+    assert_true(isnan(Garbage_share(&garbage, 100, HZ))); // No time has passed.
     collect(0, 10, 500);
     assert_float_equal(Garbage_share(&garbage, 101, HZ), 0.5, 1e-6);
     for (int s = 102; s < 105; s++)
@@ -220,7 +220,7 @@ TEST_WITH(test_a_collection_in_a_function_without_a_frame, set_up, tear_down)
 TEST_WITH(test_frames_that_have_ended_are_closed_first, set_up, tear_down)
 {
     enter(outer, 3, code, 100);
-    enter(finalizer, 4, outer, 105); // ends without an event.
+    enter(finalizer, 4, outer, 105); // Ends without an event.
     hit(HIT_GARBAGE, 3, outer, 110);
     hit(HIT_GARBAGE_END, 3, NULL, 150);
     assert_int_equal(Counter_get(&trace->unwound), 1);
@@ -235,7 +235,7 @@ TEST_WITH(test_a_collection_without_an_end, set_up, tear_down)
     hit(HIT_GARBAGE, 3, outer, 120);
     hit(HIT_GARBAGE_END, 3, NULL, 150);
     assert_times(code, 2, 30, 30);
-    hit(HIT_GARBAGE_END, 3, NULL, 160); // this collection has no beginning.
+    hit(HIT_GARBAGE_END, 3, NULL, 160); // This collection has no beginning.
     assert_ptr_equal(trace->top->code, outer);
     assert_times(code, 2, 30, 30);
 }
@@ -254,7 +254,7 @@ TEST_WITH(test_the_caller_of_a_collection_without_an_end, set_up, tear_down)
 
 TEST_WITH(test_a_long_pause_is_no_wait, set_up, tear_down)
 {
-    engine.contention.long_span = 20; // other threads could run after 20 ticks.
+    engine.contention.long_span = 20; // Other threads could run after 20 ticks.
     enter(outer, 3, code, 100);
     hit(HIT_GARBAGE, 3, outer, 105);
     hit(HIT_GARBAGE_END, 3, NULL, 405);

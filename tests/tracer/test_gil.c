@@ -27,12 +27,12 @@ struct FakeThread {
 };
 
 static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
-#define TID 0x7ffffff0 // id of the first thread; the next thread has TID + 1.
+#define TID 0x7ffffff0 // Id of the first thread. The next thread has TID + 1.
 #define THREADS 3
 
 static struct {
     uint64_t wall_ns, cpu_ns[THREADS], ready_ns[THREADS];
-    int running; // number of the thread that uses a CPU, or -1.
+    int running; // Number of the thread that uses a CPU, or -1.
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
     int asked;
@@ -48,7 +48,7 @@ static enum GilWait fake_wait(const struct Gil *gil, pid_t tid,
     (void)gil;
     *ready_ns = 0;
     if (tid < TID)
-        return GIL_ELSEWHERE; // the thread that runs the test.
+        return GIL_ELSEWHERE; // The thread that runs the test.
     world.asked++;
     *ready_ns = world.ready_ns[tid - TID];
     return world.waits[tid - TID];
@@ -249,7 +249,7 @@ TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
     struct ThreadShares *shares;
 
     begin(&GIL);
-    for (int i = 0; i < 40; i++) { // the second thread runs from time to time.
+    for (int i = 0; i < 40; i++) { // The second thread runs from time to time.
         world.cpu_ns[1] += 1000;
         run(0.1, 0, none);
     }
@@ -268,7 +268,7 @@ TEST_WITH(test_the_longest_hold_is_that_of_one_thread, NULL, end)
 
     begin(&GIL);
     run(1, 0, second);
-    assert_true(isnan(figures().longest_s)); // no thread has requested the GIL.
+    assert_true(isnan(figures().longest_s)); // No thread has requested the GIL.
     world.threads[0].request = 1;
     run(0.2, 0, second);
     rest_ms(60);
@@ -287,7 +287,7 @@ TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
     world.threads[0].request = 1;
     for (int i = 0; i < 5; i++) {
         rest_ms(20);
-        world.switches += 2; // another thread has had the GIL meanwhile.
+        world.switches += 2; // Another thread has had the GIL meanwhile.
         run(0.06, 0, second);
     }
     // The thread was observed once in each of its holds of the GIL.

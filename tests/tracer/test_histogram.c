@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/histogram: bounds of buckets, counts and quantiles.
+// Tests tracer/base/histogram. The tests check bounds of buckets, counts and
+// quantiles.
 #include "tracer/base/histogram.h"
 
 #include <math.h>

@@ -24,7 +24,7 @@ TEST(the_next_hit_wakes_it)
     HitRing_init(ring, &due);
     ring->trace = thread;
     HitRing_push(ring, 1, 2, 3);
-    assert_false(HitRing_sleep(ring, 0)); // another hit has come meanwhile.
+    assert_false(HitRing_sleep(ring, 0)); // Another hit has come meanwhile.
     HitRing_wake(ring);
     assert_int_equal(posts(&due), 0);
     ring->trace = thread;

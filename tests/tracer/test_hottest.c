@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/hottest: the ranked functions and their order, also while
-// hooks write.
+// Tests tracer/budget/hottest. The tests check the ranked functions and their
+// order, also while hooks write.
 #include "tracer/budget/hottest.h"
 
 #include "tests/tracer/make_engine.h"
@@ -44,7 +44,7 @@ TEST_WITH(test_by_hits_since_the_last_time, set_up, tear_down)
     Counter_set(&loops->layout.sites[1].hits, 50);
     rank(1000);
     expect(3, (struct Code *[]){many, loops, some});
-    rank(2000); // no function was called.
+    rank(2000); // No function was called.
     expect(0, NULL);
     Counter_add(&some->hot.entries, 5);
     Counter_set(&some->hot.last_seen, 2500);
@@ -69,7 +69,7 @@ TEST_WITH(test_by_share, set_up, tear_down)
     Counter_set(&busy->hot.last_seen, 300);
     Hottest_rank(&hottest, engine.registry, 400, &now);
     expect(3, (struct Code *[]){darker, dark, busy});
-    rank(500); // without a sampler there is no share.
+    rank(500); // Without a sampler there is no share.
     expect(0, NULL);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/instruction in precise mode: the instructions that can
-// follow each instruction, the instruction to which a time belongs, and the
-// instructions that go dark. In the random programs an instruction always takes
-// the same time, and every counter must contain exactly this time.
+// Tests tracer/code/instruction in precise mode. The tests check the
+// instructions that can follow each instruction, the instruction to which a
+// time belongs, and the instructions that go dark. In the random programs an
+// instruction always takes the same time, and every counter must contain
+// exactly this time.
 #include "tracer/code/instruction.h"
 
 #include "tracer/code/precise.h"
@@ -31,7 +32,7 @@ struct Fixture {
     struct ThreadTrace *trace;
 };
 
-enum { // the numbers of the instructions in PROGRAM.
+enum { // The numbers of the instructions in PROGRAM.
     I_RESUME,
     I_LOAD,
     I_GET_ITER,
@@ -39,7 +40,7 @@ enum { // the numbers of the instructions in PROGRAM.
     I_STORE,
     I_TEST,
     I_BRANCH,
-    I_CALL, // can raise an exception.
+    I_CALL, // Can raise an exception.
     I_AFTER_CALL,
     I_JOIN,
     I_LOOP,
@@ -50,7 +51,7 @@ enum { // the numbers of the instructions in PROGRAM.
     I_HANDLER,
     I_MATCH,
     I_OTHERWISE,
-    I_GO_ON, // jumps to I_JOIN.
+    I_GO_ON, // Jumps to I_JOIN.
     I_RERAISE,
     COUNT
 };
@@ -215,7 +216,7 @@ TEST_WITH(test_damaged_code, set_up, tear_down)
 
 // --- Times of instructions --------------------------------------------------
 
-// Times are net: the hook of an instruction costs 30 ticks, and the hook of an
+// Times are net. The hook of an instruction costs 30 ticks, and the hook of an
 // enter costs 10.
 TEST_WITH(test_each_has_its_own, set_up, tear_down)
 {
@@ -232,7 +233,7 @@ TEST_WITH(test_each_has_its_own, set_up, tear_down)
     expect(code, I_RESUME, 0, 1, 3);
     expect(code, I_LOAD, 1, 1, 4);
     expect(code, I_GET_ITER, 1, 1, 50);
-    expect(code, I_FOR_ITER, 1, 1, 6); // the iterator is exhausted.
+    expect(code, I_FOR_ITER, 1, 1, 6); // The iterator is exhausted.
     expect(code, I_LOAD_LAST, 1, 1, 7);
     // The time of the last instruction is at the site of the return.
     expect(code, I_RETURN, 1, 0, 0);
@@ -333,7 +334,7 @@ struct Program {
     bool off[COUNT];
     // True if the event of the call's beginning or end is disabled.
     bool start_off, return_off;
-    bool callee_off, callee_return; // true if the callee's events are disabled.
+    bool callee_off, callee_return; // True if the callee's events are disabled.
     uint64_t ran[COUNT];
     unsigned seed;
 };
@@ -375,7 +376,7 @@ static void run_one(struct Program *p, unsigned number)
     bool fires = p->code->layout.instructions[number].flags & INSTRUCTION_FIRES;
 
     p->ran[number]++;
-    if (chance(p, 50) == 0) { // another thread runs between the two events.
+    if (chance(p, 50) == 0) { // Another thread runs between the two events.
         p->ticks += 100000;
         p->f->engine.contention.last_trace = p;
     }
@@ -383,7 +384,7 @@ static void run_one(struct Program *p, unsigned number)
         p->off[number] = step(p->f, p->code, number, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_INSTRUCTION];
         if (p->off[number])
-            p->ticks += 5000; // removing the hook takes time.
+            p->ticks += 5000; // Removing the hook takes time.
     }
     if (number == I_CALL && chance(p, 3) == 0)
         run_callee(p);
@@ -422,7 +423,7 @@ static void run_call(struct Program *p)
                                           Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
-    p->ticks += 17; // time of the calling function.
+    p->ticks += 17; // Time of the calling function.
 }
 
 static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
@@ -447,7 +448,7 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
             ran = threshold;
         assert_int_equal(Counter_get(&at->hits), ran);
         assert_int_equal(at->dark, threshold && ran == threshold);
-        // The main check: the instruction has exactly its own time.
+        // This main check shows that the instruction has exactly its own time.
         assert_int_equal(Counter_get(&at->cycles),
                          Counter_get(&at->timed) * cost_of(i));
         assert_true(Counter_get(&at->timed) <= p.ran[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/latency: the latencies of calls that are suspended, the
-// calls in flight, and the calls whose ends were missed.
+// Tests tracer/code/latency. The tests check the latencies of calls that are
+// suspended, the calls in flight, and the calls whose ends were missed.
 #include "tracer/code/latency.h"
 
 #include "tests/unit.h"
@@ -69,7 +69,7 @@ TEST_WITH(test_a_call_that_awaits, set_up, tear_down)
 
     suspend(f, 7, 1000, 50);
     assert_true(sees(f, 1, 1000));
-    suspend(f, 7, 0, 20); // the call is resumed and suspended again.
+    suspend(f, 7, 0, 20); // The call is resumed and suspended again.
     assert_true(sees(f, 1, 1000));
     end(f, 7, 0, 30, 9000);
     assert_true(sees(f, 0, 0));
@@ -154,7 +154,7 @@ TEST_WITH(test_a_function_goes_dark, set_up, tear_down)
     Latency_cut(f->code);
     assert_true(sees(f, 0, 0));
     f->code->hot.dark = true;
-    suspend(f, 7, 2000, 1); // the end of this call can be missed.
+    suspend(f, 7, 2000, 1); // The end of this call can be missed.
     f->code->hot.dark = false;
     end(f, 7, 0, 1, 6500);
     assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);

@@ -138,10 +138,10 @@ TEST(a_loop_all_of_which_returned)
     expect(&detail, 0, 3, true);
     expect(&detail, 2, 3, true);
     expect(&detail, 4, 3, true);
-    expect(&detail, 6, 300, false); // the instruction ran 303 times.
+    expect(&detail, 6, 300, false); // The instruction ran 303 times.
     expect(&detail, 10, 300, true);
     expect(&detail, 14, 300, true);
-    expect(&detail, 18, 0, false); // it is unknown which arm of the branch ran.
+    expect(&detail, 18, 0, false); // It is unknown which arm of the branch ran.
     expect(&detail, 24, 0, false);
     expect(&detail, 26, 300, true);
     expect(&detail, 34, 300, true);
@@ -159,12 +159,12 @@ TEST(what_may_have_raised_is_a_floor)
     struct Code *code = looped();
     struct ListingDetail detail;
 
-    Counter_set(&code->hot.entries, 5); // two of these calls did not return.
+    Counter_set(&code->hot.entries, 5); // Two of these calls did not return.
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
-    expect(&detail, 14, 300, true); // the hits of a site itself are exact.
+    expect(&detail, 14, 300, true); // The hits of a site itself are exact.
     expect(&detail, 26, 300, false);
     expect(&detail, 44, 3, true);
     ListingDetail_release(&detail);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/main_signals: a signal handler that runs in another
+// Tests tracer/sample/main_signals. A signal handler that runs in another
 // thread leaves the process's signals to the main thread.
 #define _GNU_SOURCE 1
 #include "tracer/sample/main_signals.h"
@@ -18,7 +18,7 @@
 
 #define OURS (SIGRTMAX - 5)
 
-static _Atomic pid_t taker; // id of the thread that took the program's signal.
+static _Atomic pid_t taker; // Id of the thread that took the program's signal.
 static _Atomic bool inside, go, done;
 
 static void on_program_signal(int number)
@@ -146,7 +146,7 @@ static void *handle_ours(void *context)
 
     (void)context;
     sigdelset(&set, SIGUSR1);
-    kill(getpid(), SIGUSR1); // the main thread has blocked this signal, too.
+    kill(getpid(), SIGUSR1); // The main thread has blocked this signal, too.
     pthread_kill(pthread_self(), OURS);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return NULL;

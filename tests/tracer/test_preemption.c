@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/preemption: conclusions from two readings, the number of
-// preemptions, and a thread that shares its CPU.
-#define _GNU_SOURCE 1 // for CPU affinity.
+// Tests tracer/hook/preemption. The tests check conclusions from two readings,
+// the number of preemptions, and a thread that shares its CPU.
+#define _GNU_SOURCE 1 // For CPU affinity.
 #include "tracer/hook/preemption.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@
 // If `stands` is true, the clocks and the scheduler's numbers come from this
 // file, otherwise from the kernel.
 static bool stands;
-static time_t asleep_s; // seconds for which the machine was suspended.
+static time_t asleep_s; // Seconds for which the machine was suspended.
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
@@ -61,8 +61,8 @@ static int go_on(void **state)
 
 static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
 
-// Returns a reading that is `wall` ns later. The thread was off its CPU for
-// `off` ns of this time.
+// Returns a reading that is `wall` ns later. In these `wall` ns, the thread was
+// off its CPU for `off` ns.
 static struct ThreadTimes after(int64_t wall, int64_t off, int64_t waits,
                                 int64_t taken)
 {
@@ -170,7 +170,7 @@ TEST(test_beside_another_on_the_same_cpu)
     if (UNDER_VALGRIND)
         skip();
     Rival_start(&rival);
-    while (last - begin < 200 * MS || // checks the span as a hook does.
+    while (last - begin < 200 * MS || // Checks the span as a hook does.
            (off < 400 * MS && last - begin < LIMIT_NS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -197,7 +197,7 @@ TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
     const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
     struct Preemption preemption;
 
-    asleep_s = 100; // the machine was suspended before the thread began.
+    asleep_s = 100; // The machine was suspended before the thread began.
     Preemption_init(&preemption);
     assert_int_equal(Preemption_measure(&preemption, night), 0);
     asleep_s += 8 * 3600;
@@ -270,7 +270,7 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
     preemption.skips = PREEMPTION_SKIPS;
-    Preemption_note_armed(&preemption, 0); // no code was armed since then.
+    Preemption_note_armed(&preemption, 0); // No code was armed since then.
     assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
     assert_int_equal(preemption.skips, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/publish: the newest snapshot is replaced while others
-// read it (for AddressSanitizer and ThreadSanitizer).
+// Tests tracer/session/publish. The newest snapshot is replaced while other
+// threads read it (for AddressSanitizer and ThreadSanitizer).
 #include "tracer/session/publish.h"
 
 #include <pthread.h>
@@ -93,7 +93,7 @@ static void *read_all(void *context)
 
         if (snapshot) {
             snprintf(text, sizeof text, "%ju", (uintmax_t)snapshot->pid);
-            sched_yield(); // makes the read section longer.
+            sched_yield(); // Makes the read section longer.
             race->wrong += strcmp(text, snapshot->command) != 0;
             race->wrong += snapshot->pid < newest;
             newest = snapshot->pid;

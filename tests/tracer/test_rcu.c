@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/rcu: an object that a reader uses is not freed, also across
+// Tests tracer/base/rcu. An object that a reader uses is not freed, also across
 // forks. rcu.c notifies ThreadSanitizer of each grace period, and this file
 // tests these notifications. Without the notifications, ThreadSanitizer would
 // report each free after a grace period as a race.
@@ -33,7 +33,7 @@ struct Box {
 
 struct Shared {
     void *slot;
-    bool registers; // true if the reader that stays in its section registers.
+    bool registers; // True if the reader that stays in its section registers.
     // Number of readers of the box so far, of which every second one registers.
     atomic_int begun;
     atomic_bool stop;
@@ -101,7 +101,7 @@ static void *stay_inside(void *argument)
     if (shared->registers)
         Rcu_register();
     Rcu_read_lock();
-    Rcu_read_lock(); // read sections may be nested.
+    Rcu_read_lock(); // Read sections may be nested.
     Rcu_read_unlock();
     atomic_store(&shared->inside, true);
     while (!atomic_load(&shared->leave))

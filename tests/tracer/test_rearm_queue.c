@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/rearm_queue: waiting requests, too many requests, and two
-// threads.
+// Tests tracer/budget/rearm_queue. The tests check waiting requests, too many
+// requests, and two threads.
 #include "tracer/budget/rearm_queue.h"
 
 #include <sched.h>
@@ -51,7 +51,7 @@ TEST(test_too_many_are_all)
     // As many single requests as the queue has room for.
     expect(&rearm, REARM_ROOM);
     RearmQueue_push(&rearm, 1000, false);
-    RearmQueue_push(&rearm, 1001, false); // one request too many.
+    RearmQueue_push(&rearm, 1001, false); // One request too many.
     expect(&rearm, 0);
     expect_none(&rearm);
     RearmQueue_release(&rearm);
@@ -127,7 +127,7 @@ TEST(test_nothing_is_lost_between_threads)
         while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
                 for (uint32_t i = 1; i <= 5000; i++)
-                    got[i] = true; // contains at least all earlier ids.
+                    got[i] = true; // Contains at least all earlier ids.
             else
                 got[request.id] = true;
         }

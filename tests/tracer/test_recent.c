@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/recent: the calls from which a mean is computed.
+// Tests tracer/code/recent, which chooses the calls from which a mean is
+// computed.
 #include "tracer/code/recent.h"
 
 #include "tests/unit.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/registry: finding, order, retiring, reuse of addresses, and
-// readers that run while code comes and goes (for ThreadSanitizer and
-// AddressSanitizer).
+// Tests tracer/code/registry. The tests check finding, order, retiring, reuse
+// of addresses, and readers that run while code is added and retired (for
+// ThreadSanitizer and AddressSanitizer).
 #include "ipc/base/heap.h"
 #include "tracer/code/registry.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the report at the end of tracing: its text, its width, and that names
-// in it do no harm.
+// Tests the report at the end of tracing. The tests check its text and its
+// width, and that names in it do no harm.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/ranking.h"
@@ -195,7 +195,7 @@ TEST(nothing_was_traced)
     assert_null(strstr(text, "perfetto"));
     free(text);
     Snapshot_free(snapshot);
-    snapshot = Snapshot_new(); // every value of this snapshot is null.
+    snapshot = Snapshot_new(); // Every value of this snapshot is null.
     free(report(snapshot, NULL, 0, NULL));
     Snapshot_free(snapshot);
 }
@@ -247,7 +247,7 @@ TEST(the_overhead_of_the_whole_run)
     struct Function function = function_of("f", "f.py");
     char *text;
 
-    snapshot->overhead_measured = 0.5; // the overhead of the last seconds.
+    snapshot->overhead_measured = 0.5; // The overhead of the last seconds.
     snapshot->overhead_mean = 0.0123;
     text = report_of(snapshot, &function);
     expect(text,
@@ -317,7 +317,7 @@ TEST(where_no_share_is_known)
            "calls: calls without hooks are not among them\n");
     assert_null(strstr(text, "% of a core"));
     free(text);
-    snapshot->threshold = 0; // with threshold 0 all code had hooks.
+    snapshot->threshold = 0; // With threshold 0 all code had hooks.
     text = report_of(snapshot, &function);
     expect(text, "ordered by the cycles of their timed calls\n");
     free(text);

@@ -167,7 +167,7 @@ TEST(nothing_is_lost_uncounted_between_threads)
 
         done = atomic_load(&race.done);
         if (!done && ++rounds % 64)
-            sched_yield(); // lets the ring become full from time to time.
+            sched_yield(); // Lets the ring become full from time to time.
         count = Ring_peek(race.ring, &events);
         for (i = 0; i < count; i++) {
             if (Event_kind(&events[i]) == EVENT_LOST) {

@@ -21,7 +21,7 @@
 
 #define FUNCTIONS 300
 #define ROUNDS 400
-#define VIEWERS 3 // the last viewer seldom gets a snapshot.
+#define VIEWERS 3 // The last viewer seldom gets a snapshot.
 
 struct Fixture {
     struct Engine engine;
@@ -109,7 +109,7 @@ static void replace_one(struct Fixture *f)
 
     Engine_retire(&f->engine, *slot);
     *slot = make_code(f);
-    if (below(2)) // otherwise they are freed later.
+    if (below(2)) // Otherwise they are freed later.
         return;
     free_retired(f);
 }
@@ -467,7 +467,7 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
         call(f->trace, code, f->at.ticks);
     pass_seconds(f, 2);
     end_slice(f, code);
-    call(f->trace, code, f->at.ticks); // the function goes dark.
+    call(f->trace, code, f->at.ticks); // The function goes dark.
     pass_seconds(f, 10);
     assert_int_equal(filled(f), 0);
     assert_float_equal(only_row(f).calls_per_s, 10, 1e-9);
@@ -499,7 +499,7 @@ TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
     pass_seconds(f, 2);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         end_slice(f, f->codes[i]);
-        call(f->trace, f->codes[i], f->at.ticks); // the function goes dark.
+        call(f->trace, f->codes[i], f->at.ticks); // The function goes dark.
     }
     pass_seconds(f, 10);
     for (unsigned i = 0; i < FUNCTIONS; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/running_threads: the thread states that the kernel's
-// threads run, according to thread records and thread states.
+// Tests tracer/hook/running_threads, which finds the thread state that each of
+// the kernel's threads runs.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "tracer/hook/running_threads.h"
@@ -11,14 +11,14 @@
 
 #include "tests/unit.h"
 
-#define GONE 999999999 // an id that no thread has.
+#define GONE 999999999 // An id that no thread has.
 #define MOST 8
 
 struct Fixture {
     struct ThreadTraces traces;
     struct Contention contention;
     struct Registry *registry;
-    struct StateListed states[MOST]; // sorted, newest state first.
+    struct StateListed states[MOST]; // Sorted, newest state first.
     size_t count;
     struct RunningThread *threads;
     long found;
@@ -69,7 +69,7 @@ static long state_of(const struct Fixture *f, pid_t tid)
 
     for (long i = 0; i < f->found; i++)
         if (f->threads[i].tid == tid) {
-            assert_int_equal(state, -1); // each thread is in the list once.
+            assert_int_equal(state, -1); // Each thread is in the list once.
             state = (long)f->threads[i].state / 16;
             assert_int_equal(f->threads[i].ident, tid + 1);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sample_ring: samples come out complete and in order,
+// Tests tracer/sample/sample_ring. Samples come out complete and in order,
 // wherever they lie in the ring, and samples that find no room are counted.
 #include "tracer/sample/sample_ring.h"
 
@@ -87,7 +87,7 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
     for (uint64_t i = 1; i < count; i++)
         expect(i);
     expect_none();
-    assert_true(push(count)); // there is room for the sample again.
+    assert_true(push(count)); // There is room for the sample again.
     expect(count);
     assert_int_equal(Counter_get(&ring->lost), 2);
 }

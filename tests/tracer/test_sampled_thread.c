@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sampled_thread: the times for which a thread has run and
-// waited by its clocks, and the observations that credit CPU time without a
-// sample. Everything except the clocks of real threads is in virtual time.
+// Tests tracer/sample/sampled_thread. The tests check the times for which a
+// thread has run and waited by its clocks, and the observations that credit CPU
+// time without a sample. Everything except the clocks of real threads is in
+// virtual time.
 #define _GNU_SOURCE 1 // for gettid().
 #include "tracer/sample/sampled_thread.h"
 
@@ -18,7 +19,7 @@
 
 static struct SampledThread thread;
 static uint64_t wall_ns, cpu_ns;
-static struct CpuTimer timer; // the kernel has no such timer.
+static struct CpuTimer timer; // The kernel has no such timer.
 static struct Clock counter;
 static struct ShareTime now;
 

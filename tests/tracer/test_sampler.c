@@ -46,7 +46,7 @@ static const struct FrameLayout LAYOUT = {
 
 enum { ROOT = 0x1000, LONG = 0x2000, SHORT = 0x3000, HIDDEN = 0x5000 };
 
-static struct Opcodes opcodes; // none of these opcodes is a call.
+static struct Opcodes opcodes; // None of these opcodes is a call.
 static struct Clock counter;
 static struct Registry *registry;
 static struct Sampler *sampler;
@@ -136,7 +136,7 @@ static void make_stack(struct FakeThread *thread, uintptr_t top)
 #define TID 0x7ffffff0
 
 static struct {
-    uint64_t wall_ns, cpu_ns; // each reading of a clock takes 1 us.
+    uint64_t wall_ns, cpu_ns; // Each reading of a clock takes 1 us.
     bool runs;
     struct FakeThread thread;
 } world;
@@ -179,7 +179,7 @@ static void run(double seconds)
 
 static void assert_s(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 0.12)) // the time between two observations.
+    if (!(fabs(value - expected) <= 0.12)) // The time between two observations.
         fail_msg("%g s are not %g", value, expected);
 }
 
@@ -194,7 +194,7 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_s(cpu_s(LONG), 20);
     assert_s(under_s(ROOT), 20);
     assert_true(cpu_s(ROOT) == 0 && wait_s(LONG) == 0);
-    world.runs = false; // the thread still waits in the same function.
+    world.runs = false; // The thread still waits in the same function.
     run(20);
     // Waits are seldom observed.
     assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1);
@@ -220,7 +220,7 @@ TEST_WITH(test_who_is_met_running_has_not_waited_there, NULL, end)
 {
     simulate(LONG);
     run(2);
-    world.thread.frame = world.thread.chunk; // the thread is in ROOT.
+    world.thread.frame = world.thread.chunk; // The thread is in ROOT.
     for (int i = 0; i < 40; i++) {
         world.runs = true;
         run(0.025);
@@ -247,7 +247,7 @@ TEST_WITH(test_after_a_stall, NULL, end)
     wakeups = totals().wakeups;
     run(1);
     assert_between(totals().wakeups - wakeups, 18,
-                   22); // missed wake-ups are not made up for.
+                   22); // Missed wake-ups are not made up for.
     assert_s(cpu_s(LONG), 7);
 }
 
@@ -335,7 +335,7 @@ static void spin_until_sampled(void)
 
     while (readings == had)
         if (thread_ns() - from > LIMIT_NS)
-            abort(); // any thread can come here.
+            abort(); // Any thread can come here.
 }
 
 // Spins from one sample to another sample that is at least `s` seconds later.
@@ -364,7 +364,7 @@ static void simulate_none(double hz)
                                         0};
 
     make_stack(&python, HIDDEN);
-    leave(&python); // the thread is in ROOT.
+    leave(&python); // The thread is in ROOT.
     begin(NULL, 0, hz);
     assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
     Sampler_collect(sampler);
@@ -411,7 +411,7 @@ TEST_WITH(test_shares_are_right, NULL, end)
 
 struct Beginner {
     struct FakeThread python;
-    double s; // number of seconds to spin.
+    double s; // Number of seconds to spin.
     double spun[2];
     sem_t begun, go;
     pid_t tid;
@@ -503,7 +503,7 @@ TEST_WITH(test_everything_changes_at_once, NULL, end)
         code = Registry_take_retired(registry, UINT64_MAX);
         Rcu_synchronize();
         Code_free(code);
-        if (i % 20 == 0) { // the sampler makes a step four times a second.
+        if (i % 20 == 0) { // The sampler makes a step four times a second.
             Sampler_pause(sampler);
             assert_int_equal(Sampler_resume(sampler), 0);
         }

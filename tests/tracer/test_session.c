@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/session: nothing is left after start and finish, and
+// Tests tracer/session/session. Nothing is left after start and finish, and
 // viewers get answers through a real connection until the end.
 #define _GNU_SOURCE 1
 #include "formats/live_export.h"
@@ -156,13 +156,13 @@ TEST_WITH(test_nothing_is_left, set_up, tear_down)
         assert_int_equal(snapshot->pid, getpid());
         Snapshot_free(snapshot);
         end(f);
-        if (i == 0) { // everything that a process makes only once exists now.
+        if (i == 0) { // Everything that a process makes only once exists now.
             threads = entries("/proc/self/task");
             fds = entries("/proc/self/fd");
         }
         assert_int_equal(entries("/proc/self/task"), threads);
         assert_int_equal(entries("/proc/self/fd"), fds);
-        assert_int_equal(entries(f->directory), 0); // no socket is left.
+        assert_int_equal(entries(f->directory), 0); // No socket is left.
     }
 }
 
@@ -563,7 +563,7 @@ TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
     pid_t child;
 
     if (FORKS_ALONE)
-        skip(); // the next test first pauses the session.
+        skip(); // The next test first pauses the session.
     start_usual(f);
     client = join(f);
     // Other threads can hold any lock at this moment, so this test does what
@@ -674,7 +674,7 @@ TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
     Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     held = files_in_memory();
-    stopped = NULL; // the thread goes on, also after a failure.
+    stopped = NULL; // The thread goes on, also after a failure.
     assert_int_equal(held, 1);
     assert_int_equal(status, 0);
     assert_false(drains);
@@ -701,7 +701,7 @@ TEST_WITH(test_a_growing_recording_forgets_nothing, set_up, tear_down)
     start(f, &config);
     track = Timeline_begin(f->session->timeline, 77, 77, "a thread");
     pthread_mutex_lock(&f->session->draining);
-    for (i = 0; i < blocks; i++) { // each cut begins a block.
+    for (i = 0; i < blocks; i++) { // Each cut begins a block.
         Ring_push(ring, 1000 + i, EVENT_LOOP, Event_loop(1, 1, 0));
         assert_int_equal(Timeline_drain(f->session->timeline, track, ring), 1);
         Timeline_cut(f->session->timeline, NULL, 0);

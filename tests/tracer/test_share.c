@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/share: windows, which decay and grow until they contain
-// enough samples, and totals, which do not decay.
+// Tests tracer/base/share. A window decays, and grows until it contains enough
+// samples. A total does not decay.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "tests/unit.h"
 
 #define S 1e9       // ns in a second.
-#define PERIOD 0.25 // seconds from one step of the sampler to the next step.
+#define PERIOD 0.25 // Seconds from one step of the sampler to the next step.
 
 static struct ShareClock watch;
 
@@ -101,7 +101,7 @@ TEST_WITH(test_the_window_adapts, set_up, NULL)
 
     load(&value, 600, 1, 1);
     assert_near(ShareClock_window_s(&watch), 60, 0.1);
-    load(&value, 15, 250, 1); // six times the mean age.
+    load(&value, 15, 250, 1); // Six times the mean age.
     assert_true(ShareClock_window_s(&watch) < 5.5);
     load(&value, 20, 1, 1);
     assert_true(ShareClock_window_s(&watch) > 15);
@@ -145,7 +145,7 @@ TEST_WITH(test_a_new_leader, set_up, NULL)
 {
     assert_true(until_it_leads(24) <= 5);
     assert_true(until_it_leads(250) <= 2);
-    assert_true(until_it_leads(1) > 15); // twenty samples show little.
+    assert_true(until_it_leads(1) > 15); // Twenty samples show little.
 }
 
 // The clock stood still for an hour. A minute later, the window has forgotten

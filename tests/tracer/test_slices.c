@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/slices in virtual time: the cost of slices determines
-// their length and rate.
+// Tests tracer/budget/slices in virtual time. The cost of slices determines
+// their length and their rate.
 #include "tracer/budget/slices.h"
 
 #include <math.h>
@@ -13,17 +13,17 @@
 struct World {
     struct Slices slices;
     struct SlicesReading now;
-    double cores;     // cores that hooks take in a slice.
-    double arming;    // seconds that arming all functions takes.
-    double own;       // cores that hooks take in a slice of own functions.
-    double own_due_s; // time of the next full hold of the GIL.
+    double cores;     // Cores that hooks take in a slice.
+    double arming;    // Seconds that arming all functions takes.
+    double own;       // Cores that hooks take in a slice of own functions.
+    double own_due_s; // Time of the next full hold of the GIL.
     unsigned count;
     unsigned own_count;
-    double own_s;     // length of the newest slice of own functions.
-    double own_end_s; // end of the newest slice of own functions.
+    double own_s;     // Length of the newest slice of own functions.
+    double own_end_s; // End of the newest slice of own functions.
     // Longest time between the ends of two slices of own functions.
     double own_gap_s;
-    double open_s, longest_s, shortest_s; // lengths of slices in seconds.
+    double open_s, longest_s, shortest_s; // Lengths of slices in seconds.
 };
 
 static struct World world(double rate, double cores, double arming)
@@ -261,7 +261,7 @@ TEST(test_hurry)
     assert_true(w.slices.all);
     w.now.now_s += TICK;
     assert_int_equal(Slices_step(&w.slices, &w.now), SLICE_BEGINS);
-    assert_true(w.slices.all); // stays true until all functions are armed.
+    assert_true(w.slices.all); // Stays true until all functions are armed.
     Slices_armed(&w.slices, w.now.now_s);
     assert_false(w.slices.all);
 }

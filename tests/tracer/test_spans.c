@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/spans: rates and numbers of calls from counts over a known
-// time, and their stated errors.
+// Tests tracer/code/spans. The tests check the rates and numbers of calls that
+// follow from counts over a known time, and their stated errors.
 #include "tracer/code/spans.h"
 
 #include "tests/random.h"
@@ -26,15 +26,15 @@ TEST(test_one_span)
     Spans_open(code, 5 * SECOND);
     count(code, 12);
     assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
-    Spans_open(code, 6 * SECOND); // the span is open already.
+    Spans_open(code, 6 * SECOND); // The span is open already.
     count(code, 8);
     Spans_close(code, 7 * SECOND, HZ);
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
-    count(code, 1); // counted by a hook that was not removed yet.
+    count(code, 1); // Counted by a hook that was not removed yet.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
-    Spans_close(code, 16 * SECOND, HZ); // the span is closed already.
+    Spans_close(code, 16 * SECOND, HZ); // The span is closed already.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Code_free(code);
 }
@@ -93,7 +93,7 @@ TEST(test_a_span_that_calls_ended)
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
     // The number of missed calls does not grow with the dark time, because
-    // samples show more about this time.
+    // samples give more information about the dark time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
     Code_free(code);
@@ -142,12 +142,12 @@ TEST(test_the_error_is_honest)
         }
         assert_true(within > rounds * 0.55);
         assert_true(within_two > rounds * 0.88);
-        assert_true(within < rounds); // not all rates are within their error.
+        assert_true(within < rounds); // Not all rates are within their error.
     }
 }
 
-// The load of a service changes between two slices. One or two spans with many
-// calls do not make the rate look certain.
+// The load of a service changes between two slices. After one or two spans with
+// many calls, the rate still does not look certain.
 TEST(test_few_spans_with_many_calls_are_uncertain)
 {
     unsigned within_two = 0, rounds = 400;

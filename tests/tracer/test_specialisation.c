@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/specialisation: the changes of live bytecode by the
-// specialiser and by instrumentation.
+// Tests tracer/code/specialisation. The tests check that changes of live
+// bytecode by the specialiser are distinguished from changes by
+// instrumentation.
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
@@ -9,7 +10,7 @@
 
 #include "tests/unit.h"
 
-enum { // byte offsets in the code.
+enum { // Byte offsets in the code.
     AT_ITER = 2,
     AT_FIRST = 6,
     AT_SECOND = 10,
@@ -47,7 +48,7 @@ static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
 
 static void scan_now(struct Fixture *f)
 {
-    f->now += (uint64_t)Clock_hz(&f->clock); // one second later.
+    f->now += (uint64_t)Clock_hz(&f->clock); // One second later.
     Transitions_lock(&f->log);
     assert_int_equal(
         Specialisation_scan(f->code, f->live, &f->opcodes, &f->log, f->now), 0);

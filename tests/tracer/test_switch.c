@@ -119,7 +119,7 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     enter(f, &main, m, 100);
     enter(f, &child, g, 200);
     child.real.root = child.real.chunk = 0x2000;
-    enter(f, &child, leaf, 300); // the chunk is made while the greenlet runs.
+    enter(f, &child, leaf, 300); // The chunk is made while the greenlet runs.
     leave(f, &child, 310);
     leave(f, &child, 400);
     start(&child, 0, 1);
@@ -214,7 +214,7 @@ TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
     expect_event(ring, EVENT_PARK, NULL, 0);
     expect_event(ring, EVENT_REOPEN, a, 0);
     expect_event(ring, EVENT_LEAVE, a, 0);
-    expect_event(ring, EVENT_REOPEN, m, 0); // no open call was parked.
+    expect_event(ring, EVENT_REOPEN, m, 0); // No open call was parked.
     expect_event(ring, EVENT_REOPEN, b, 1);
     expect_event(ring, EVENT_LEAVE, b, 1);
     assert_int_equal(Ring_peek(ring, &event), 0);
@@ -260,7 +260,7 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         codes[i] = add(f);
     for (i = 0; i < COUNT; i++)
         start(&greenlets[i], 0x1000 * (i + 1), (uint32_t)i);
-    enter(f, &greenlets[0], codes[0], ticks); // the main greenlet never ends.
+    enter(f, &greenlets[0], codes[0], ticks); // The main greenlet never ends.
     calls[0]++;
     for (i = 0; i < STEPS; i++) {
         struct Greenlet *g;
@@ -287,7 +287,7 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
         for (which = 0; codes[which] != g->frames[g->depth]; which++)
             ;
         if ((what >> 21) % 16 == 0 && g->depth - g->base > 2) {
-            g->depth--; // an exception, which only the next event shows.
+            g->depth--; // An exception, which only the next event shows.
             continue;
         }
         leave(f, g, ticks);

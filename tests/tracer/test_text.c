@@ -40,7 +40,7 @@ TEST(nothing_that_steers_a_terminal)
     expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, and CSI as one character.
     expect("a\xe2\x80\xae", true, "a" BAD); // right-to-left override.
     expect("\xe2\x81\xa6x", true, BAD "x"); // isolate
-    expect("\xef\xbb\xbf", true, BAD);      // byte order mark.
+    expect("\xef\xbb\xbf", true, BAD);      // Byte order mark.
     expect("\xe2\x80\xa9", true, BAD);      // paragraph separator.
 }
 

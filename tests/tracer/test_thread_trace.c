@@ -145,8 +145,9 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
     code->hot.enter_hook = HOOK_RESUME;
     code->layout.sites[RETURN_SITE].hook = HOOK_YIELD;
     enter(f, caller, 1, 100);
-    enter(f, code, 2, 200);      // net 190.
-    leave(f, code, 2, 300);      // 300 - 23: 87 of its own
+    enter(f, code, 2, 200); // net 190.
+    // 300 - 23: of these, 87 belong to the function itself.
+    leave(f, code, 2, 300);
     enter(f, code, 2, 400);      // 400 - 40
     raise_from(f, code, 2, 500); // 500 - 53: another 87
     caller->layout.sites[JUMP_SITE].hook = HOOK_JUMP + HOOK_FAR;
@@ -212,7 +213,7 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
-    enter(f, c, 2, 130); // at the depth at which b was.
+    enter(f, c, 2, 130); // At the depth at which b was.
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);
     assert_int_equal(f->trace->top->depth, 2);
@@ -287,7 +288,7 @@ TEST_WITH(test_going_dark, set_up, tear_down)
     assert_true(code->hot.calls_exact);
     Counter_set(&code->share.cpu.total_ns, 40);
     Counter_set(&code->share.wait.total_ns, 2);
-    assert_true(enter(f, code, 1, 300)); // the hook returns DISABLE.
+    assert_true(enter(f, code, 1, 300)); // The hook returns DISABLE.
     assert_true(code->hot.dark);
     assert_false(code->hot.calls_exact);
     assert_false(code->hot.exact);
@@ -318,7 +319,7 @@ TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
     enter(f, code, 1, 100);
     assert_false(jump(f, code, 1, 110));
     assert_false(jump(f, code, 1, 120));
-    assert_true(jump(f, code, 1, 130)); // the hook returns DISABLE.
+    assert_true(jump(f, code, 1, 130)); // The hook returns DISABLE.
     assert_int_equal(code->layout.sites[JUMP_SITE].dark, 1);
     expect_site(code, JUMP_SITE, 3, 30, 3 + 2 + 2);
     leave(f, code, 1, 190);
@@ -346,7 +347,7 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
     expect_site(caller, RETURN_SITE, 1, 40, 1);
 
     enter(f, caller, 1, 200);
-    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // the callee goes dark.
+    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // The callee goes dark.
     assert_int_equal(caller->hot.dark_callees, 1);
     leave(f, caller, 1, 250);
     enter(f, caller, 1, 300);
@@ -358,8 +359,8 @@ TEST_WITH(test_a_dark_callee, set_up, tear_down)
 // --- Waiting -----------------------------------------------------------------
 
 // The hook of another thread ran between 100 and 600, so these 500 ticks are
-// waiting time of the frame. Before and after these 500 ticks, the frame has 20
-// + 30 ticks of its own.
+// waiting time of the frame. Before and after these 500 ticks, 20 + 30 ticks
+// are the frame's self time.
 TEST_WITH(test_another_thread_ran, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -379,8 +380,8 @@ TEST_WITH(test_another_thread_ran, set_up, tear_down)
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2);
 }
 
-// If there are other threads, an interval longer than a thread's turn with the
-// GIL does not belong to one thread.
+// If there are other threads, an interval that is longer than the switch
+// interval of the GIL does not belong to one thread.
 TEST_WITH(test_long_spans, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -389,7 +390,7 @@ TEST_WITH(test_long_spans, set_up, tear_down)
     reset(f, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
-    // As long as a thread's turn with the GIL, and not longer.
+    // As long as the switch interval of the GIL, and not longer.
     jump(f, code, 1, 1100);
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
@@ -501,8 +502,8 @@ TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
     f->contention.last_trace = NULL;
     leave(f, a, 1, 352000);
     f->contention.last_trace = NULL;
-    enter(f, a, 1, 900000); // no open call could have waited.
-    // One tick longer than a thread's turn with the GIL.
+    enter(f, a, 1, 900000); // No open call could have waited.
+    // One tick longer than the switch interval of the GIL.
     leave(f, a, 1, 5900001);
     EXPECT_EVENTS(f, {1000, EVENT_ENTER, Event_call(a->hot.id, 0)},
                   {51000, EVENT_ENTER, Event_call(b->hot.id, 1)},
@@ -583,7 +584,7 @@ enum { FUNCTIONS = 6, MODEL_DEPTH = 400 };
 struct Model {
     struct ModelFrame frames[MODEL_DEPTH + 1];
     unsigned depth;
-    int64_t net; // net time of the program, without hooks.
+    int64_t net; // Net time of the program, without hooks.
     uint64_t overhead;
     struct {
         uint64_t calls, self, total, min, jumps, ends;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/thread_traces: records come with their threads, the sums of
+// Tests tracer/hook/thread_traces. Records come with their threads, the sums of
 // ended threads stay, and threads start and end while the collector's thread
 // visits records.
 #define _GNU_SOURCE 1 // for gettid().
@@ -40,7 +40,7 @@ static void end(struct ThreadTrace *trace)
 
 struct Visits {
     unsigned count;
-    unsigned sum; // sum of the numbers, each plus one.
+    unsigned sum; // Sum of the numbers, each plus one.
     unsigned ended;
 };
 
@@ -74,7 +74,7 @@ TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
     assert_int_equal(sum.overhead, 30);
     end(stays);
     f->contention.last_trace = second;
-    assert_ptr_equal(add(f, true), stays); // taken from the end of the list.
+    assert_ptr_equal(add(f, true), stays); // Taken from the end of the list.
     assert_ptr_equal(f->contention.last_trace, second);
 }
 
@@ -86,7 +86,7 @@ struct Race {
     struct Fixture *fixture;
     bool timeline;
     _Atomic bool stop;
-    uint64_t drained; // number of events that the visitor has drained.
+    uint64_t drained; // Number of events that the visitor has drained.
 };
 
 // Runs short threads one after the other, each with a record.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the timeline: the order of events, open calls, the limit, and the
-// contents of the recording.
+// Tests the timeline. The tests check the order of events, open calls, the
+// limit, and the contents of the recording.
 #include "formats/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
@@ -96,7 +96,7 @@ struct Program {
     uint64_t ticks;
     unsigned depth;
     uint32_t ids[MAX_DEPTH];
-    unsigned pause; // additional ticks between two events.
+    unsigned pause; // Additional ticks between two events.
 };
 
 static void Program_run(struct Program *program, size_t events)
@@ -332,7 +332,7 @@ TEST(a_reader_begins_within_the_limit)
         assert_int_equal(Timeline_drain(timeline, track, program.ring), 20000);
     }
     assert_true(Timeline_bytes(timeline) > 2 * limit);
-    Timeline_hold(timeline, true); // during the time of Timeline_lend.
+    Timeline_hold(timeline, true); // During the time of Timeline_lend.
     assert_true(Timeline_bytes(timeline) > 2 * limit);
     Timeline_hold(timeline, false);
     Timeline_lend(timeline, 0);
@@ -392,7 +392,7 @@ TEST(gaps_are_counted_and_marked)
 
     Program_run(&program, RING_EVENTS + 99);
     drain(timeline, track, program.ring);
-    view = look(timeline); // the mark of the ring comes later.
+    view = look(timeline); // The mark of the ring comes later.
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
@@ -406,7 +406,7 @@ TEST(gaps_are_counted_and_marked)
     view = look(timeline);
     assert_int_equal(view->lost, 99);
     last = view->chunks[view->chunk_count - 1];
-    assert_int_equal(last->event_count, 1); // this gap has been marked before.
+    assert_int_equal(last->event_count, 1); // This gap has been marked before.
     event = event_of(last, 0);
     assert_int_not_equal(Event_kind(&event), EVENT_LOST);
     RecordingReader_close(&reader);
@@ -496,7 +496,7 @@ TEST(what_the_dead_lost_stays_counted)
     Program_run(&program, 60000);
     drain(timeline, track, program.ring);
     view = look(timeline);
-    assert_int_equal(view->thread_count, 1); // the first thread is forgotten.
+    assert_int_equal(view->thread_count, 1); // The first thread is forgotten.
     assert_int_equal(view->threads[0].number, 2);
     assert_int_equal(view->threads[0].lost, 0);
     assert_int_equal(view->lost, 99);
@@ -526,7 +526,7 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
         assert_true(Timeline_bytes(timeline) <= 1 << 20);
     }
     view = look(timeline);
-    for (i = 0; i < 10; i++) { // the events that were read stay.
+    for (i = 0; i < 10; i++) { // The events that were read stay.
         Program_run(&fast, 20000);
         drain(timeline, tracks[0], fast.ring);
     }
@@ -592,7 +592,7 @@ TEST(a_file_that_is_full)
     setrlimit(RLIMIT_FSIZE, &limit);
     for (i = 0; i < 50; i++) {
         record(timeline, track, &program, 1);
-        if (i % 7) // the events of the last flush are read, too.
+        if (i % 7) // The events of the last flush are read, too.
             continue;
         view = look(timeline);
         events = replay(view, 0);
@@ -769,7 +769,7 @@ TEST(a_gap_after_what_is_in_the_file)
     assert_int_equal(Event_kind(&event), EVENT_LOST);
     assert_int_equal(event.what, 5);
     RecordingReader_close(&reader);
-    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // the thread goes on.
+    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // The thread goes on.
     drain(timeline, idle, ring);
     view = look(timeline);
     assert_int_equal(view->threads[0].lost, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/transitions: the log is limited, no count is lost, and a
+// Tests tracer/code/transitions. The log is limited, no count is lost, and a
 // reader can run beside a writer.
 #include "tracer/code/transitions.h"
 

@@ -20,7 +20,7 @@ struct FakeFrame {
     uintptr_t instruction;
     uintptr_t previous;
     uintptr_t other[3];
-    uintptr_t code; // the lowest two bits are a tag.
+    uintptr_t code; // The lowest two bits are a tag.
     uintptr_t locals[9];
 };
 
@@ -44,7 +44,7 @@ struct World {
     struct WalkStart start;
     struct FakeThread thread;
     struct FakeCframe cframe;
-    struct FakeFrame *stack; // the frames in the data stack.
+    struct FakeFrame *stack; // The frames in the data stack.
     size_t room;
     size_t used;
 };
@@ -305,13 +305,13 @@ TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)
 
     world->layout.mark = &mark;
     init(world);
-    mark.frame = (uintptr_t)&world->thread; // the thread has no frame.
+    mark.frame = (uintptr_t)&world->thread; // The thread has no frame.
     walk_now(world);
     assert_int_equal(world->walk.depth, 1);
     assert_memory_equal(&world->walk.frames[0], &MARKED, sizeof MARKED);
     push(world, 1);
     push(world, 2);
-    assert_frames(walk_now(world), 2, 2); // the C code has ended.
+    assert_frames(walk_now(world), 2, 2); // The C code has ended.
     mark.frame = world->thread.frame;
     mark.instruction = 0x900002;
     for (size_t i = 0; i <= 2; i += 2) {
@@ -437,7 +437,7 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
         world->thread.frame = bad[i];
         assert_int_equal(walk_now(world)->depth, 0);
     }
-    world->thread.chunk = 0; // the thread has no chunk yet.
+    world->thread.chunk = 0; // The thread has no chunk yet.
     world->thread.frame = 0;
     assert_int_equal(walk_now(world)->depth, 0);
     munmap(pages, 2 * WALK_PAGE);
