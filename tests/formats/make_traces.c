@@ -47,7 +47,7 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     if (id % 40 == 4)
         return false;
     snprintf(text, sizeof text, "f%u", id);
-    if (id % 40 == 5) // this name is too long, and is cut within a character.
+    if (id % 40 == 5) // This name is too long, and is cut within a character.
         for (text[0] = 0; strlen(text) < 690;)
             strcat(text, "\xc3\xa4\xe2\x82\xac");
     *name = (struct PerfettoName){text, "/src/a.py", id, 0xabc000 + id};
@@ -100,7 +100,7 @@ static void push(struct Ring *ring, uint64_t *now)
     static const uint64_t steps[] = {1, 100, 1000, 100000, 1000000000};
     uint64_t step = below(50) ? steps[below(4)] : steps[4];
     uint64_t what = Event_call(random_id(), (unsigned)below(12));
-    enum EventKind kind = (enum EventKind)below(2); // most of the calls end.
+    enum EventKind kind = (enum EventKind)below(2); // Most of the calls end.
 
     *now += below(step);
     if (below(200) == 0)

@@ -124,7 +124,7 @@ TEST_WITH(what_another_has_written_stays, freeze, thaw)
     fclose(file);
     assert_string_equal(text, "another one's");
     unlink(place);
-    all = opendir(directory); // no other file is left in the folder.
+    all = opendir(directory); // No other file is left in the folder.
     assert_non_null(all);
     while ((entry = readdir(all)) != NULL)
         assert_null(strstr(entry->d_name, ".tmp"));

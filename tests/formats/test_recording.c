@@ -391,7 +391,7 @@ TEST(neighbours_become_one_place)
     let_go(recording);
 }
 
-#define SMALL 96u // number of bytes of data in the smallest place.
+#define SMALL 96u // Number of bytes of data in the smallest place.
 
 // The recording that is being flushed, and a block in the page to which the
 // next SMALL bytes are written.
@@ -586,7 +586,7 @@ static void record(size_t limit, bool spills, unsigned calls)
         }
     }
     Ring_free(ring);
-    Timeline_free(timeline); // the file does not change any more.
+    Timeline_free(timeline); // The file does not change any more.
 }
 
 static size_t read_events(const struct TimelineView *view)
@@ -1073,8 +1073,8 @@ TEST(flipped_bits)
     unlink(path);
 }
 
-// The names in a file do not move, however many readers there are. For this, no
-// older names may be dropped.
+// The names in a file do not move, however many readers there are. No older
+// names may be dropped to keep these names in place.
 TEST(names_stay_although_there_are_many_readers)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);

@@ -21,7 +21,7 @@
 #include "tests/unit.h"
 
 #define HZ 1e9
-#define S UINT64_C(1000000000) // ticks per second.
+#define S UINT64_C(1000000000) // Ticks per second.
 #define MS (S / 1000)
 #define BASE 1
 #define SPECIALISED 2
@@ -256,14 +256,14 @@ TEST(a_stretch)
     assert_int_equal(f->calls, 200);
     assert_near(f->share, .8, .01);
     assert_near(f->calls_per_s, 100, .1);
-    // The only call of function 1 began before the stretch `part`.
+    // The only call of function 1 began before the stretch of the run `part`.
     assert_int_equal(function(part, 1)->calls, NULL_U64);
     assert_near(part->sampler_window_s, 2, 1e-6);
     Snapshot_free(part);
     part = of_stretch(summary, 0, 5);
     assert_near(function(part, 2)->share, .2, .01);
     Snapshot_free(part);
-    part = of_stretch(summary, 7, 3); // this stretch of the run is empty.
+    part = of_stretch(summary, 7, 3); // This stretch of the run is empty.
     assert_near(Summary_shown(summary).to_s, 7, 1e-6);
     Snapshot_free(part);
     Summary_close(summary);
@@ -295,7 +295,7 @@ TEST(stacks_and_code)
     assert_string_equal(code->rows[0].live, "BINARY_OP_ADD_INT");
     assert_int_equal(code->rows[0].hits, NULL_U64);
     assert_null(Summary_listing(summary, 99));
-    // The second change is later than the stretch.
+    // The second change is later than the end of the stretch of the run.
     assert_int_equal(all->transition_count, 1);
     Snapshot_free(all);
     all = of_stretch(summary, 0, INFINITY);
@@ -362,7 +362,7 @@ TEST(a_function_that_goes_dark)
     // Function 5 has no event, so it is unknown whether it was armed.
     assert_int_equal(function(all, 5)->state, NULL_U64);
     Snapshot_free(all);
-    // The stretch ends before function 2 went dark.
+    // The stretch of the run ends before function 2 went dark.
     all = of_stretch(summary, 0, .04);
     assert_int_equal(function(all, 2)->calls_exact, 1);
     Snapshot_free(all);
