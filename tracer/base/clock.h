@@ -21,10 +21,10 @@ struct Clock {
     bool counter;
     // `start_ticks`, `start_raw_ns` and `start_unix_ns` are readings at the
     // same moment, in Clock_start.
-    uint64_t start_ticks;   // reading of the time stamp counter.
-    uint64_t start_raw_ns;  // reading of CLOCK_MONOTONIC_RAW.
-    uint64_t start_unix_ns; // reading of CLOCK_REALTIME.
-    double start_error;     // error bound of the three readings, in ticks.
+    uint64_t start_ticks;   // Reading of the time stamp counter.
+    uint64_t start_raw_ns;  // Reading of CLOCK_MONOTONIC_RAW.
+    uint64_t start_unix_ns; // Reading of CLOCK_REALTIME.
+    double start_error;     // Error bound of the three readings, in ticks.
     // Ticks per second, stored as the bits of a double.
     _Atomic uint64_t hz_bits;
     // Relative error bound of `hz_bits`, stored as the bits of a double.
@@ -54,7 +54,7 @@ static inline uint64_t Clock_counter(void)
 #endif
 }
 
-uint64_t Clock_fallback(void); // returns CLOCK_MONOTONIC_RAW in ns.
+uint64_t Clock_fallback(void); // Returns CLOCK_MONOTONIC_RAW in ns.
 
 static inline uint64_t Clock_read(const struct Clock *clock)
 {
@@ -71,7 +71,7 @@ void Clock_start(struct Clock *clock);
 // the new rate is discarded. A contradiction shows that the machine slept and
 // only one of the two clocks continued.
 void Clock_refine(struct Clock *clock);
-double Clock_hz(const struct Clock *clock); // returns ticks per second.
+double Clock_hz(const struct Clock *clock); // Returns ticks per second.
 // Returns the relative error bound of Clock_hz, for example 2e-6.
 double Clock_error(const struct Clock *clock);
 // Returns the seconds from Clock_start to `ticks`. The result is negative if

@@ -34,9 +34,9 @@ struct Ended {
 
 void Ended_add(struct Ended *ended, const struct EndedThread *thread);
 // Takes the thread with the id `tid` and the name `name` out of the list, and
-// stores it in *thread. Returns false if there is no such thread in the list. A
-// thread that still runs can be in the list if the sampler did not see the
-// thread for a while.
+// stores it in *thread. Returns false if the list has no thread with this id
+// and name. A thread that still runs can be in the list if the sampler did not
+// see the thread for a while.
 bool Ended_take(struct Ended *ended, pid_t tid, const char *name,
                 struct EndedThread *thread);
 

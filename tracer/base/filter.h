@@ -13,8 +13,8 @@
 struct Filter {
     char **exclude;
     size_t exclude_count;
-    // The include rules; if there are none, all code that is not excluded is
-    // traced.
+    // The include rules. If there are no include rules, all code that is not
+    // excluded is traced.
     char **include;
     size_t include_count;
 };

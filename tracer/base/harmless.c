@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define REPLACEMENT "\xef\xbf\xbd" // the character U+FFFD in UTF-8.
+#define REPLACEMENT "\xef\xbf\xbd" // The character U+FFFD in UTF-8.
 
 static bool is_printable(uint32_t c)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes texts of the traced program safe to print. The cleaned text is always
 // valid UTF-8, which JSON requires. On request the cleaned text contains no
-// characters that move a terminal's cursor or reverse the direction of text;
-// the report requests this.
+// characters that move a terminal's cursor or reverse the direction of text.
+// The report requests this.
 #ifndef OCULAR_TRACER_BASE_HARMLESS_H
 #define OCULAR_TRACER_BASE_HARMLESS_H
 

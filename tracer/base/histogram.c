@@ -2,7 +2,7 @@
 // Computes bounds, count and quantiles of a histogram. Any thread may read a
 // histogram while the writer adds a value or halves the buckets. A result can
 // lack the value that is being added. While the writer halves the buckets, a
-// reader can find only the lower buckets halved; the next reading is right
+// reader can find only the lower buckets halved. The next reading is right
 // again.
 #include "tracer/base/histogram.h"
 

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define HISTOGRAM_SUB 16 // number of buckets for each octave.
-// A number of values; half as many values are too few for a p99.
+#define HISTOGRAM_SUB 16 // Number of buckets for each octave.
+// A number of values. Half as many values are too few for a p99.
 #define HISTOGRAM_FEW 400
 // Number of buckets, which are for values up to 2^40. The last bucket also has
 // all larger values.

@@ -6,7 +6,7 @@
 // lines, and finds the next entry by bit 7.
 #include "tracer/base/lines.h"
 
-#define FIRST 0x80 // bit 7, which is set in the first byte of an entry.
+#define FIRST 0x80 // Bit 7, which is set in the first byte of an entry.
 // Bit that is set in each byte of a number except the last.
 #define CONTINUE 0x40
 

@@ -16,8 +16,8 @@ struct LineReader {
     const uint8_t *at;
     const uint8_t *end;
     int64_t line;
-    size_t behind; // number of the first code unit after the newest entry.
-    bool none;     // true if the newest entry has no line.
+    size_t behind; // Number of the first code unit after the newest entry.
+    bool none;     // True if the newest entry has no line.
 };
 
 void LineReader_init(struct LineReader *reader, const uint8_t *table,

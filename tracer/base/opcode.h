@@ -38,14 +38,14 @@ enum OpcodeFlag {
 // The meaning of an opcode's argument.
 enum OperandKind {
     OPERAND_NONE,   // The opcode has no argument.
-    OPERAND_NUMBER, // the argument itself is the meaning.
-    OPERAND_CONST,  // index of a constant in co_consts.
-    OPERAND_NAME,   // index of a name in co_names.
-    OPERAND_LOCAL,  // index of a local variable.
-    OPERAND_LOCALS, // two indices of local variables, with four bits each.
+    OPERAND_NUMBER, // The argument itself is the meaning.
+    OPERAND_CONST,  // Index of a constant in co_consts.
+    OPERAND_NAME,   // Index of a name in co_names.
+    OPERAND_LOCAL,  // Index of a local variable.
+    OPERAND_LOCALS, // Two indices of local variables, with four bits each.
     // Index of a word that is the same in all code, for example of an operator.
     OPERAND_TEXT,
-    OPERAND_JUMP // distance of a jump in code units.
+    OPERAND_JUMP // Distance of a jump in code units.
 };
 
 #define OPERAND_TEXTS 160
@@ -55,7 +55,7 @@ struct Operand {
     // Number of bits by which the argument must be shifted to the right to get
     // an index.
     uint8_t shift;
-    uint8_t text; // index in `texts` of the first word for OPERAND_TEXT.
+    uint8_t text; // Index in `texts` of the first word for OPERAND_TEXT.
     uint8_t text_count;
     // True if the lowest bit of the argument says that a call will follow.
     bool callable;
@@ -66,7 +66,8 @@ struct Opcodes {
     char name[256][64];
     // Unspecialised form of each opcode, or the opcode itself.
     uint8_t base[256];
-    // Number of inline cache units of each opcode; the first unit is a counter.
+    // Number of inline cache units of each opcode. The first cache unit is a
+    // counter.
     uint8_t caches[256];
     // Bits of enum OpcodeFlag for each opcode itself, not for its base.
     uint16_t flags[256];
@@ -77,9 +78,10 @@ struct Opcodes {
     uint16_t birth_counter;
     // The first code unit whose byte offset exceeds the small integers that
     // CPython keeps. At each event in this code unit or in a later one, CPython
-    // creates an integer object. `far_unit` is 0 if there is no such code unit.
+    // creates an integer object. `far_unit` is 0 if every code unit's byte
+    // offset is a small integer.
     uint16_t far_unit;
-    struct Operand operand[256]; // indexed by the base opcode.
+    struct Operand operand[256]; // Indexed by the base opcode.
     char texts[OPERAND_TEXTS][24];
     // True if PUSH_NULL comes before the callable.
     bool null_first;

@@ -18,7 +18,7 @@
 #include <urcu-bp.h>
 
 // More bytes than glibc needs for the thread-local memory of a thread and for a
-// larger table of such memory.
+// larger table of thread-local memory.
 #define TLS_BYTES (8u << 10)
 
 #ifndef __has_feature
@@ -54,13 +54,13 @@ static void sections_ended(void)
 // --- Threads that register, and visitors ------------------------------------
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t registered; // set in each thread that has registered.
-static bool has_key;             // set to true once, by make_key.
+static pthread_key_t registered; // Set in each thread that has registered.
+static bool has_key;             // Set to true once, by make_key.
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t gone; // signalled when `count` becomes 0.
-    unsigned count;      // number of open read sections of visitors.
+    pthread_cond_t gone; // Signalled when `count` becomes 0.
+    unsigned count;      // Number of open read sections of visitors.
 } visitors = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
 static void make_key(void)
@@ -68,8 +68,8 @@ static void make_key(void)
     has_key = pthread_key_create(&registered, NULL) == 0;
 }
 
-// is_registered must not allocate memory, so it does not use a thread-local
-// variable of its own.
+// is_registered must not allocate memory, so it uses no thread-local variable
+// of ours.
 static bool is_registered(void)
 {
     pthread_once(&key_once, make_key);

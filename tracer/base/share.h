@@ -47,7 +47,7 @@ struct ShareClock {
     counter_t age;
     counter_t full_ns;   // ns, each weighted by its decay.
     counter_t square_ns; // ns, each weighted by the square of its decay.
-    counter_t samples;   // number of samples, each weighted by its decay.
+    counter_t samples;   // Number of samples, each weighted by its decay.
     // Number of samples, each weighted by the square of its decay.
     counter_t square_samples;
 };
@@ -63,7 +63,7 @@ struct ShareValue {
 // All values that the sampler has for one function.
 struct Share {
     struct ShareValue cpu;  // CPU time in the function itself.
-    struct ShareValue wait; // time off the CPU in the function itself.
+    struct ShareValue wait; // Time off the CPU in the function itself.
     // The part of `wait` in which the thread waited for the GIL or for a CPU.
     // The time in `wait_to_run` does not count as a part of a call's duration.
     struct ShareValue wait_to_run;
@@ -106,8 +106,8 @@ struct Share {
 struct ShareCredit {
     double age; // ShareTime.age of the sample.
     double ns;
-    double at;   // age at the newest credit of a value.
-    double kept; // factor by which a value decays from `at` to `age`.
+    double at;   // Age at the newest credit of a value.
+    double kept; // Factor by which a value decays from `at` to `age`.
 };
 
 // Advances the clock by `ns`, in which `samples` samples were taken. Only the

@@ -25,17 +25,17 @@ struct AccountSource {
 
 struct Account {
     struct AccountSource source;
-    pthread_mutex_t mutex; // mutex that guards the budget.
+    pthread_mutex_t mutex; // Mutex that guards the budget.
     struct Budget budget;
-    double wall, cpu; // seconds of both clocks in Account_init.
-    double timed;     // seconds that hooks would have taken with warm caches.
-    double hooks;     // seconds that hooks have taken.
+    double wall, cpu; // Seconds of both clocks in Account_init.
+    double timed;     // Seconds that hooks would have taken with warm caches.
+    double hooks;     // Seconds that hooks have taken.
     // Seconds of hooks in Ocular's code, according to samples.
     double found;
     // The newest seconds of `found` and of `timed`, from which the factor is
     // computed.
     double new_found, new_timed;
-    _Atomic double factor; // the result of Account_hook_factor.
+    _Atomic double factor; // The result of Account_hook_factor.
 };
 
 // Starts the account. CPU time that the process used before Account_init does
@@ -49,8 +49,8 @@ struct Budget *Account_open(struct Account *account);
 // stays locked until Account_close.
 const struct Budget *Account_look(struct Account *account);
 void Account_close(struct Account *account);
-// Returns how many times slower hooks are than when they were timed at the
-// start; the result is at least 1. Account_hook_factor takes no lock.
+// Returns the factor by which hooks are slower than when they were timed at the
+// start, at least 1. Account_hook_factor takes no lock.
 double Account_hook_factor(const struct Account *account);
 // Takes a reading and returns true if tracing has spent more than the token
 // bucket contained.

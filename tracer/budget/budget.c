@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0 // seconds over which `rate` is measured.
-#define NOW 0.5    // seconds over which `refill_rate` is measured.
+#define LATELY 2.0 // Seconds over which `rate` is measured.
+#define NOW 0.5    // Seconds over which `refill_rate` is measured.
 // If the refill rate is below this fraction of the window's rate, the program
 // pauses.
 #define PAUSES 0.5
@@ -19,21 +19,21 @@
 #define NEARLY 0.9
 // Over an interval shorter than this number of seconds, the rate is unknown.
 #define LEAST_SPAN 0.1
-#define AIM 0.9   // fraction of the allowance that flows into the bucket.
-#define BURST 2.0 // seconds of allowance in a full bucket.
+#define AIM 0.9   // Fraction of the allowance that flows into the bucket.
+#define BURST 2.0 // Seconds of allowance in a full bucket.
 // Number of seconds of allowance. A debt above it is forgiven.
 #define DEBT 4.0
-#define SAMPLER 0.4 // the sampler's fraction of the allowance.
+#define SAMPLER 0.4 // The sampler's fraction of the allowance.
 // If the bucket has at least this number of seconds of allowance, the sampler
 // gets all of SAMPLER.
 #define SAMPLER_FULL 1.0
 // If the bucket is empty, the sampler gets this fraction of SAMPLER.
 #define SAMPLER_LEAST 0.5
-#define SURPLUS 0.25 // the sampler's extra fraction of the allowance.
+#define SURPLUS 0.25 // The sampler's extra fraction of the allowance.
 // The sampler gets an extra fraction if the bucket has more than this number of
 // seconds of allowance.
 #define SURPLUS_FROM 1.5
-#define HOOKS 0.5 // largest fraction of the allowance for hooks and arming.
+#define HOOKS 0.5 // Largest fraction of the allowance for hooks and arming.
 // Smallest fraction of the allowance for hooks and arming.
 #define HOOKS_LEAST 0.2
 #define LEAST_HZ 10.0
@@ -253,8 +253,8 @@ bool Budget_is_throttled(const struct Budget *budget)
 // Returns the sampler's extra fraction of the allowance. The sampler's extra
 // allowance is income that a full bucket could not take. The bucket stays
 // nearly full for sudden costs and for a pause of the program. The extra
-// fraction is 0 for a program that uses almost no CPU time, because such a
-// program should not be woken up more often.
+// fraction is 0 for a program that uses almost no CPU time, because a program
+// without work should not be woken up more often.
 static double surplus(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SURPLUS_FROM;

@@ -20,29 +20,29 @@
 
 // A program that uses fewer cores counts as using this number of cores.
 #define BUDGET_CORES 0.2
-#define BUDGET_WINDOW 10.0 // length of the window in seconds.
-#define BUDGET_SLICE 0.15  // least number of seconds between two kept readings.
+#define BUDGET_WINDOW 10.0 // Length of the window in seconds.
+#define BUDGET_SLICE 0.15  // Least number of seconds between two kept readings.
 #define BUDGET_KEPT 80
 
 // Sums since the trace began, in seconds.
 struct BudgetReading {
     double wall;
     double cpu;   // CPU time of the process, with Ocular's CPU time.
-    double hooks; // time of hooks on the program's threads.
+    double hooks; // Time of hooks on the program's threads.
     // The part of `hooks` that was in Ocular's code, according to samples.
     double found;
     double rearm; // CPU time of the governor's thread.
     // CPU time of Ocular's other threads, of samples and of Ocular's part of
     // forks.
     double threads;
-    double sampling; // the part of `threads` that samples took.
+    double sampling; // The part of `threads` that samples took.
     uint64_t samples;
 };
 
 // The overhead as fractions of the CPU time that the program used without
 // Ocular. A fraction is NaN if the program used no CPU time.
 struct BudgetShares {
-    double measured; // sum of `hooks`, `rearm` and `threads`.
+    double measured; // Sum of `hooks`, `rearm` and `threads`.
     double hooks;
     double rearm;
     double threads;
@@ -50,7 +50,7 @@ struct BudgetShares {
     double allowed;
     // Measured overhead in cores, which is also valid for an idle program.
     double cores;
-    double cores_allowed; // allowed overhead in cores.
+    double cores_allowed; // Allowed overhead in cores.
 };
 
 struct Budget {
@@ -61,14 +61,14 @@ struct Budget {
     unsigned next, count;
     struct BudgetReading origin;
     struct BudgetReading last; // The newest reading, which `kept` can lack.
-    double rate; // allowance in seconds per second over the last 2 s.
+    double rate; // Allowance in seconds per second over the last 2 s.
     // The lower one of `rate` and of the allowance per second over the last
     // half second.
     double refill_rate;
     double level; // Seconds in the token bucket. A number below 0 is a debt.
     // If above 0, seconds of income that only the minimum rate has added.
     double unused;
-    double sample; // seconds of CPU time per sample.
+    double sample; // Seconds of CPU time per sample.
 };
 
 // Starts the budget at `reading`. The token bucket is full at the start, so

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5 // fraction of the hooks' time for functions that stay armed.
+#define PART 0.5 // Fraction of the hooks' time for functions that stay armed.
 // Fraction of the hooks' time for the program's own functions that stay armed.
 #define OWN_PART 0.75
 // Least fraction of the hooks' time for functions of libraries.
@@ -19,7 +19,7 @@
 // The cost of a function that is already armed is multiplied by this factor, so
 // that choices seldom change.
 #define STAYS 0.7
-#define SLACK 1.25 // factor by which armed functions may exceed their fraction.
+#define SLACK 1.25 // Factor by which armed functions may exceed their fraction.
 // Seconds. A span of this length is enough for the call rate of a new function.
 #define KNOWN_S 1.0
 // Seconds. A span that is shorter at the end of a slice gives no call rate.

@@ -15,12 +15,12 @@
 
 struct ChoiceItem {
     double key;    // The item with the smallest key is chosen first.
-    double cost_s; // seconds per second that the function's hooks take.
+    double cost_s; // Seconds per second that the function's hooks take.
     uint32_t id;
     // True for a function of the program, false for a library's function.
     bool own;
-    bool stays;  // true if the function is armed after this choice.
-    bool stayed; // true if the function was armed before this choice.
+    bool stays;  // True if the function is armed after this choice.
+    bool stayed; // True if the function was armed before this choice.
 };
 
 struct Choice { // If all fields are zero, the choice is empty.
@@ -28,16 +28,16 @@ struct Choice { // If all fields are zero, the choice is empty.
     size_t count, room, next;
     // Seconds per second that the hooks of the functions that stay armed take.
     double stays_s;
-    bool left_out;  // true if some functions do not stay armed.
-    uint64_t ticks; // ticks at the time of the choice.
+    bool left_out;  // True if some functions do not stay armed.
+    uint64_t ticks; // Ticks at the time of the choice.
 };
 
 struct ChoiceReading {
     struct Registry *registry;
-    uint64_t ticks; // ticks at the time of the choice.
-    double hz;      // ticks per second.
-    double call_s;  // seconds of CPU time that the hooks of one call take.
-    double rate;    // seconds per second that all hooks may take.
+    uint64_t ticks; // Ticks at the time of the choice.
+    double hz;      // Ticks per second.
+    double call_s;  // Seconds of CPU time that the hooks of one call take.
+    double rate;    // Seconds per second that all hooks may take.
     // True if a slice has just ended. If `sliced` is true, the choice is among
     // all functions, otherwise among the armed functions.
     bool sliced;

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#define FIRST_S 0.02 // seconds before the first reading of the overhead.
-#define LEAST_S 1e-3 // the shortest pause before a wake-up in seconds.
+#define FIRST_S 0.02 // Seconds before the first reading of the overhead.
+#define LEAST_S 1e-3 // The shortest pause before a wake-up in seconds.
 // The shortest time between two full holds of the GIL in seconds.
 #define HOLD_S 0.2
 // The longest time between two full holds of the GIL in seconds.
@@ -16,17 +16,17 @@
 // program. The cost is higher in a light program because of cold caches.
 #define LIGHT_COST_S 300e-6
 #define LIGHT_CORES 0.2  // A program that uses fewer cores is a light program.
-#define HOLD_PART 0.08   // fraction of the allowance for holds of the GIL.
-#define RANK_S 1.0       // the shortest time between two rankings in seconds.
-#define RANK_PART 0.05   // fraction of the allowance for rankings.
-#define RANK_MOST_S 10.0 // the longest time between two rankings in seconds.
+#define HOLD_PART 0.08   // Fraction of the allowance for holds of the GIL.
+#define RANK_S 1.0       // The shortest time between two rankings in seconds.
+#define RANK_PART 0.05   // Fraction of the allowance for rankings.
+#define RANK_MOST_S 10.0 // The longest time between two rankings in seconds.
 // Least number of new code objects in a burst of new code.
 #define BURST_CODES 8
 // Least number of new code objects per second in a burst of new code.
 #define BURST_CODES_A_S 40.0
 // Seconds that a burst of new code lasts after its newest code object.
 #define BURST_S 0.5
-#define BURST_PAUSE_S 0.02 // seconds until the next wake-up if work is left.
+#define BURST_PAUSE_S 0.02 // Seconds until the next wake-up if work is left.
 // Fraction of the allowance for holds of the GIL in a burst of new code.
 #define BURST_PART 0.25
 // Least seconds between two holds of the GIL for viewers' requests.

@@ -23,42 +23,42 @@ struct ControlReading {
     // The budget, which the caller has locked and given a new reading. If
     // `budget` is NULL, the values of the last step stay valid.
     struct Budget *budget;
-    uint32_t newest_code; // id of the code object that was adopted last.
-    bool asked;           // true if a viewer waits for a hold of the GIL.
+    uint32_t newest_code; // Id of the code object that was adopted last.
+    bool asked;           // True if a viewer waits for a hold of the GIL.
 };
 
 struct ControlDecision {
-    bool attend; // true if the governor must take the GIL.
+    bool attend; // True if the governor must take the GIL.
     // True if this hold of the GIL does all work, false if it only continues
     // earlier work.
     bool full;
     // True if the governor must first rank the functions and call
     // Control_ranked.
     bool rank;
-    bool arm_new; // true if newly adopted code is armed at once.
+    bool arm_new; // True if newly adopted code is armed at once.
     // Samples per second of CPU time. The value is 0 if the rate does not
     // change.
     double sampler_hz;
 };
 
 struct Control {
-    bool held; // true if there is a budget.
+    bool held; // True if there is a budget.
     // Seconds of allowance per second, which is 1 without a budget.
     double rate;
     // Refill rate of the bucket in seconds per second, which is 1 without a
     // budget.
     double refill_rate;
-    double hooks_rate; // seconds per second that hooks and arming may take.
+    double hooks_rate; // Seconds per second that hooks and arming may take.
     double cores;      // CPU seconds per second that the program uses.
-    double hooks;      // seconds of CPU time that hooks have taken so far.
-    double spent;      // seconds that hooks and arming have taken so far.
+    double hooks;      // Seconds of CPU time that hooks have taken so far.
+    double spent;      // Seconds that hooks and arming have taken so far.
     // The newest rate of the sampler, or 0 if there was none.
     double hz;
-    bool overdrawn; // true if the token bucket is in debt.
-    bool more;      // true if the last hold of the GIL left work to do.
-    bool burst;     // true during a burst of new code.
+    bool overdrawn; // True if the token bucket is in debt.
+    bool more;      // True if the last hold of the GIL left work to do.
+    bool burst;     // True during a burst of new code.
     uint32_t newest_code;
-    double looked_s; // time at which newest_code was read.
+    double looked_s; // Time at which newest_code was read.
     double burst_until_s, due_s, rank_due_s;
 };
 

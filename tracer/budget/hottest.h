@@ -14,7 +14,7 @@ struct Hottest {
     uint32_t ids[HOTTEST_COUNT];
     double heat[HOTTEST_COUNT];
     unsigned count;
-    uint64_t ticks; // ticks at the ranking.
+    uint64_t ticks; // Ticks at the ranking.
     // Number of functions that were called since the ranking before this one,
     // or 0 at the first ranking.
     uint32_t active;

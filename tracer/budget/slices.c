@@ -5,19 +5,19 @@
 
 #include <math.h>
 
-#define PART 0.5 // fraction of the hooks' time for slices.
+#define PART 0.5 // Fraction of the hooks' time for slices.
 // The allowance of this many seconds pays for one slice.
 #define INTERVAL_S 15.0
 #define SHORTEST_INTERVAL_S 2.0
 #define LONGEST_INTERVAL_S 60.0
-#define LENGTH_S 0.5 // length of the first slice in seconds.
+#define LENGTH_S 0.5 // Length of the first slice in seconds.
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
 // Highest cost of the first slice, as a fraction of a slice's allowance.
 #define FIRST 0.2
 // Fraction of the hooks' time for hooks in slices of own functions.
 #define OWN_PART 0.25
-#define OWN_INTERVAL_S 4.0 // least seconds between two slices of own functions.
+#define OWN_INTERVAL_S 4.0 // Least seconds between two slices of own functions.
 #define OWN_SHORTEST_S 0.2
 // If many functions are newer than the newest slice, the interval to the next
 // slice is multiplied by this factor.

@@ -27,36 +27,36 @@ struct SlicesReading {
     double now_s;
     // Seconds of CPU time that hooks and arming have taken so far.
     double spent_s;
-    double hooks_s; // the part of `spent_s` that hooks have taken.
+    double hooks_s; // The part of `spent_s` that hooks have taken.
     // Seconds per second that hooks of always armed functions take.
     double stays;
-    double rate;    // seconds per second that all hooks may take.
-    bool overdrawn; // true if the token bucket is in debt.
+    double rate;    // Seconds per second that all hooks may take.
+    bool overdrawn; // True if the token bucket is in debt.
     // True during a burst of new code, for example while modules are imported.
     bool burst;
-    uint32_t codes; // number of code objects that were adopted so far.
+    uint32_t codes; // Number of code objects that were adopted so far.
 };
 
 struct Slices {
     enum SlicePhase phase;
     // True if hot functions get the hits of a second in the next slice.
     bool all;
-    double due_s;     // time at which the next slice begins.
-    bool own_open;    // true in a slice of the program's own functions.
-    double own_due_s; // time at which the next slice of own functions begins.
+    double due_s;     // Time at which the next slice begins.
+    bool own_open;    // True in a slice of the program's own functions.
+    double own_due_s; // Time at which the next slice of own functions begins.
     double own_begun_s;
     double own_hooks_s; // `hooks_s` of the reading at the time `own_begun_s`.
-    double begun_s;     // time at which the newest slice began.
-    double ends_s;      // time at which the newest slice ends.
-    double length_s;    // length of the next slice in seconds.
+    double begun_s;     // Time at which the newest slice began.
+    double ends_s;      // Time at which the newest slice ends.
+    double length_s;    // Length of the next slice in seconds.
     // Seconds from the end of the newest slice to the next slice.
     double interval_s;
     // `spent_s` of the reading at the beginning of the newest slice.
     double spent_s;
     // `codes` of the reading at the beginning of the newest slice.
     uint32_t codes;
-    unsigned count;  // number of slices that have begun.
-    uint32_t random; // state of the random generator that varies `due_s`.
+    unsigned count;  // Number of slices that have begun.
+    uint32_t random; // State of the random generator that varies `due_s`.
 };
 
 // Begins the first slice. Code that is adopted before the end of the first

@@ -126,10 +126,11 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
     // The first call after the code was armed finds cold caches, so this call
-    // is not timed. The first call also looks up its caller again.
+    // is not timed. The first call of re-armed code also determines its caller
+    // again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
-    next_epoch(code); // the cycles of the frames that are open now are wrong.
+    next_epoch(code); // The cycles of the frames that are open now are wrong.
 }
 
 static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)
@@ -178,7 +179,7 @@ void Code_end_slice(struct Code *code)
 
     if (code->hot.stop_at == CODE_NEVER)
         return;
-    next_epoch(code); // the code's callees can go dark before the code.
+    next_epoch(code); // The code's callees can go dark before the code.
     code->spans.ended = true;
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)

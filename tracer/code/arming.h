@@ -38,10 +38,10 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {
-    // Number of hits that each site may have in a second; 0 means that sites
-    // get no new hits.
+    // Number of hits that each site may have in a second. If it is 0, sites get
+    // no new hits.
     uint64_t hits;
-    uint64_t ticks; // ticks per second.
+    uint64_t ticks; // Ticks per second.
 };
 
 // Code_renew is called when a site has used up its hits. If the hits lasted for
@@ -49,8 +49,8 @@ struct Second {
 // returns true.
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
 // Code_set_between is called for each code that stays armed when a slice begins
-// or ends. `between` is true if no slice is open; then only functions without
-// callees are timed.
+// or ends. `between` is true if no slice is open, so that only functions
+// without callees are timed.
 void Code_set_between(struct Code *code, bool between);
 // Ends the slice of armed code, so that the code goes dark at its next call.
 // Code that is armed forever stays armed forever.

@@ -35,7 +35,7 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
 struct Walk { // a walk over a code object's instructions.
     struct Code *code;
     size_t unit;
-    size_t number; // number of the current instruction.
+    size_t number; // Number of the current instruction.
     // Number of the first instruction after the last backward jump.
     size_t after_loop;
     // True if the current offset is larger than CPython's small integers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Declares struct Code, the record of an accepted code object. Each member of
-// struct Code is a struct with one writer; the header of the member's struct
+// struct Code is a struct with one writer. The header of the member's struct
 // names the writer and the readers. The collector's thread, the governor and
 // the sampler use a struct Code in an RCU read section. The collector's thread
 // frees a struct Code after a grace period.
@@ -23,17 +23,17 @@
 
 struct Code {
     // The comment at each member names the thread that writes the member.
-    struct CodeHot hot; // the counting thread, at each hit.
-    // Immutable; the counting thread reads it at each hit.
+    struct CodeHot hot; // The counting thread, at each hit.
+    // Immutable. The counting thread reads `layout` at each hit.
     struct CodeLayout layout;
     struct Share share;   // the sampler.
-    struct CodeCold cold; // the counting thread and the governor, seldom.
-    // The call edges of the function; the counting thread, seldom.
+    struct CodeCold cold; // The counting thread and the governor, seldom.
+    // The call edges of the function, which the counting thread seldom changes.
     struct CodeLinks links;
-    struct CodeSpans spans;   // the governor and the counting thread, seldom.
+    struct CodeSpans spans;   // The governor and the counting thread, seldom.
     struct CodePlan plan;     // the governor.
-    struct CodePoll poll;     // the governor, when it polls bytecode.
-    struct CodeRow row;       // the collector's thread.
+    struct CodePoll poll;     // The governor, when it polls bytecode.
+    struct CodeRow row;       // The collector's thread.
     struct CodeIdentity who;  // immutable
     struct RegistryNode node; // registry.c
 };
@@ -65,7 +65,7 @@ struct CodeSource {
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;
-    bool suspends; // true for a generator and for a coroutine.
+    bool suspends; // True for a generator and for a coroutine.
     enum CodeEnds ends;
 };
 
@@ -120,7 +120,7 @@ static inline uint64_t Code_calls(const struct Code *code)
     return entries > resumed ? entries - resumed : 0;
 }
 
-// Returns the fraction of entries that begin a call; all other entries resume a
+// Returns the fraction of entries that begin a call. All other entries resume a
 // call. The fraction is 1 for code that is never suspended, and for code if
 // only resumptions were seen.
 static inline double Code_calls_an_entry(const struct Code *code)
@@ -138,7 +138,7 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
 }
 
 // Returns true after the first event or sample of the code. Ocular also adopts
-// code that it finds on a stack, although such code might never run during the
+// code that it finds on a stack, although this code might never run during the
 // trace.
 static inline bool Code_was_seen(const struct Code *code)
 {

@@ -25,11 +25,11 @@ enum CodeEnds {
 };
 
 struct CodeCold {
-    _Atomic uint32_t dark_times; // number of times that the function went dark.
+    _Atomic uint32_t dark_times; // Number of times that the function went dark.
     // Number of times that a site or an instruction went dark, or that all
     // sites were armed.
     _Atomic uint32_t site_changes;
-    uint64_t renewed; // ticks when the sites last got the hits for one second.
+    uint64_t renewed; // Ticks when the sites last got the hits for one second.
     // Estimated number of calls in the dark periods that have ended.
     _Atomic double dark_calls;
     // Sampled ns in dark periods that have ended. `dark_ns` is not converted
@@ -38,11 +38,11 @@ struct CodeCold {
     // Sampled ns of the function until it last went dark. The value is 0 if
     // there were no sampled ns, or if the function never went dark.
     _Atomic uint64_t dark_from_ns;
-    // Ticks at which the function went dark; for a function that was never
+    // Ticks at which the function went dark. For a function that was never
     // armed, ticks at its newest call, from the second call on. The value is 0
     // if the function is armed, or if no call was missed.
     _Atomic uint64_t dark_since;
-    bool unarmed; // true if the function was never armed.
+    bool unarmed; // True if the function was never armed.
     uint8_t ends; // enum CodeEnds, immutable.
     // Not 0 if the code begins steps of event loops. The GIL guards `steps`.
     uint8_t steps;

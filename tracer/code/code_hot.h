@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #define CODE_NEVER UINT64_MAX // a value of stop_at that is never reached.
-#define EPOCH_NONE UINT16_MAX // an epoch that the code of a frame never has.
+#define EPOCH_NONE UINT16_MAX // An epoch that the code of a frame never has.
 
 struct CodeHot {
     // The fields up to `touched` are written when a call begins.
@@ -31,13 +31,13 @@ struct CodeHot {
     counter_t waited_cycles;
     // The id of the newest caller, or 0 if there is no caller. `links` also
     // contains the id of the newest caller. If `last_caller` is UINT64_MAX, the
-    // next call looks up its caller.
+    // next call determines its caller again.
     uint64_t last_caller;
     // A histogram of the self cycles of calls, or NULL if fewer than two calls
     // were timed.
     struct Histogram *_Atomic histogram;
-    // The id of the function: unique in the process, immutable and never
-    // reused; 0 is no function's id.
+    // The id of the function, which is unique in the process, immutable and
+    // never reused. No function has the id 0.
     uint32_t id;
     // The number of known callees that are dark. While `dark_callees` is above
     // 0, self cycles and block cycles are not counted, because they would
@@ -53,7 +53,7 @@ struct CodeHot {
     bool untimed;
     // The number of entries that resumed a call after a yield or an await.
     counter_t resumed;
-    // True if the sites at which the function starts or resumes are dark; the
+    // True if the sites at which the function starts or resumes are dark. The
     // collector's thread reads `dark`.
     _Atomic bool dark;
     // True if the end of a call was seen after the function went dark. After
@@ -80,11 +80,11 @@ struct CodeHot {
     // The next fields are written when a call ends.
     // Number of calls whose ticks are in self_cycles and waited_cycles.
     counter_t self_calls;
-    counter_t self_cycles; // ticks in the function itself, without its callees.
+    counter_t self_cycles; // Ticks in the function itself, without its callees.
     // Self ticks of the shortest call, or UINT64_MAX before the first timed
     // call.
     counter_t min_cycles;
-    counter_t total_cycles; // ticks of outermost calls, with their callees.
+    counter_t total_cycles; // Ticks of outermost calls, with their callees.
     // Ticks at the newest hit, or 0 before the first hit. `last_seen` is
     // written when a call begins, but Code_stamp needs `last_seen` in this
     // cache line.

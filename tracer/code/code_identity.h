@@ -16,20 +16,20 @@
 #define CODE_TEXT_SIZE 4096
 
 struct CodeIdentity {
-    uintptr_t address; // address of the code object.
+    uintptr_t address; // Address of the code object.
     // Number of the code's first line, or 0 if the code has no line.
     uint32_t line;
     // Version number of the code's functions, or 0 if there is no version.
     uint32_t version;
-    bool own; // true for the program's own code, false for a library's code.
+    bool own; // True for the program's own code, false for a library's code.
     // True for the code that stands for garbage collections, and has no hooks.
     bool garbage;
-    char *name;        // qualified name in UTF-8.
-    char *file;        // path of the source file.
-    uint8_t *bytecode; // base opcodes and arguments, 2 * unit_count bytes.
+    char *name;        // Qualified name in UTF-8.
+    char *file;        // Path of the source file.
+    uint8_t *bytecode; // Base opcodes and arguments, 2 * unit_count bytes.
     // Copy of co_linetable, in the same memory block as `bytecode`.
     uint8_t *line_table;
-    size_t line_table_size; // size of `line_table` in bytes.
+    size_t line_table_size; // Size of `line_table` in bytes.
 };
 
 #endif

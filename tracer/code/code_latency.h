@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// struct Latency contains the latencies of a function's calls; struct CodeCold
+// struct Latency contains the latencies of a function's calls. struct CodeCold
 // points to it. The latency of a call is the time from the call's beginning to
 // its return, with all time in which the call was suspended in an await. The
 // thread that counts hits writes struct Latency while it holds the counting
@@ -26,24 +26,24 @@ struct SuspendedCall {
     uint64_t begin;
     // Ticks in which the call ran on a thread, until its newest suspension.
     uint64_t ran;
-    uint32_t frame; // hash of the frame's address (Hit_frame).
+    uint32_t frame; // Hash of the frame's address (Hit_frame).
 };
 
 struct Latency {
-    struct Histogram walls; // histogram of latencies in 2^LATENCY_SHIFT ticks.
+    struct Histogram walls; // Histogram of latencies in 2^LATENCY_SHIFT ticks.
     // Number of calls whose beginning and end were seen.
     counter_t calls;
-    counter_t ran;     // ticks in which the calls in `calls` ran on a thread.
-    counter_t wall;    // sum of the latencies in ticks.
-    counter_t longest; // longest latency in ticks.
+    counter_t ran;     // Ticks in which the calls in `calls` ran on a thread.
+    counter_t wall;    // Sum of the latencies in ticks.
+    counter_t longest; // Longest latency in ticks.
     // Number of calls whose beginning was seen and whose end was missed. When
     // the histogram forgets half of its calls, `cut` is halved, too.
     counter_t cut;
-    uint32_t aged; // number of calls since the last Histogram_age.
+    uint32_t aged; // Number of calls since the last Histogram_age.
     // Number of suspended calls that have ended without an event. It is unknown
     // which of the suspended calls these are.
     uint32_t lost;
-    // A hash table of suspended calls with `room` entries; `room` is 0 or a
+    // A hash table of suspended calls with `room` entries. `room` is 0 or a
     // power of 2.
     struct SuspendedCall *open;
     uint32_t open_count, room;
@@ -52,9 +52,9 @@ struct Latency {
     // Number of the newest count of the calls in flight (Latency_look). The
     // results of this count are `in_flight`, `oldest` and `unsure`.
     uint32_t look;
-    uint32_t in_flight; // number of calls that have begun and have not ended.
-    uint64_t oldest;    // ticks at the beginning of the oldest call in flight.
-    bool unsure;        // true if some of the calls in flight could have ended.
+    uint32_t in_flight; // Number of calls that have begun and have not ended.
+    uint64_t oldest;    // Ticks at the beginning of the oldest call in flight.
+    bool unsure;        // True if some of the calls in flight could have ended.
     // Next function in the list that begins at Latencies.first.
     struct Code *next;
 

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 enum SiteKind {
-    SITE_START,  // the first RESUME of the code, which has the event PY_START.
-    SITE_RESUME, // any later RESUME, which has the event PY_RESUME.
+    SITE_START,  // The first RESUME of the code, which has the event PY_START.
+    SITE_RESUME, // Any later RESUME, which has the event PY_RESUME.
     SITE_RETURN,
     SITE_YIELD,
     SITE_JUMP,
@@ -36,7 +36,7 @@ enum HookKind {
     // The entry into a generator or a coroutine, and a throw into one.
     HOOK_RESUME,
     HOOK_LEAVE,
-    HOOK_YIELD, // the return or yield of a generator or a coroutine.
+    HOOK_YIELD, // The return or yield of a generator or a coroutine.
     HOOK_JUMP,  // a jump or a branch.
     HOOK_INSTRUCTION,
     // HOOK_FAR is added to the kind of a hook if one of the hook's offsets is
@@ -79,11 +79,11 @@ struct Unit {
 struct CodeLayout {
     // Array with an entry for each code unit of the bytecode.
     struct Unit *units;
-    uint32_t unit_count; // number of code units of the bytecode.
+    uint32_t unit_count; // Number of code units of the bytecode.
     uint32_t site_count;
     // Number of sites of jumps and branches that are not redundant.
     uint32_t jump_count;
-    struct Site *sites; // array of site_count entries.
+    struct Site *sites; // Array of site_count entries.
     // Array indexed by the instruction's number, or NULL if not in precise
     // mode.
     struct Instruction *instructions;

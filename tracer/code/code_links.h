@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 struct CodeLinks {
-    uint32_t *callers;     // array of the ids of known callers, or NULL.
-    uint32_t caller_count; // number of ids in `callers`.
-    uint32_t caller_room;  // number of ids for which `callers` has room.
+    uint32_t *callers;     // Array of the ids of known callers, or NULL.
+    uint32_t caller_count; // Number of ids in `callers`.
+    uint32_t caller_room;  // Number of ids for which `callers` has room.
     // Array of the ids of the newest 64 known callees, or NULL.
     uint32_t *callees;
-    uint32_t callee_count; // number of ids in `callees`.
-    uint32_t callee_room;  // number of ids for which `callees` has room.
+    uint32_t callee_count; // Number of ids in `callees`.
+    uint32_t callee_room;  // Number of ids for which `callees` has room.
     // Number of times that a new id replaced an older id in `callees` because
     // the array was full.
     uint32_t callee_next;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct CodePlan {
-    struct Recent recent; // the sums from which on calls count for the mean.
+    struct Recent recent; // The sums from which on calls count for the mean.
     // Number of events at the newest Hottest_rank, or 0 before the first
     // ranking.
     uint64_t ranked_events;

@@ -12,8 +12,8 @@ struct CodePoll {
     // A writer of `history` holds the GIL and the mutex of the log. A reader of
     // `history` holds the GIL or the mutex of the log.
     struct Specialisation history;
-    // Number of instructions that were specialised at the newest scan; any
-    // thread may read it.
+    // Number of instructions that were specialised at the newest scan. Any
+    // thread may read `specialized`.
     _Atomic uint32_t specialized;
     // Number of instructions that can be specialised, or UINT32_MAX before the
     // first scan. Any thread may read `specializable`.

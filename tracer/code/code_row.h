@@ -12,21 +12,21 @@
 #include <stdint.h>
 
 struct CodeRow {
-    double rate;         // calls per second, or NaN if unknown.
-    uint64_t rate_calls; // number of calls at the time `rate_at`.
+    double rate;         // Calls per second, or NaN if unknown.
+    uint64_t rate_calls; // Number of calls at the time `rate_at`.
     // Seconds of CLOCK_MONOTONIC when `rate` was set, or 0 before the first
     // time.
     double rate_at;
     // True if `rate` was computed from the shares of samples.
     bool rate_estimated;
-    bool rate_dark; // true if the function was dark at the time `rate_at`.
+    bool rate_dark; // True if the function was dark at the time `rate_at`.
     // True if the last snapshot found the same self_calls as the snapshot
     // before.
     bool quantiles_settled;
     // True if a snapshot has set the row's fields about sites.
     bool sites_counted;
     uint32_t rate_dark_times; // CodeCold.dark_times at the time `rate_at`.
-    // Index of the function in struct Roll; only valid for a function in struct
+    // Index of the function in struct Roll, only valid for a function in struct
     // Roll.
     uint32_t place;
     // Standard deviation of the calls' self time, divided by the mean. `spread`
@@ -41,7 +41,7 @@ struct CodeRow {
     // 99th percentile of the calls' self time in ticks, or 0 before the first
     // computation.
     float p99_cycles;
-    uint64_t spans_ticks; // ticks at which struct CodeSpans was last read.
+    uint64_t spans_ticks; // Ticks at which struct CodeSpans was last read.
     // Low 32 bits of spans.open_ticks at the time `spans_ticks`.
     uint32_t spans_open;
     // Low 32 bits of the number of calls at the time `spans_ticks`.

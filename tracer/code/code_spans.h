@@ -21,10 +21,10 @@
 
 // Says how the governor arms a function if there is a budget.
 enum Arming {
-    // The governor has not chosen a class for the function yet; until then the
-    // function stays armed or unarmed.
+    // The governor has not chosen a class for the function yet, so the function
+    // stays armed or unarmed.
     ARMED_NEW,
-    ARMED_ALWAYS, // the function is cheap and stays armed.
+    ARMED_ALWAYS, // The function is cheap and stays armed.
     // The function is armed in each slice, and dark between slices.
     ARMED_SLICES,
     // The function reached its threshold, so its numbers come from samples.
@@ -44,13 +44,13 @@ struct CodeSpans {
     _Atomic double ticks;
     // Weighted sum of calls^2 / ticks of the closed spans.
     _Atomic double squares;
-    _Atomic double count; // weighted number of closed spans.
+    _Atomic double count; // Weighted number of closed spans.
     // Ticks at which the open span began, or 0 if no span is open.
     counter_t open_ticks;
-    counter_t open_calls; // number of counted calls until `open_ticks`.
+    counter_t open_calls; // Number of counted calls until `open_ticks`.
     // Ticks at which the last span closed, or 0 before the first span.
     counter_t closed_ticks;
-    counter_t closed_calls; // number of counted calls until `closed_ticks`.
+    counter_t closed_calls; // Number of counted calls until `closed_ticks`.
     // Estimated number of calls between spans, which no hook has counted.
     _Atomic double missed;
     // Ticks between spans whose calls are not in `missed` yet.

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 // Number of kinds of plain instructions, from the view of fusion. Each
-// instruction that can be a part of a superinstruction has a kind; kind 0
+// instruction that can be a part of a superinstruction has a kind. Kind 0
 // stands for all other instructions.
 #define FUSION_PARTS 4
 

@@ -18,7 +18,7 @@ enum InstructionFlag {
     // The program can reach or leave the instruction in a way that `next` and
     // `other` do not show.
     INSTRUCTION_GATE = 1 << 1,
-    INSTRUCTION_HEAD = 1 << 2, // the instruction is the first one of a loop.
+    INSTRUCTION_HEAD = 1 << 2, // The instruction is the first one of a loop.
     // The instruction jumps back to `next`, which is the first instruction of a
     // loop.
     INSTRUCTION_LOOP = 1 << 3,
@@ -28,21 +28,21 @@ enum InstructionFlag {
 
 struct Instruction {
     counter_t hits;
-    counter_t cycles; // net cycles of the runs whose end was seen.
+    counter_t cycles; // Net cycles of the runs whose end was seen.
     // Number of hits for which the end of the instruction was seen.
     counter_t timed;
     // Number of hits at which the instruction goes dark.
     uint64_t stop_at;
     // Number of the code unit of the opcode, after any EXTENDED_ARG.
     uint16_t unit;
-    uint16_t next; // number of an instruction that can run next.
+    uint16_t next; // Number of an instruction that can run next.
     // Number of another instruction that can run next, or equal to `next`.
     uint16_t other;
     uint8_t flags; // enum InstructionFlag.
     // enum HookKind, which determines the cost of the instruction's hook.
     uint8_t hook;
-    uint8_t opcode; // the opcode; set only with INSTRUCTION_SHOWN, like `line`.
-    uint32_t line;  // line number in the source, or 0 if there is no line.
+    uint8_t opcode; // The opcode, set only with INSTRUCTION_SHOWN, like `line`.
+    uint32_t line;  // Line number in the source, or 0 if there is no line.
     _Atomic uint8_t dark;
     // True if the instruction was ever dark, so that `hits` is a lower bound.
     _Atomic uint8_t floor;

@@ -102,7 +102,7 @@ static void add(struct Latencies *latencies, struct Code *code,
         latencies->first = code;
     }
     open = slot_of(latency, part->frame);
-    if (open->begin) { // the entry's older call has ended without an event.
+    if (open->begin) { // The entry's older call has ended without an event.
         Counter_add(&latency->cut, !latency->lost);
         latency->lost -= latency->lost > 0;
     }

@@ -11,19 +11,19 @@
 struct Latencies {
     // First function of the list, whose links are Latency.next.
     struct Code *first;
-    uint32_t look; // number of times that the calls in flight were counted.
+    uint32_t look; // Number of times that the calls in flight were counted.
 };
 
-// A part of a call: from its beginning or a resumption to a suspension or its
+// A part of a call, from its beginning or a resumption to a suspension or its
 // end.
 struct CallPart {
     // Ticks at the beginning of the call. The value is 0 if the part follows a
     // suspension, or if the beginning of the call was not seen.
     uint64_t begin;
-    uint64_t end;   // ticks at the end of this part.
-    int64_t ran;    // net ticks from the beginning of this part to its end.
-    uint32_t frame; // hash of the frame's address (Hit_frame).
-    bool suspends;  // true if this part ends by a suspension of the call.
+    uint64_t end;   // Ticks at the end of this part.
+    int64_t ran;    // Net ticks from the beginning of this part to its end.
+    uint32_t frame; // Hash of the frame's address (Hit_frame).
+    bool suspends;  // True if this part ends by a suspension of the call.
 };
 
 // Adds a part of a call to the call. Does nothing if the beginning of the call

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-// Largest number of callees that are kept; the newest are kept.
+// Number of callees that are kept, which are the newest callees.
 #define CALLEES_MOST 64
 // Largest number of callers that are kept for code that never goes dark.
 #define CALLERS_UNBOUNDED 64

@@ -7,7 +7,7 @@
 
 // Least number of samples for a mean that comes from shares.
 #define SAMPLES_ENOUGH 20
-#define CALLS_ENOUGH 64 // least number of timed calls for a mean of all calls.
+#define CALLS_ENOUGH 64 // Least number of timed calls for a mean of all calls.
 // If the entries are more than this multiple of the timed calls, the mean comes
 // from samples.
 #define MOSTLY 4
@@ -24,7 +24,7 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) ||
-        !(cumulative > 0) || // true if perhaps no call has returned yet.
+        !(cumulative > 0) || // True if perhaps no call has returned yet.
         Counter_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / cumulative;

@@ -18,8 +18,8 @@ struct Walk { // a walk over a code object's instructions.
     struct Instruction *all;
     uint32_t count;
     uint64_t stop_at;
-    uint32_t units; // number of code units that have a number of sixteen bits.
-    bool begun;     // true after the first RESUME, because events begin there.
+    uint32_t units; // Number of code units that have a number of sixteen bits.
+    bool begun;     // True after the first RESUME, because events begin there.
 };
 
 static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
@@ -92,7 +92,7 @@ static void set_next(const struct Walk *walk, struct Instruction *at,
     if (walk->opcodes->flags[opcode] & OPCODE_ITER)
         target = behind_loop(walk, target);
     if (number_at(walk, target) == INSTRUCTION_NONE)
-        return; // the bytecode is not from the running interpreter.
+        return; // The bytecode is not from the running interpreter.
     at->other = number_at(walk, target);
     if (at->next == INSTRUCTION_NONE)
         at->next = at->other;
@@ -116,8 +116,9 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
 }
 
 // Marks the instructions that are in no instruction's `next` or `other`. Only
-// an exception leads to such an instruction. If such an instruction is dark,
-// any instructions can have run between two events of a frame.
+// an exception leads to an instruction that no instruction has as its next one.
+// If an instruction that only an exception reaches is dark, any instructions
+// can have run between two events of a frame.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;

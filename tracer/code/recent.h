@@ -17,14 +17,14 @@
 #define RECENT_CALLS 1000
 
 struct RecentMark {  // a function's sums at one moment.
-    counter_t calls; // number of timed calls.
+    counter_t calls; // Number of timed calls.
     counter_t cycles;
     counter_t waited;
 };
 
 struct Recent {
     struct RecentMark marks[2];
-    _Atomic uint32_t current; // index of the mark that Recent_mark returns.
+    _Atomic uint32_t current; // Index of the mark that Recent_mark returns.
     // Only the governor uses `next` and the fields after it.
     struct RecentMark next;
     uint64_t next_ticks;

@@ -134,7 +134,7 @@ static void push_new(struct Registry *registry, struct Code *code)
     struct Code *head =
         atomic_load_explicit(&registry->fresh, memory_order_relaxed);
 
-    do { // the release pairs with the exchange in Registry_take_new.
+    do { // The release pairs with the exchange in Registry_take_new.
         code->node.next_new = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->fresh, &head,
                                                     code, memory_order_release,
@@ -198,7 +198,7 @@ static void push_retired(struct Registry *registry, struct Code *code)
     struct Code *head =
         atomic_load_explicit(&registry->retired, memory_order_relaxed);
 
-    do { // the release pairs with the exchange in Registry_take_retired.
+    do { // The release pairs with the exchange in Registry_take_retired.
         code->node.next_retired = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
                                                     code, memory_order_release,

@@ -27,23 +27,23 @@ struct Registry {
     struct Code *last;
     // The struct Code that is being retired, or NULL.
     struct Code *_Atomic leaving;
-    // The stack of retired code; the collector's thread takes the whole stack.
+    // The stack of retired code, which the collector's thread takes as a whole.
     struct Code *_Atomic retired;
-    // The stack of added code; the collector's thread takes the whole stack.
+    // The stack of added code, which the collector's thread takes as a whole.
     struct Code *_Atomic fresh;
-    // Number of retired Codes in the chains; `chains` guards `kept`.
+    // Number of retired Codes in the chains. The mutex `chains` guards `kept`.
     uint32_t kept;
-    // Number of hits that each site may have in a second; 0 means that sites
-    // get no new hits. The governor writes `hits`, and Code_renew uses it.
+    // Number of hits that each site may have in a second. If it is 0, sites get
+    // no new hits. The governor writes `hits`, and Code_renew uses it.
     _Atomic uint64_t hits;
     _Atomic uint64_t count;
     // Bytes of memory of all code, as measured when the code was added.
     _Atomic uint64_t bytes;
-    _Atomic uint32_t newest_id; // the newest id of a struct Code.
-    struct Latencies latencies; // guarded by the counting lock.
+    _Atomic uint32_t newest_id; // The newest id of a struct Code.
+    struct Latencies latencies; // Guarded by the counting lock.
 };
 
-struct Registry *Registry_new(void); // returns NULL if memory is out.
+struct Registry *Registry_new(void); // Returns NULL if memory is out.
 // Frees all living and all retired code. No thread may use the registry during
 // the call.
 void Registry_free(struct Registry *registry);

@@ -16,7 +16,7 @@ struct Code;
 struct RegistryNode {
     // Next code in the chain by address, or NULL.
     struct Code *_Atomic next_in_bucket;
-    struct Code *_Atomic next_by_id; // next code in the chain by id, or NULL.
+    struct Code *_Atomic next_by_id; // Next code in the chain by id, or NULL.
     // Next code in the chain by version, or NULL.
     struct Code *_Atomic next_by_version;
     // The code that was adopted after this code, or NULL for the newest code.
@@ -33,7 +33,7 @@ struct RegistryNode {
     // True if the code is in the chain by address, even if it is retired.
     // Registry.chains guards `chained`.
     bool chained;
-    bool taken; // true if the collector's thread has taken the code.
+    bool taken; // True if the collector's thread has taken the code.
     // Number of bytes that this code has added to Registry.bytes.
     uint32_t registered_bytes;
 };

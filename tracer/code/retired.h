@@ -13,14 +13,14 @@
 struct RetiredTotals {
     uint64_t objects;
     uint64_t calls;
-    uint64_t resumed; // number of resumptions.
+    uint64_t resumed; // Number of resumptions.
     uint64_t events;
     // Number of calls whose ticks are in self_cycles and waited_cycles.
     uint64_t self_calls;
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    uint64_t cpu_ns; // sampled CPU time in ns.
+    uint64_t cpu_ns; // Sampled CPU time in ns.
     uint64_t samples;
     // Number of those samples in `samples` that found the function running.
     uint64_t run_samples;
@@ -33,7 +33,7 @@ struct RetiredFunction {
     char *name; // qualified name.
     char *file;
     uint32_t line;
-    uint32_t id; // id of the newest code object of this entry.
+    uint32_t id; // Id of the newest code object of this entry.
     struct RetiredTotals totals;
 };
 
@@ -42,9 +42,9 @@ struct Retired {
     // Hash of name, file and line for each entry.
     uint64_t hashes[RETIRED_ROOM];
     size_t count;
-    struct RetiredTotals others; // sum of the totals of removed entries.
-    uint64_t events;             // number of events of all code objects.
-    size_t bytes;                // bytes of the names and files of all entries.
+    struct RetiredTotals others; // Sum of the totals of removed entries.
+    uint64_t events;             // Number of events of all code objects.
+    size_t bytes;                // Bytes of the names and files of all entries.
 };
 
 void Retired_release(struct Retired *retired);

@@ -9,8 +9,8 @@
 // If an open span is longer than LONG times the dark time before it, the dark
 // time is settled (Spans_settle).
 #define LONG 4.0
-// Seconds; a span that is longer than LONGEST_S weighs as much as a span of
-// LONGEST_S.
+// Number of seconds. A span that is longer than LONGEST_S weighs as much as a
+// span of LONGEST_S.
 #define LONGEST_S 4.0
 // Number of calls that are assumed to come together, until spans show how many
 // do.

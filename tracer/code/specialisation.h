@@ -14,18 +14,18 @@
 // The last known opcode of an instruction that was once specialised.
 struct KnownOpcode {
     uint32_t unit;
-    uint8_t opcode; // opcode of the instruction that a scan last saw.
-    uint8_t next;   // index of the entry of `polls` that is written next.
+    uint8_t opcode; // Opcode of the instruction that a scan last saw.
+    uint8_t next;   // Index of the entry of `polls` that is written next.
     // The times of the newest polls that found the instruction changed. An
-    // entry is 1 plus the ms from the beginning of tracing, or 0 before the
-    // first such poll.
+    // entry is 1 plus the ms from the beginning of tracing, or 0 if there was
+    // no poll that found the instruction changed.
     uint32_t polls[STORM_POLLS - 1];
 };
 
 struct Specialisation {
     bool scanned;
-    uint64_t hash;             // hash of the live bytecode at the newest scan.
-    struct KnownOpcode *known; // sorted by KnownOpcode.unit.
+    uint64_t hash;             // Hash of the live bytecode at the newest scan.
+    struct KnownOpcode *known; // Sorted by KnownOpcode.unit.
     uint32_t count, room;
 };
 

@@ -21,7 +21,7 @@ struct Scan { // a walk over the instructions of a code object.
     const struct Opcodes *opcodes;
     struct Transitions *log;
     uint64_t ticks;
-    bool first; // true in the first scan of this code.
+    bool first; // True in the first scan of this code.
     size_t unit;
     uint8_t base;
     // Index in `known` of the first opcode at `unit` or after `unit`.
@@ -219,7 +219,7 @@ int Specialisation_scan(struct Code *code, const uint8_t *live,
     uint64_t hash = hash_of(live, 2 * (size_t)code->layout.unit_count);
 
     if (history->scanned && history->hash == hash)
-        return 0; // most code has not changed since the last scan.
+        return 0; // Most code has not changed since the last scan.
     history->scanned = true;
     history->hash = hash;
     LineReader_init(&scan.lines, code->who.line_table,

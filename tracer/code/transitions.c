@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBES 64 // number of table slots that are tried for a pair.
+#define PROBES 64 // Number of table slots that are tried for a pair.
 
 void Transitions_init(struct Transitions *transitions,
                       const struct Opcodes *opcodes, const struct Clock *clock,

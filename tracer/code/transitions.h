@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-#define TRANSITIONS_KEPT 128 // number of newest changes that each log keeps.
+#define TRANSITIONS_KEPT 128 // Number of newest changes that each log keeps.
 // More than the number of pairs that any CPython version has.
 #define TRANSITIONS_PAIRS 2048
 // Number of polls that must find a site changed within STORM_MS to make a
@@ -26,22 +26,22 @@
 // The name and file of the function of a change. All changes that one scan has
 // found in a function share one label.
 struct Label {
-    unsigned refs; // number of log entries that use the label.
+    unsigned refs; // Number of log entries that use the label.
     const char *file;
     char function[];
 };
 
 struct Change {
-    // Number of the change among all changes; Transitions_add sets it.
+    // Number of the change among all changes, set by Transitions_add.
     uint64_t order;
-    uint64_t ticks; // ticks at which the scan saw the change.
-    // Seconds from the beginning of tracing; Transitions_add sets it.
+    uint64_t ticks; // Ticks at which the scan saw the change.
+    // Seconds from the beginning of tracing, set by Transitions_add.
     double seen_at_s;
-    uint32_t id;   // id of the function in which the change was seen.
-    uint32_t line; // number of the instruction's source line, or 0.
+    uint32_t id;   // Id of the function in which the change was seen.
+    uint32_t line; // Number of the instruction's source line, or 0.
     uint32_t offset;
-    uint8_t from, to; // opcodes before and after the change.
-    bool storm;       // true if the change belongs to a storm.
+    uint8_t from, to; // Opcodes before and after the change.
+    bool storm;       // True if the change belongs to a storm.
     // Valid only during the call of Transitions_add.
     const char *function, *file;
     struct Label *label; // Transitions_add sets it.
@@ -49,7 +49,7 @@ struct Change {
 
 // The newest change is changes[(count - 1) % TRANSITIONS_KEPT].
 struct ChangeLog {
-    uint64_t count; // number of all changes ever added to this log.
+    uint64_t count; // Number of all changes ever added to this log.
     struct Change changes[TRANSITIONS_KEPT];
 };
 
@@ -64,12 +64,12 @@ struct Transitions {
     const struct Opcodes *opcodes;
     const struct Clock *clock;
     uint64_t start_ticks;
-    uint64_t ms_ticks; // ticks per millisecond, immutable.
-    uint64_t count;    // number of all changes ever added.
-    // Label of the newest change; the log of this change owns the label.
+    uint64_t ms_ticks; // Ticks per millisecond, immutable.
+    uint64_t count;    // Number of all changes ever added.
+    // Label of the newest change, owned by the log of this change.
     struct Label *label;
-    uint32_t label_id; // id of the function to which `label` belongs.
-    size_t bytes;      // bytes of memory of all labels.
+    uint32_t label_id; // Id of the function to which `label` belongs.
+    size_t bytes;      // Bytes of memory of all labels.
     // `first` has the changes from a base opcode, and `turned` has the changes
     // from a specialised opcode. Because there are two logs, many changes from
     // base opcodes, as at the start of a big program, do not push

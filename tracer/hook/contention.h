@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct Contention {
-    const void *last_trace; // record of the thread whose hit was counted last.
+    const void *last_trace; // Record of the thread whose hit was counted last.
     // Number of ticks. A shorter interval between two events is not checked for
     // other threads and programs.
     int64_t brief_span;
@@ -20,8 +20,8 @@ struct Contention {
     // must have run. The value is INT64_MAX while the process has only one
     // thread.
     int64_t long_span;
-    double hz;      // ticks per second.
-    uint32_t armed; // number of times that code was armed, modulo 2^32.
+    double hz;      // Ticks per second.
+    uint32_t armed; // Number of times that code was armed, modulo 2^32.
     // True if other programs often take the CPU from the process. `preempted`
     // is true until the first measurement. Only the governor writes
     // `preempted`.

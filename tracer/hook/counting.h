@@ -10,7 +10,7 @@
 // After a thread has taken the GIL and has counted all hits, no count changes
 // until the thread releases the GIL, because no hook runs until then.
 //
-// Locks are taken in this order: the GIL, the counting lock, the locks of the
+// Locks are taken in the order of the GIL, the counting lock, the locks of the
 // timeline, the lock of the list in ThreadTraces, and the lock of the
 // registry's hash chains. A holder of the counting lock must not call Python
 // and must not wait for the GIL.
@@ -22,7 +22,7 @@
 
 #include <pthread.h>
 
-#define COUNTING_SEEN 4096 // number of entries in the cache of code objects.
+#define COUNTING_SEEN 4096 // Number of entries in the cache of code objects.
 
 // An entry of the cache of code objects, which is searched by address.
 // Counting_forget clears the entry of a code object before the code object is
@@ -42,8 +42,8 @@ struct Counting {
     struct ThreadTrace *trace;
     // Number of hits in the ring that were counted since the last reset.
     counter_t counted;
-    counter_t ticks; // ticks that the counting of hits took.
-    counter_t alone; // number of events that were counted without the ring.
+    counter_t ticks; // Ticks that the counting of hits took.
+    counter_t alone; // Number of events that were counted without the ring.
     // True between slices, when functions that call other functions are not
     // timed.
     bool between;
@@ -86,7 +86,7 @@ void Counting_note(struct Counting *counting);
 // `ticks` is the time of the newest event.
 void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
                     uint64_t ticks);
-// Empties the ring after all thread records were reset; no hook runs during the
+// Empties the ring after all thread records were reset. No hook runs during the
 // call. The caller of Counting_reset holds the GIL.
 void Counting_reset(struct Counting *counting);
 // In a forked child, resets the counting lock and the ring. The parent held the

@@ -18,11 +18,11 @@ struct Frame {
     uintptr_t address;
     // Code of the function, or NULL after the code object was freed.
     struct Code *code;
-    int64_t enter; // net clock at the beginning of the call.
+    int64_t enter; // Net clock at the beginning of the call.
     // Ticks at the beginning of the call, or 0 if the frame resumes a call or
     // the beginning was not seen.
     uint64_t begin;
-    int64_t self;  // net ticks of the call so far, without its callees.
+    int64_t self;  // Net ticks of the call so far, without its callees.
     int64_t block; // `self` at the beginning of the present block.
     // Ticks between the call's events in which another thread ran, or
     // FRAME_PARTIAL.
@@ -34,7 +34,7 @@ struct Frame {
     // The number of the first instruction in the present block. In precise mode
     // a block consists of one instruction.
     uint16_t start;
-    uint16_t epoch; // epoch of the code at the beginning of the call.
+    uint16_t epoch; // Epoch of the code at the beginning of the call.
 };
 
 #endif

@@ -66,7 +66,7 @@ double Garbage_share(struct Garbage *garbage, double now_s, double hz)
     double pause = (double)(ticks - window->ticks) / hz;
     // `all` is the wall-clock time since the last call of Garbage_share, of
     // which the older part has decayed. The pauses are counted as if they were
-    // spread evenly over this time.
+    // spread evenly over the time since the last call of Garbage_share.
     double all = WINDOW_S * (1 - kept);
 
     window->pause = window->pause * kept + (s > 0 ? pause * all / s : pause);

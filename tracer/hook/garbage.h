@@ -13,15 +13,15 @@
 #define GARBAGE_GENERATIONS 3
 
 struct GarbageGeneration {
-    counter_t collections; // number of garbage collections that have ended.
-    counter_t ticks;       // ticks of all pauses of this generation.
-    counter_t longest;     // ticks of the longest pause of this generation.
+    counter_t collections; // Number of garbage collections that have ended.
+    counter_t ticks;       // Ticks of all pauses of this generation.
+    counter_t longest;     // Ticks of the longest pause of this generation.
 };
 
-// Sums over a window of time; the weight of older pauses decays.
+// Sums over a window of time, in which the weight of older pauses decays.
 struct GarbageWindow {
-    double at_s;    // seconds of the clock when the sums were last updated.
-    uint64_t ticks; // ticks of all pauses until `at_s`.
+    double at_s;    // Seconds of the clock when the sums were last updated.
+    uint64_t ticks; // Ticks of all pauses until `at_s`.
     // Sums of pauses and of wall-clock time in seconds, weighted by their
     // decay.
     double pause, all;

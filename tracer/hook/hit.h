@@ -13,11 +13,11 @@ enum HitKind {
     HIT_RESUME, // A call continues after a yield or an await.
     HIT_THROW,  // A call continues because an exception was thrown into it.
     HIT_LEAVE,  // A call returns or yields.
-    HIT_RAISE,  // an exception leaves a call.
+    HIT_RAISE,  // An exception leaves a call.
     HIT_JUMP,
     HIT_BRANCH,      // A branch (from 3.14 on only the left arm of a branch).
-    HIT_RIGHT,       // the right arm of a branch (from 3.14 on).
-    HIT_STEP,        // an instruction is about to run (precise mode).
+    HIT_RIGHT,       // The right arm of a branch (from 3.14 on).
+    HIT_STEP,        // An instruction is about to run (precise mode).
     HIT_GARBAGE,     // a garbage collection begins.
     HIT_GARBAGE_END, // a garbage collection has ended.
     // No event. The hits after this one belong to the thread record in `who`.
@@ -35,12 +35,12 @@ enum HitKind {
 #define HIT_KIND_BITS 4
 // Number of bits for a code unit. Hits at higher code units are not counted.
 #define HIT_UNIT_BITS 22
-#define HIT_DEPTH_BITS 20 // number of bits for the recursion depth.
+#define HIT_DEPTH_BITS 20 // Number of bits for the recursion depth.
 
 struct Hit {
     uint64_t ticks;
-    uint64_t who;   // address << HIT_KIND_BITS | kind.
-    uint64_t where; // depth, code unit and target, packed by Hit_where.
+    uint64_t who;   // Address << HIT_KIND_BITS | kind.
+    uint64_t where; // Depth, code unit and target, packed by Hit_where.
 };
 
 _Static_assert(sizeof(struct Hit) == 24, "a hook writes few bytes");

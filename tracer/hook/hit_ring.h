@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define HIT_RING_HITS 4096u // number of hits, which take 96 KiB.
-// Number of keys, which take 4 KiB; HIT_RING_HITS and HIT_RING_DARK are powers
+#define HIT_RING_HITS 4096u // Number of hits, which take 96 KiB.
+// Number of keys, which take 4 KiB. HIT_RING_HITS and HIT_RING_DARK are powers
 // of two.
 #define HIT_RING_DARK 512u
 #define HIT_RING_AHEAD 16u
@@ -34,7 +34,7 @@ struct HitRing {
     const struct ThreadTrace *_Atomic trace;
     // Address of the data stack chunk of the thread that wrote the newest hit.
     uintptr_t chunk;
-    uint64_t last; // ticks at the newest hit.
+    uint64_t last; // Ticks at the newest hit.
     // If at most this number of ticks has passed since `last`, the hook takes
     // the fast path.
     uint64_t brief;

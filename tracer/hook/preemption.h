@@ -23,17 +23,17 @@ struct ThreadTimes {
     // Wall-clock time and CPU time at the end of the reading.
     int64_t wall_ns, cpu_ns;
     int64_t reading_ns; // ns of wall-clock time that the reading took.
-    int64_t waits;      // number of context switches because the thread waited.
+    int64_t waits;      // Number of context switches because the thread waited.
     // Number of context switches because the kernel let another thread run.
     int64_t taken;
 };
 
 struct Preemption {
-    struct ThreadTimes then; // the newest reading.
+    struct ThreadTimes then; // The newest reading.
     // True if every long span since `then` was checked.
     bool known;
-    uint8_t skips;      // number of long spans that the next checks skip.
-    uint8_t next_skips; // value that `skips` gets at the next wait.
+    uint8_t skips;      // Number of long spans that the next checks skip.
+    uint8_t next_skips; // Value that `skips` gets at the next wait.
     // Argument `armed` of the last Preemption_note_armed.
     uint32_t armed;
     // Number of ns for which the machine was suspended until the last reading.
@@ -42,9 +42,9 @@ struct Preemption {
 
 // The largest number of long spans that are skipped one after the other. If a
 // thread sleeps between its events, a check finds nothing and costs up to 10 us
-// after each sleep. A single wait, for example for the GIL, is not taken for
-// such a sleep. With each further wait in sequence, the number of skipped spans
-// is about doubled.
+// after each sleep. A single wait, for example for the GIL, is not taken for a
+// sleep of the thread. With each further wait in sequence, the number of
+// skipped spans is about doubled.
 #define PREEMPTION_SKIPS 15
 
 // Initialises the struct for a thread whose times are 0.
@@ -93,8 +93,8 @@ int64_t Preemption_between(const struct ThreadTimes *then,
 
 // The rate at which the kernel takes the CPU from the threads of the process.
 struct PreemptionRate {
-    double since_s; // seconds of CLOCK_MONOTONIC at the newest reading.
-    int64_t taken;  // number of involuntary context switches until `since_s`.
+    double since_s; // Seconds of CLOCK_MONOTONIC at the newest reading.
+    int64_t taken;  // Number of involuntary context switches until `since_s`.
 };
 
 // Returns true if the kernel took the CPU from the process more than

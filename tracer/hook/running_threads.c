@@ -15,7 +15,7 @@ struct Found {
     // A hash table with thread ids as keys. An entry is 1 plus the index of the
     // thread in `threads`, or 0 if the entry is free.
     uint32_t *places;
-    size_t mask; // number of entries of `places` minus 1.
+    size_t mask; // Number of entries of `places` minus 1.
 };
 
 static bool init(struct Found *found, size_t most)
@@ -136,8 +136,9 @@ static void add_named(struct Found *found, const struct StateListed *state,
 
 // Assigns a thread state that no hook has seen to the thread whose id is in the
 // state. In a child that C code has forked, the thread states contain ids of
-// threads of the parent. In such a child only one thread exists, the main
-// thread. The oldest thread state is most likely the state of the main thread.
+// threads of the parent. In a child that C code has forked only one thread
+// exists, the main thread. The oldest thread state is most likely the state of
+// the main thread.
 static void match_names(struct Found *found, const struct StateListed *states,
                         size_t count, bool has_run)
 {

@@ -19,10 +19,11 @@ struct StateListed {
     // The kernel's id of the thread that made the thread state.
     pid_t tid;
     uintptr_t ident; // pthread_t of the thread that made the thread state.
-    bool has_run;    // true if Python code has run in this thread state.
+    bool has_run;    // True if Python code has run in this thread state.
     // True if one of Ocular's own threads made this thread state.
     bool ours;
-    // Output: the record of the thread that last ran the thread state.
+    // The record of the thread that last ran the thread state, as a result of
+    // RunningThreads_find.
     struct ThreadTrace *trace;
 };
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define BUCKETS 1024u // number of buckets, a power of two.
+#define BUCKETS 1024u // Number of buckets, a power of two.
 
 // Returns the hash bucket for a root. The root of a stack is the address of a
 // page.

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STACKS_MOST 4096 // largest number of parked stacks of a thread.
+#define STACKS_MOST 4096 // Largest number of parked stacks of a thread.
 
 struct Frame;
 
@@ -25,7 +25,7 @@ struct Stack {
     uintptr_t root;
 
     // Only the hash table of struct Stacks uses the fields from `next` on.
-    struct Stack *next; // next stack in the hash bucket.
+    struct Stack *next; // Next stack in the hash bucket.
     struct Stack *older, *newer;
 };
 

@@ -17,7 +17,7 @@
 
 // The interpreter's current stack. Code in python/ fills struct RealStack.
 struct RealStack {
-    uintptr_t chunk; // address of the newest chunk of the stack.
+    uintptr_t chunk; // Address of the newest chunk of the stack.
     // Address of the first chunk, which identifies the stack and exists as long
     // as the stack. A root of 0 means that the stack has no chunk yet. For
     // example, a greenlet that directly runs a generator has no chunk, because

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-// A stack of FIRST_FRAMES frames needs no memory mapping of its own
-// (ipc/base/heap.h).
+// A stack of FIRST_FRAMES frames is too small to get a memory mapping of its
+// own (ipc/base/heap.h).
 #define FIRST_FRAMES 64
 // A stack of MAX_FRAMES frames takes 4 MiB. Deeper frames are not recorded.
 #define MAX_FRAMES (1u << 16)

@@ -45,16 +45,16 @@ struct Track;
 // which the loop runs.
 struct Loop {
     int64_t enter; // Frame.enter of the frame.
-    int64_t start; // net clock at the beginning of the iteration.
+    int64_t start; // Net clock at the beginning of the iteration.
     uint32_t number;
     uint32_t instructions;
-    uint16_t head; // number of the instruction to which the loop jumps back.
+    uint16_t head; // Number of the instruction to which the loop jumps back.
 };
 
 struct ThreadTrace {
     // The frame on top. The bottom frame is a sentinel of depth 0.
     struct Frame *top;
-    int64_t last; // net clock at the newest event.
+    int64_t last; // Net clock at the newest event.
     struct Contention *contention;
     // Ticks of each kind of hook, in an array that all records share.
     const int64_t *cost;
@@ -66,8 +66,8 @@ struct ThreadTrace {
     // was counted at once. If a later event is in a different chunk, the thread
     // could have switched to another stack (switch.h).
     uintptr_t chunk;
-    counter_t overhead; // ticks that were spent in hooks.
-    counter_t unwound;  // number of frames that ended without an event.
+    counter_t overhead; // Ticks that were spent in hooks.
+    counter_t unwound;  // Number of frames that ended without an event.
     // Bytes of memory of all shadow stacks of the thread.
     _Atomic size_t stack_bytes;
     struct Registry *registry;
@@ -95,7 +95,7 @@ struct ThreadTrace {
     // stack is parked, these three pointers are stored in the stack.
     struct Stack *stack;
     struct Stack *spare;  // An empty stack for the next greenlet, or NULL.
-    struct Stacks parked; // shadow stacks of the greenlets that do not run now.
+    struct Stacks parked; // Shadow stacks of the greenlets that do not run now.
     unsigned number;
     // The thread's event loop (event_loops.h), or NULL. Only the record's own
     // thread uses this field.
@@ -107,10 +107,10 @@ struct ThreadTrace {
     // Id of the thread state `state`, because another state can get the same
     // address.
     uint64_t state_id;
-    uint64_t state_ticks; // ticks at which `state` was last seen.
+    uint64_t state_ticks; // Ticks at which `state` was last seen.
     uintptr_t ident;      // pthread_t of the thread.
     pid_t tid;
-    char name[64]; // Name of the thread; ThreadTraces.mutex guards it.
+    char name[64]; // Name of the thread, guarded by ThreadTraces.mutex.
     // Number of times that the program will still be asked for the thread's
     // name. Only the record's own thread uses it.
     unsigned name_asks;
@@ -122,8 +122,8 @@ struct ThreadTrace {
     uint64_t counted_ns;
     // True if the thread used CPU time before the timeline's last counter.
     bool counted_busy;
-    // CPU clock in ns from which on the record counts CPU time;
-    // ThreadTraces.mutex guards it.
+    // CPU clock in ns from which on the record counts CPU time, guarded by
+    // ThreadTraces.mutex.
     uint64_t cpu_start_ns;
     uint64_t cpu_end_ns; // CPU clock in ns at the end of the thread.
     // True if the thread has ended, so that the collector's thread may free the
@@ -150,7 +150,7 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
 // calls ThreadTrace_end, and runs no hook afterwards.
 void ThreadTrace_end(struct ThreadTrace *trace);
 // Returns the ns of the thread's CPU time since ThreadTrace_restart_cpu, or 0
-// if this time is unknown.
+// if this CPU time is unknown.
 uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace);
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace);
 static inline bool ThreadTrace_has_ended(const struct ThreadTrace *trace)

@@ -182,7 +182,7 @@ static bool is_dark(const struct Code *code, uint16_t number)
 }
 
 // Returns true if only the instruction `from` ran since the last event of the
-// frame. The answer is certain if `to` can follow `from`, and if the other
+// frame. Returns true only if `to` can follow `from`, and if the other
 // instruction that can follow `from` has a hook, because that hook was not
 // called.
 static bool follows(const struct Code *code, uint16_t from, uint16_t to)

@@ -36,8 +36,8 @@ struct ThreadTraces {
 };
 
 struct ThreadTotals {
-    uint64_t overhead; // ticks of `overhead` without the ticks of `stolen`.
-    uint64_t lost;     // number of timeline events that full rings dropped.
+    uint64_t overhead; // Ticks of `overhead` without the ticks of `stolen`.
+    uint64_t lost;     // Number of timeline events that full rings dropped.
     uint64_t bytes;
     unsigned count;
 };
@@ -72,7 +72,7 @@ void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
 // Removes a code object, which will be freed, from all frames.
 void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code);
-// Calls `visit` for every record; only one visit runs at a time. The record of
+// Calls `visit` for every record. Only one visit runs at a time. The record of
 // an ended thread is freed after `visit`, so `visit` must empty the record's
 // ring.
 void ThreadTraces_visit(struct ThreadTraces *traces,

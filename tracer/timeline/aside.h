@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Packs the events that the collector's thread adds to the track of Ocular's
-// own threads. Such an event is the value of a counter, a change of an
+// own threads. Each of these events is the value of a counter, a change of an
 // instruction's specialisation, or the end of a time in which a function was
 // dark.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
@@ -9,9 +9,9 @@
 #include "tracer/timeline/ring.h"
 
 enum AsideCounter {
-    ASIDE_CPU,      // millionths of a core that the thread used.
-    ASIDE_OVERHEAD, // overhead in millionths of the program's CPU time.
-    ASIDE_ARMED,    // number of installed hooks.
+    ASIDE_CPU,      // Millionths of a core that the thread used.
+    ASIDE_OVERHEAD, // Overhead in millionths of the program's CPU time.
+    ASIDE_ARMED,    // Number of installed hooks.
     ASIDE_COUNTERS
 };
 

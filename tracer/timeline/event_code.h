@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#define EVENT_CODE_MOST 20u // largest number of bytes of an encoded event.
+#define EVENT_CODE_MOST 20u // Largest number of bytes of an encoded event.
 // A byte with which no event begins. EVENT_CODE_PAD fills up the data to a
 // multiple of 8 bytes.
 #define EVENT_CODE_PAD ((1u << EVENT_KIND_BITS) - 1)

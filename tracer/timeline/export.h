@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the timeline to a file, or writes the sampled stacks if the file's
 // name ends like the name of a profile (ipc/file_kind.h). The program asks for
-// an export, or Ocular exports at the end of tracing; a viewer makes its files
+// an export, or Ocular exports at the end of tracing. A viewer makes its files
 // itself (session/handout.h). Only one export runs at a time.
 #ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
 #define OCULAR_TRACER_TIMELINE_EXPORT_H
@@ -53,6 +53,6 @@ void Export_release(struct Export *export);
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  const struct ExportWatch *watch, double seconds,
                  struct PerfettoResult *result);
-void Export_cancel(struct Export *export); // cancels the export that runs.
+void Export_cancel(struct Export *export); // Cancels the export that runs.
 
 #endif

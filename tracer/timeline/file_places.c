@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#define FEW 16u   // each number of units up to FEW is a size.
-#define MANY 128u // above FEW and up to MANY, each multiple of FEW is a size.
+#define FEW 16u   // Each number of units up to FEW is a size.
+#define MANY 128u // Above FEW and up to MANY, each multiple of FEW is a size.
 #define MANY_INDEX (FEW - 1 + MANY / FEW - 1)
 
 static unsigned index_of(uint64_t units)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Number of different sizes; the largest size is 2^31 bytes.
+// Number of different sizes, the largest of which is 2^31 bytes.
 #define FILE_PLACES_SIZES 39u
 
 struct FilePlaces {

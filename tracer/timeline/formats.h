@@ -33,8 +33,9 @@ struct Conversion {
     const char *const *paths;
     size_t path_count;
     struct Recording *recording;
-    // Source of the names of functions that `recording` lacks, or NULL if there
-    // is no such source. A name from `source` is valid until the next call.
+    // Source of the names of functions that `recording` lacks, or NULL if
+    // nothing has these names. A name from `source` is valid until the next
+    // call.
     const struct RecordingSource *source;
     struct FormatsFile output;
     // A function that is called from time to time with the finished fraction (0
@@ -46,9 +47,9 @@ struct Conversion {
     // first recording, or NULL if the caller does not want the facts. For a
     // profile, `facts` also gets the length and the number of samples.
     struct Snapshot *facts;
-    uint64_t bytes;  // size of the file in bytes.
-    uint64_t events; // number of events of the timeline in the file.
-    bool unreadable; // true if a recording could not be read.
+    uint64_t bytes;  // Size of the file in bytes.
+    uint64_t events; // Number of events of the timeline in the file.
+    bool unreadable; // True if a recording could not be read.
     // One line of text for each recording with an error, or "" if no recording
     // had an error.
     char why[4096];

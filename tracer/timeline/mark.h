@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A struct Mark is a mark that the program sets, the begin or the end of a span
 // that the program sets, or the asyncio task to which a call belongs. In the
-// ring, a mark is several events: first the mark's text, with eight bytes in
-// each event, and then the event of the mark itself. Marks are therefore
-// limited, stored and forgotten like calls.
+// ring, a mark is several events. The first events contain the mark's text,
+// eight bytes each, and the last one is the event of the mark itself. Marks are
+// therefore limited, stored and forgotten like calls.
 #ifndef OCULAR_TRACER_TIMELINE_MARK_H
 #define OCULAR_TRACER_TIMELINE_MARK_H
 
@@ -12,18 +12,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MARK_NAME 200  // largest number of bytes of a mark's name.
-#define MARK_ARGS 1000 // largest number of bytes of a mark's arguments.
+#define MARK_NAME 200  // Largest number of bytes of a mark's name.
+#define MARK_ARGS 1000 // Largest number of bytes of a mark's arguments.
 
 // Texts of a mark are UTF-8 and need no NUL.
 struct Mark {
     enum EventKind kind; // EVENT_MARK, EVENT_SPAN_BEGIN, EVENT_SPAN_END or
                          // EVENT_TASK.
-    // Number of the span or the task; only 28 bits are used.
+    // Number of the span or the task, of which only 28 bits are used.
     uint32_t number;
     const char *name;
     size_t name_size;
-    const char *args; // a JSON object; not set if args_size is 0.
+    const char *args; // a JSON object, not set if args_size is 0.
     size_t args_size;
 };
 

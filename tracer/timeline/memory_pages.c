@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_ROOM 64u // entries of a new table.
+#define FIRST_ROOM 64u // Entries of a new table.
 
 static uint64_t page_behind(uint64_t at)
 {
@@ -113,7 +113,7 @@ int MemoryPages_add(struct MemoryPages *pages, uint64_t at, uint64_t size)
     for (i = first; i < end; i++) {
         if (!add_page(pages, i))
             continue;
-        if (i > first) // drop the pages of this place that were already added.
+        if (i > first) // Drop the pages of this place that were already added.
             MemoryPages_drop(pages, at, i * RECORDING_PAGE - at);
         return -ENOMEM;
     }

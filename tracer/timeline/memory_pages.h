@@ -14,14 +14,14 @@ struct MemoryPage {
     uint64_t number : 52;
     // Number of blocks with bytes in this page that were not dropped.
     uint64_t users : 12;
-    uint8_t *bytes; // the page's bytes, or NULL if the page is not in memory.
+    uint8_t *bytes; // The page's bytes, or NULL if the page is not in memory.
 };
 
 struct MemoryPages {
-    struct MemoryPage *pages; // sorted by `number`.
-    size_t room;              // number of entries for which `pages` has memory.
-    size_t used;              // number of entries in `pages`.
-    size_t count;             // number of pages in memory.
+    struct MemoryPage *pages; // Sorted by `number`.
+    size_t room;              // Number of entries for which `pages` has memory.
+    size_t used;              // Number of entries in `pages`.
+    size_t count;             // Number of pages in memory.
 };
 
 // Adds the pages of a place in the file that are not in memory yet, filled with
@@ -30,7 +30,7 @@ int MemoryPages_add(struct MemoryPages *pages, uint64_t at, uint64_t size);
 // Drops a place in the file from its pages. A page is freed when its last place
 // is dropped.
 void MemoryPages_drop(struct MemoryPages *pages, uint64_t at, uint64_t size);
-// Returns the address of the byte at the offset `at`; the bytes from there to
+// Returns the address of the byte at the offset `at`. The bytes from there to
 // the end of the page are valid. Returns NULL if the page is not in memory.
 uint8_t *MemoryPages_find(const struct MemoryPages *pages, uint64_t at);
 // Returns the lowest offset from `at` on whose byte is in memory. Returns

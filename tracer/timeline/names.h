@@ -34,9 +34,9 @@ struct RetiredNames {
 
 struct Names {
     pthread_mutex_t mutex;
-    struct RetiredNames *retired; // allocated when the first name is retired.
-    uint64_t count;               // number of all names ever retired.
-    size_t bytes;                 // bytes of memory of the kept names.
+    struct RetiredNames *retired; // Allocated when the first name is retired.
+    uint64_t count;               // Number of all names ever retired.
+    size_t bytes;                 // Bytes of memory of the kept names.
 };
 
 void Names_init(struct Names *names);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 // Stores in `path` the name of the file to write when tracing stops. The name
-// is `output` if no such file exists. If `output` exists, the chosen name also
-// contains the pid, and perhaps a number.
+// is `output` if no file has this name. If `output` exists, the chosen name
+// also contains the pid, and perhaps a number.
 void OutputName_choose(const char *output, char path[PATH_MAX]);
 bool OutputName_is_device(const char *path);
 // Returns true if there is a file at `path` that must not be replaced.

@@ -17,8 +17,8 @@ struct PendingWrite {
 // Adds a copy of the write `write` and of its data. If memory is out, sets the
 // field `error` of `bytes`.
 void PendingWrites_add(struct Bytes *bytes, const struct PendingWrite *write);
-// Stores in *write the write at *cursor, and moves *cursor to the next write;
-// *cursor is 0 at first. Returns false after the last write.
+// Stores in *write the write at *cursor, and moves *cursor to the next write.
+// Before the first call, *cursor is 0. Returns false after the last write.
 bool PendingWrites_next(const struct Bytes *bytes, size_t *cursor,
                         struct PendingWrite *write);
 

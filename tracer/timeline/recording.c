@@ -5,7 +5,7 @@
 // in the file goes to the next block that needs a place of the same size. The
 // program can close our descriptor, so the descriptor is checked before each
 // use (ipc/base/opened.h).
-#define _GNU_SOURCE 1 // for O_TMPFILE, SEEK_DATA and memfd_create.
+#define _GNU_SOURCE 1 // For O_TMPFILE, SEEK_DATA and memfd_create.
 #include "tracer/timeline/recording.h"
 
 #include "ipc/base/bytes.h"
@@ -36,7 +36,7 @@
 #define SPARE_MOST (UINT64_C(1) << 30)
 // Bytes of memory that may stay allocated between two flushes.
 #define SPARE_BYTES (1u << 20)
-// Bytes that one write copies; a multiple of the page size.
+// Number of bytes that one write copies, a multiple of the page size.
 #define COPY_BYTES (64u << 10)
 struct Recording {
     _Atomic unsigned references;
@@ -44,28 +44,29 @@ struct Recording {
     pthread_mutex_t mutex;
     // Held by the thread that flushes, and taken before `mutex`.
     pthread_mutex_t writing;
-    int fd; // descriptor of the file, or -1 if there is no file.
+    int fd; // Descriptor of the file, or -1 if there is no file.
     struct Opened opened;
-    // The process that writes the file; a child that it forks does not write.
+    // The process that writes the file. A child that this process forks does
+    // not write.
     pid_t owner;
-    bool read_only; // true if the recording was opened to convert it.
+    bool read_only; // True if the recording was opened to convert it.
     // Size in bytes up to which the file may grow even if less than a twentieth
     // of the file system stays free.
     uint64_t plain;
-    uint64_t end; // offset at which the next new place begins.
-    // Largest allowed size of the file; the newest flush has computed it.
+    uint64_t end; // Offset at which the next new place begins.
+    // Largest allowed size of the file, which the newest flush has computed.
     uint64_t most;
-    struct FilePlaces places; // places of dropped blocks, for new blocks.
+    struct FilePlaces places; // Places of dropped blocks, for new blocks.
     // Places of dropped blocks that cannot be written while writes to the file
     // fail.
     struct FilePlaces refused;
-    // End of the bytes that were written to the file; only the flushing thread
+    // End of the bytes that were written to the file. Only the flushing thread
     // uses `reached`.
     uint64_t reached;
     _Atomic unsigned truncations;
-    struct MemoryPages memory; // pages that are not in the file.
-    // Largest number of bytes that `memory` may hold; if 0, bytes that could
-    // not be written to the file are lost.
+    struct MemoryPages memory; // Pages that are not in the file.
+    // Largest number of bytes that `memory` may hold. If it is 0, bytes that
+    // could not be written to the file are lost.
     size_t room;
     // -errno of the newest write that failed, or 0 as soon as the file has all
     // bytes.
@@ -77,13 +78,13 @@ struct Recording {
     struct Bytes left;
     // Writes of the flush that runs now (PendingWrites).
     struct Bytes flushed;
-    _Atomic size_t waiting; // sum of the bytes of `left` and `flushed`.
+    _Atomic size_t waiting; // Sum of the bytes of `left` and `flushed`.
     _Atomic int error;      // -errno of the newest write that failed.
-    char path[PATH_MAX];    // name of the file, or "" if it has no name.
+    char path[PATH_MAX];    // Name of the file, or "" if it has no name.
 };
 
-// Some file systems, like NFS, have no files without a name. On such a file
-// system the file gets a name, and the name is removed at once. Returns the
+// Some file systems, like NFS, have no files without a name. On a file system
+// like NFS the file gets a name, and the name is removed at once. Returns the
 // descriptor of the file, or -errno.
 static int open_unnamed(const char *folder)
 {
@@ -263,7 +264,7 @@ void Recording_put(struct Recording *recording)
     // given it a name.
     if (!recording->read_only && is_nameless(recording) &&
         ftruncate(recording->fd, 0) < 0)
-        errno = 0; // the kernel frees the file when the last process closes it.
+        errno = 0; // The kernel frees the file when the last process closes it.
     Opened_close(&recording->opened, recording->fd);
     FilePlaces_release(&recording->places);
     FilePlaces_release(&recording->refused);
@@ -296,7 +297,7 @@ void Recording_remove(struct Recording *recording)
 {
     if (has_its_name(recording))
         unlink(recording->path);
-    *recording->path = '\0'; // the remaining writes are needed no more.
+    *recording->path = '\0'; // The remaining writes are needed no more.
 }
 
 int Recording_rename(struct Recording *recording, const char *path)
@@ -464,8 +465,8 @@ static bool has_memory(struct Recording *recording)
     return has;
 }
 
-// While the bytes were written to the file, another thread can have moved pages
-// to memory; writes the bytes to these pages, too.
+// Writes bytes also to those pages that another thread has moved to memory
+// while the bytes were written to the file.
 static void write_moved(struct Recording *recording, const uint8_t *data,
                         size_t size, uint64_t at)
 {
@@ -500,7 +501,7 @@ static int write_all(struct Recording *recording, const uint8_t *data,
         if (by_page)
             write_memory(recording, data, part, at, error);
         else
-            part = 0; // check this page again.
+            part = 0; // Check this page again.
         by_page = true;
     }
     return failed;
@@ -586,7 +587,7 @@ int Recording_share(struct Recording *recording)
 
     if (has_memory(recording) || !is_ours(recording))
         return -EBADF;
-    // Only a memfd has seals; for other files this call does nothing.
+    // Only a memfd has seals. For other files this call does nothing.
     fcntl(recording->fd, F_ADD_SEALS,
           F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", recording->fd);
@@ -824,8 +825,9 @@ static bool take_dropped(struct Recording *recording, bool larger,
 }
 
 // Allows two neighbouring free places to be joined if both are in memory or
-// both are in the file. Clears the headers of the dropped blocks: a reader
-// skips as many bytes as a header says, and the new places have other sizes.
+// both are in the file. Clears the headers of the dropped blocks, because a
+// reader skips as many bytes as a header says, and the new places have other
+// sizes.
 static bool may_join(void *context, uint64_t first, uint64_t second)
 {
     static const struct RecordingBlock none;

@@ -22,8 +22,8 @@ struct RecordingSlot {
     // Length in units of RECORDING_UNIT bytes, or 0 if the block has no place
     // yet.
     uint32_t units;
-    uint32_t used; // bytes of data in the block.
-    uint32_t room; // bytes of data that the block will get, or 0 if unknown.
+    uint32_t used; // Bytes of data in the block.
+    uint32_t room; // Bytes of data that the block will get, or 0 if unknown.
 };
 
 // Creates a file without a name in the folder. Returns the recording with one
@@ -37,7 +37,7 @@ struct Recording *Recording_new(const char *path, uint64_t plain, int *error);
 // Makes a recording that is only in memory. Returns NULL if memory is out.
 struct Recording *Recording_new_in_memory(void);
 // Sets the largest number of bytes that stay in memory if they cannot be
-// written to the file; before the first call it is 0.
+// written to the file. Before the first call this number is 0.
 void Recording_set_room(struct Recording *recording, size_t bytes);
 // Opens an existing recording to read it. *error is -EINVAL if `path` is no
 // regular file.
@@ -82,12 +82,12 @@ size_t Recording_memory(struct Recording *recording);
 // writes the head.
 void Recording_put_head(struct Recording *recording,
                         struct RecordingHead *head);
-// Appends data to a block and then writes the block's header; the size of the
+// Appends data to a block and then writes the block's header. The size of the
 // data is a multiple of eight bytes. The caller has set the fields `kind`,
 // `sequence` and `open_count` of the header, and the fields about the thread.
-// Recording_append fills in the other fields of the header. If the block has no
-// place in the file yet, it gets a place. Returns 0 or -errno. -ENOSPC means
-// that the file system is nearly full.
+// Recording_append fills in the header fields that the caller does not set. If
+// the block has no place in the file yet, it gets a place. Returns 0 or -errno.
+// -ENOSPC means that the file system is nearly full.
 int Recording_append(struct Recording *recording, struct RecordingSlot *slot,
                      struct RecordingBlock *block, const void *data,
                      size_t size);

@@ -13,21 +13,21 @@
 #include <stdint.h>
 
 #define RECORDING_VERSION 4u
-// The oldest version that can be read; it has no settings.
+// The oldest version that can be read, which has no settings.
 #define RECORDING_OLDEST 3u
-#define RECORDING_PAGE UINT64_C(4096) // size of the head in bytes.
+#define RECORDING_PAGE UINT64_C(4096) // Size of the head in bytes.
 // Blocks begin at multiples of this number of bytes.
 #define RECORDING_UNIT UINT64_C(256)
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
 #define RECORDING_SEED UINT64_C(0xcbf29ce484222325)
 
-struct RecordingHead { // the first page of a recording.
+struct RecordingHead { // The first page of a recording.
     uint64_t magic;
     uint32_t version;
     // 1 if tracing was stopped and this file is the final result, otherwise 0.
     uint32_t ended;
-    uint64_t check; // checksum of all fields after `check`.
+    uint64_t check; // Checksum of all fields after `check`.
     uint64_t start_ticks;
     uint64_t start_unix_ns;
     uint64_t start_boot_ns;
@@ -39,7 +39,7 @@ struct RecordingHead { // the first page of a recording.
     uint64_t lost;
     // Ticks at the newest forgotten event, or 0 if no event was forgotten.
     uint64_t whole_ticks;
-    uint64_t now_ticks; // ticks at which the head was written.
+    uint64_t now_ticks; // Ticks at which the head was written.
     uint32_t pid;
     uint32_t spare;
     char mode[16];
@@ -48,36 +48,39 @@ struct RecordingHead { // the first page of a recording.
 };
 
 enum RecordingKind {
-    RECORDING_CHUNK, // data: open calls, then events.
-    // Data: each a struct RecordingName, one after the other.
+    RECORDING_CHUNK, // The data is open calls and then events.
+    // The data is one struct RecordingName after the other.
     RECORDING_NAMES,
-    RECORDING_OPCODES,  // data: 256 names of opcodes, each with its NUL.
-    RECORDING_SNAPSHOT, // data: the last snapshot, encoded as for the socket.
-    // Data: array of struct RecordingDark, made by the newest cut.
+    RECORDING_OPCODES, // The data is 256 names of opcodes, each with its NUL.
+    // The data is the last snapshot, encoded as for the socket.
+    RECORDING_SNAPSHOT,
+    // The data is an array of struct RecordingDark, made by the newest cut.
     RECORDING_DARK,
-    // Data: array of struct RecordingThread, sorted by number.
+    // The data is an array of struct RecordingThread, sorted by number.
     RECORDING_THREADS,
-    // Data: the sampled stacks of the whole run, encoded as for the socket.
+    // The data is the sampled stacks of the whole run, encoded as for the
+    // socket.
     RECORDING_STACKS,
-    // Data: array of struct RecordingCalls, for the functions in the stacks.
+    // The data is an array of struct RecordingCalls, for the functions in the
+    // stacks.
     RECORDING_CALLS,
-    // Data: a snapshot that has only settings, encoded as for the socket.
+    // The data is a snapshot that has only settings, encoded as for the socket.
     RECORDING_SETTINGS
 };
 
 struct RecordingBlock {
     uint64_t magic; // RECORDING_BLOCK, or 0 if the block was dropped.
-    uint64_t check; // checksum of all fields after `check`.
-    uint64_t at;    // offset of the block in the file.
+    uint64_t check; // Checksum of all fields after `check`.
+    uint64_t at;    // Offset of the block in the file.
     // Bytes of the block, with this header and with unused bytes at the end.
     uint64_t size;
-    uint64_t used;       // number of valid bytes after the header.
-    uint64_t data_check; // checksum of the valid bytes after the header.
-    // Number of the chunk among the thread's chunks; later chunks have higher
+    uint64_t used;       // Number of valid bytes after the header.
+    uint64_t data_check; // Checksum of the valid bytes after the header.
+    // Number of the chunk among the thread's chunks. Later chunks have higher
     // numbers.
     uint64_t sequence;
     uint32_t kind;
-    uint32_t open_count; // number of open calls at the beginning of a chunk.
+    uint32_t open_count; // Number of open calls at the beginning of a chunk.
     // The thread of a chunk, described as at the newest write to the block.
     uint32_t thread;
     uint32_t tid;
@@ -91,10 +94,11 @@ struct RecordingName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    // Bytes of the function's name with its NUL; the name follows this struct.
+    // Number of bytes of the function's name with its NUL. The name follows
+    // this struct.
     uint16_t name_size;
-    // Bytes of the file's name with its NUL; it follows the function's name,
-    // and then padding to 8 bytes.
+    // Number of bytes of the file's name with its NUL. The file's name follows
+    // the function's name, and then comes padding to 8 bytes.
     uint16_t file_size;
     uint32_t spare;
 };
@@ -109,7 +113,7 @@ struct RecordingDark {
 // The numbers of a function that cannot be computed from samples.
 struct RecordingCalls {
     uint64_t id;
-    double calls; // number of calls, or NaN if unknown.
+    double calls; // Number of calls, or NaN if unknown.
     // ns of CPU time of all samples of the function, or NaN if unknown.
     double self_ns;
 };

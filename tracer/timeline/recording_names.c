@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define BLOCK ((64u << 10) - sizeof(struct RecordingBlock))
-// Largest id; one bit for each id up to it takes 8 MiB.
+// Largest id. One bit for each id up to MOST_IDS takes 8 MiB.
 #define MOST_IDS (1u << 26)
 // Largest number of bytes of a function's name, and also of a file's name.
 #define MOST_TEXT 4096u

@@ -2,7 +2,7 @@
 // Writes the names of the functions that have events in a recording. The name
 // of a function is written once, after the function's first event. Names are
 // stored in two halves, both of limited size. When the newer half is full, the
-// older half is dropped; a dropped name is written again at the function's next
+// older half is dropped. A dropped name is written again at the function's next
 // event. The timeline's mutex guards the list of the ids whose names must still
 // be written. The thread that writes names holds no lock for which other
 // threads wait.
@@ -17,22 +17,22 @@
 #include <stdbool.h>
 
 struct RecordingNames {
-    // Number of blocks of 64 KiB in each half; the creator of the struct sets
-    // it.
+    // Number of blocks of 64 KiB in each half, set by the creator of the
+    // struct.
     size_t blocks;
-    // One bit for each id; 1 if the name is written, or if the id is in
-    // `wanted`.
+    // One bit for each id, which is 1 if the name is written, or if the id is
+    // in `wanted`.
     uint8_t *known;
-    size_t known_bytes; // size of `known` in bytes.
+    size_t known_bytes; // Size of `known` in bytes.
     // Ids of the functions whose names must still be written.
     uint32_t *wanted;
     size_t wanted_count, wanted_room;
     // Only the thread that writes names uses the fields from `text` on.
-    struct Bytes text; // names in the block that is being filled.
+    struct Bytes text; // Names in the block that is being filled.
     // The places of the blocks of the older half and of the newer half.
     struct RecordingSlot *half[2];
     size_t count[2];
-    bool opcodes; // true if the names of opcodes are written.
+    bool opcodes; // True if the names of opcodes are written.
     // True if the older half was dropped, so that its names must be written
     // again.
     bool restarts;

@@ -3,7 +3,7 @@
 // are pushed by the thread that counts hits, and only one thread at a time
 // takes events. If the ring is full and has an overflow callback, the pushing
 // thread empties the ring by this callback. If a full ring has no callback, new
-// events are dropped and counted; the gap is marked before the next event that
+// events are dropped and counted. The gap is marked before the next event that
 // fits.
 #ifndef OCULAR_TRACER_TIMELINE_RING_H
 #define OCULAR_TRACER_TIMELINE_RING_H
@@ -14,49 +14,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_EVENTS (1u << 16) // each thread has a ring of 1 MiB.
+#define RING_EVENTS (1u << 16) // Each thread has a ring of 1 MiB.
 
 enum EventKind {
-    EVENT_ENTER,   // a call begins; `what`: Event_call.
-    EVENT_LEAVE,   // a call returns or yields; `what`: Event_call.
-    EVENT_RAISE,   // an exception leaves a call; `what`: Event_call.
-    EVENT_UNWOUND, // a call ended earlier without an event; `what`: Event_call.
-    EVENT_LOOP,    // an iteration of a loop ended; `what`: Event_loop.
-    EVENT_DARK,    // the function's hooks were removed; `what`: Event_call.
-    EVENT_LOST,    // events were dropped here; `what`: number of events.
-    EVENT_PARK,    // another greenlet runs from now on; the open calls pause.
-    EVENT_REOPEN,  // after EVENT_PARK, a call continues; `what`: Event_call.
-    // Other threads begin to run; `what`: ticks for which they run.
+    EVENT_ENTER, // A call begins (`what` is an Event_call).
+    EVENT_LEAVE, // A call returns or yields (`what` is an Event_call).
+    EVENT_RAISE, // An exception leaves a call (`what` is an Event_call).
+    // A call ended earlier without an event (`what` is an Event_call).
+    EVENT_UNWOUND,
+    EVENT_LOOP, // An iteration of a loop ended (`what` is an Event_loop).
+    // The function's hooks were removed (`what` is an Event_call).
+    EVENT_DARK,
+    EVENT_LOST, // Events were dropped here (`what` is their number).
+    // Another greenlet runs from now on, so the open calls pause.
+    EVENT_PARK,
+    // After EVENT_PARK, a call continues (`what` is an Event_call).
+    EVENT_REOPEN,
+    // Other threads begin to run (`what` is the number of ticks for which they
+    // run).
     EVENT_WAIT,
-    EVENT_STEP, // an instruction runs (precise mode); `what`: Event_step.
+    // An instruction runs, in precise mode (`what` is an Event_step).
+    EVENT_STEP,
     // The events from EVENT_TEXT to EVENT_TASK are marks of the program
     // (mark.h).
-    EVENT_TEXT,       // `what`: eight bytes of the next mark's text.
-    EVENT_MARK,       // `what`: the mark's number and the sizes of its texts.
-    EVENT_SPAN_BEGIN, // `what`: as in EVENT_MARK, with the span's number.
-    EVENT_SPAN_END,   // `what`: as in EVENT_SPAN_BEGIN.
-    // `what`: as in EVENT_MARK, with the number of an asyncio task. The newest
-    // open call is a step of this task.
+    // A part of the next mark's text (`what` is eight bytes of it).
+    EVENT_TEXT,
+    // A mark (`what` is its number and the sizes of its texts).
+    EVENT_MARK,
+    // The begin of a span of the program (`what` is as in EVENT_MARK, with the
+    // span's number).
+    EVENT_SPAN_BEGIN,
+    // The end of a span of the program (`what` is as in EVENT_SPAN_BEGIN).
+    EVENT_SPAN_END,
+    // A step of an asyncio task (`what` is as in EVENT_MARK, with the task's
+    // number). The newest open call is a step of this task.
     EVENT_TASK,
     // The events from EVENT_COUNTER to EVENT_SAMPLE are in the track of
     // Ocular's own threads. The collector's thread adds EVENT_COUNTER and the
     // two kinds after it.
     EVENT_COUNTER,
     EVENT_CHANGE,
-    EVENT_REARMED, // a function is armed again; `what`: how long it was dark.
+    // A function is armed again (`what` is the time for which it was dark).
+    EVENT_REARMED,
     // EVENT_FRAME, EVENT_SAMPLE and EVENT_AT store samples (sample_track.h).
-    EVENT_FRAME,  // a frame of a sample's stack; `what`: depth and function.
+    EVENT_FRAME,  // A frame of a sample's stack (`what` is depth and function).
     EVENT_SAMPLE, // a sample, whose stack is in the EVENT_FRAMEs before it.
     // A call continues after a yield, or a call is first seen that had begun
-    // before the function was armed; `what`: Event_call.
+    // before the function was armed (`what` is an Event_call).
     EVENT_RESUME,
-    EVENT_AT // instruction of the next sample; `what`: Event_step.
+    EVENT_AT // The instruction of the next sample (`what` is an Event_step).
 };
 
 #define EVENT_KIND_BITS 5
 
 struct Event {
-    uint64_t when; // ticks and kind, packed by Event_when.
+    uint64_t when; // Ticks and kind, packed by Event_when.
     uint64_t what;
 };
 
@@ -141,21 +153,20 @@ struct RingOverflow {
 };
 
 struct Ring {
-    // The cache line of the thread that pushes.
-    // Number of written events; stored with release, and read by the thread
-    // that takes events.
+    // The cache line of the thread that pushes. Number of written events,
+    // stored with release, and read by the thread that takes events.
     _Atomic uint64_t head;
     // As long as `head` is below this number, the pushing thread need not read
     // `tail`.
     uint64_t limit;
-    uint64_t gap; // number of events that were dropped since the newest event.
+    uint64_t gap; // Number of events that were dropped since the newest event.
     struct Event *events;
     // Semaphore that is posted when the ring is half full, or NULL.
     sem_t *half_full;
     // The creator of the ring owns and sets this callback. The value is NULL if
     // there is no callback.
     const struct RingOverflow *overflow;
-    void *producer; // argument of the overflow callback.
+    void *producer; // Argument of the overflow callback.
     // Number of all events that the ring has dropped.
     _Atomic uint64_t lost;
     // The cache line of the thread that takes events. `tail` is the number of

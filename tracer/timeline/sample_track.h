@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Stores the samples of all threads in the track of Ocular's own threads. A
-// sample is stored as frames and then the sample itself; the frames are those
-// in which its stack differs from the last sample's stack, outermost first. The
-// first sample and each SAMPLE_TRACK_WHOLE-th sample are stored with all their
-// frames, because earlier samples can be forgotten. Only one thread at a time
-// may use a struct SampleTrack.
+// sample is stored as frames and then the sample itself. The stored frames are
+// those in which its stack differs from the last sample's stack, outermost
+// first. The first sample and each SAMPLE_TRACK_WHOLE-th sample are stored with
+// all their frames, because earlier samples can be forgotten. Only one thread
+// at a time may use a struct SampleTrack.
 #ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-// Largest number of frames of a stack; the sampler reads fewer frames.
+// Largest number of frames of a stack, more than the sampler reads.
 #define SAMPLE_TRACK_DEPTH 320
 // One sample in this number is stored with all frames.
 #define SAMPLE_TRACK_WHOLE 256
@@ -21,14 +21,15 @@ struct SampleTrack {
     // Number of samples since the newest sample with all frames.
     unsigned since;
     size_t depth;
-    uint32_t path[SAMPLE_TRACK_DEPTH]; // ids of the functions, outermost first.
+    uint32_t path[SAMPLE_TRACK_DEPTH]; // Ids of the functions, outermost first.
 };
 
 struct TimelineSample {
     uint64_t ticks;
     pid_t tid;
-    bool in_c;     // true if the innermost function has called a C function.
-    double cpu_ns; // ns of CPU time of the sample; at most 4 s are stored.
+    bool in_c; // True if the innermost function has called a C function.
+    // ns of CPU time of the sample, of which at most 4 s are stored.
+    double cpu_ns;
     // Event_step for the instruction of the innermost function, or 0 if
     // unknown.
     uint64_t at;
@@ -45,7 +46,7 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
 // completes a sample. The path in struct SampleReader is valid until the next
 // call of SampleReader_take.
 struct SampleReader {
-    bool whole; // true after the first sample that has all frames.
+    bool whole; // True after the first sample that has all frames.
     // Event_step for the instruction of the next sample, or 0 if unknown.
     uint64_t at;
     uint32_t path[SAMPLE_TRACK_DEPTH];

@@ -21,15 +21,15 @@ struct Timeline {
     // True if blocks are saved before they are full, so that the file has their
     // events if the program is killed.
     bool in_file;
-    size_t limit; // limit in bytes.
+    size_t limit; // Limit in bytes.
     // True if the limit applies only to the list of blocks, and not to their
     // data.
     bool grows;
-    size_t kept; // bytes of the timeline's blocks in the recording.
+    size_t kept; // Bytes of the timeline's blocks in the recording.
     // Bytes of memory of the tracks, the list of blocks and the newest blocks.
     size_t bytes;
-    size_t count;       // number of blocks.
-    uint64_t forgotten; // number of forgotten events.
+    size_t count;       // Number of blocks.
+    uint64_t forgotten; // Number of forgotten events.
     // Ticks at the newest forgotten event, or 0 if no event was forgotten.
     uint64_t whole_ticks;
     // Number of lost events of threads whose tracks are freed.
@@ -44,18 +44,18 @@ struct Timeline {
     struct RecordingNames names;
     // The lists that the newest cut has saved.
     struct RecordingSlot dark, threads;
-    struct Bytes settings; // data of the block of settings.
+    struct Bytes settings; // Data of the block of settings.
     struct RecordingSlot settings_slot;
-    bool settings_due; // true if the settings must be written again.
+    bool settings_due; // True if the settings must be written again.
     // Number of readers that hold the timeline (Timeline_hold).
     unsigned holds;
     // CLOCK_MONOTONIC in ns until which Timeline_lend holds the timeline, or 0.
     uint64_t lent_ns;
     // Number of truncations of the file at the last check.
     unsigned truncations;
-    bool names_lost; // true if all names must be written again.
-    bool closed;     // true if the program has closed the file.
-    // The track that is being drained, or NULL; the newest block of this track
+    bool names_lost; // True if all names must be written again.
+    bool closed;     // True if the program has closed the file.
+    // The track that is being drained, or NULL. The newest block of this track
     // is in use.
     const struct Track *busy;
     // The track of Ocular's own threads, or NULL if it has no events yet. The
@@ -185,9 +185,9 @@ static void forget_block(struct Timeline *timeline, struct Block *block)
     drop_block(timeline, block);
 }
 
-// Returns true if the block may be forgotten. Two blocks may not be forgotten:
-// the newest block of the track that is being drained, and the newest block of
-// Ocular's own threads.
+// Returns true if the block may be forgotten. The newest block of the track
+// that is being drained may not be forgotten, and the newest block of Ocular's
+// own threads may not, either.
 static bool may_forget(const struct Timeline *timeline,
                        const struct Block *block)
 {
@@ -545,7 +545,7 @@ int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings)
     timeline->settings_due = true;
     save_settings(timeline);
     pthread_mutex_unlock(&timeline->mutex);
-    *settings = before; // the caller frees the old settings.
+    *settings = before; // The caller frees the old settings.
     return 0;
 }
 
@@ -586,7 +586,7 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
             continue;
         mark_gap(timeline, track);
         if (!track->blocks && track->open_count)
-            begin_block(timeline, track); // the new block saves the open calls.
+            begin_block(timeline, track); // The new block saves the open calls.
         if (track->newest)
             end_block(timeline, track->newest);
     }

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct Timeline;
-struct Track; // the timeline's events of one thread.
+struct Track; // The timeline's events of one thread.
 
 // Makes a timeline that is stored in `recording`, and takes over the caller's
 // reference to `recording`. Returns NULL if memory is out. If `grows` is true,
@@ -33,7 +33,7 @@ struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
 // calls Timeline_name.
 void Timeline_name(struct Timeline *timeline, struct Track *track,
                    const char *name);
-// Closes the recording's file in a forked child; other threads of the parent
+// Closes the recording's file in a forked child. Other threads of the parent
 // can have held any lock at the fork.
 void Timeline_abandon(struct Timeline *timeline);
 // Moves all events from the ring into the timeline. Only one thread at a time
@@ -74,7 +74,8 @@ void Timeline_hold(struct Timeline *timeline, bool holds);
 // recording. Returns the time of CLOCK_MONOTONIC at which the hold of the
 // timeline ends.
 uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns);
-// Returns the result of the newest Timeline_lend, or 0 if this time has passed.
+// Returns the result of the newest Timeline_lend, or 0 if the returned time has
+// passed.
 uint64_t Timeline_lent(struct Timeline *timeline);
 // If the recording is a file, makes the names of these functions be written to
 // it, because the names of functions without new events can be missing.

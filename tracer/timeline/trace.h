@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes the input for a trace file: a timeline that does not change any
-// more, and facts about it. The reader of a recording fills in struct
-// PerfettoTrace and frees its memory. perfetto.c and the code of each format
-// read struct PerfettoTrace.
+// Describes the input for a trace file, which is a timeline that does not
+// change any more, and facts about it. The reader of a recording fills in
+// struct PerfettoTrace and frees its memory. perfetto.c and the code of each
+// format read struct PerfettoTrace.
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
@@ -29,19 +29,20 @@ struct PerfettoTrace {
     const struct TimelineView *view;
     pid_t pid;
     const char *command;
-    const char *python; // version of CPython.
+    const char *python; // Version of CPython.
     const char *mode;
     uint64_t threshold;
     // A snapshot with Ocular's version, the budget and the filter, or NULL if
     // unknown.
     const struct Snapshot *settings;
-    // Ticks that are time 0 of the trace file; no event is earlier.
+    // Ticks that are time 0 of the trace file, at which or after which all
+    // events are.
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    // ns of CLOCK_BOOTTIME at start_ticks; only used for the binary format.
+    // ns of CLOCK_BOOTTIME at start_ticks, only used for the binary format.
     uint64_t start_boot_ns;
     double hz;
-    const struct Opcodes *opcodes; // names of opcodes.
+    const struct Opcodes *opcodes; // Names of opcodes.
     // The functions that are dark at the end of the timeline.
     struct RecordingDark *dark;
     size_t dark_count;
@@ -49,12 +50,12 @@ struct PerfettoTrace {
     int descriptor;
     // The file that `descriptor` had when it was opened.
     const struct Opened *opened;
-    bool overwrite; // true if an existing file may be replaced.
-    void *context;  // first argument of `name`.
+    bool overwrite; // True if an existing file may be replaced.
+    void *context;  // First argument of `name`.
     // `name` returns false if the name of the function is unknown. A function
     // whose name is unknown has the name "<retired>" in the trace file.
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
-    void *watcher; // first argument of `progress`.
+    void *watcher; // First argument of `progress`.
     // A function that is called from time to time with the finished fraction (0
     // to 1) and the present size of the file in bytes. `progress` returns false
     // to cancel the writing. `progress` may be NULL.
@@ -62,9 +63,9 @@ struct PerfettoTrace {
 };
 
 struct PerfettoResult {
-    uint64_t bytes; // size of the trace file in bytes.
+    uint64_t bytes; // Size of the trace file in bytes.
     uint64_t events;
-    // ns of CPU time of the thread that writes the file; Export_write sets it.
+    // ns of CPU time of the thread that writes the file, set by Export_write.
     uint64_t cpu_ns;
 };
 

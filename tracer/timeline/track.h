@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds the timeline's data of one thread: the thread's newest block, its open
-// calls, and its number of lost events. A track is freed when its thread has
-// ended and its last block is forgotten. The timeline owns the track, and the
-// timeline's mutex guards the track.
+// Holds the timeline's data of one thread, which is the thread's newest block,
+// its open calls, and its number of lost events. A track is freed when its
+// thread has ended and its last block is forgotten. The timeline owns the
+// track, and the timeline's mutex guards the track.
 #ifndef OCULAR_TRACER_TIMELINE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_TRACK_H
 
@@ -17,15 +17,15 @@
 // (event_code.h), and the calls that were open before the first event. In
 // memory is only the newest block of each thread.
 struct Block {
-    struct RecordingSlot slot; // the block's place in the recording.
+    struct RecordingSlot slot; // The block's place in the recording.
     struct Track *track;
     // The neighbours of this block in the list of all threads' blocks. The list
     // of blocks is sorted by the times at which the blocks were begun.
     struct Block *older, *newer;
-    uint64_t sequence;   // number of this block among the thread's blocks.
-    uint64_t last_ticks; // ticks at the newest event of the block.
+    uint64_t sequence;   // Number of this block among the thread's blocks.
+    uint64_t last_ticks; // Ticks at the newest event of the block.
     size_t open_count, event_count;
-    size_t full; // number of events at which the block is full.
+    size_t full; // Number of events at which the block is full.
     // All data of a thread's newest block, or empty for other blocks.
     struct Bytes data;
 };
@@ -36,20 +36,20 @@ struct Track {
     struct Block *newest;
     // Number of the thread's blocks that are not forgotten.
     size_t blocks;
-    uint64_t begun;        // number of all blocks that were ever begun.
-    struct OpenCall *open; // the open calls, outermost first.
+    uint64_t begun;        // Number of all blocks that were ever begun.
+    struct OpenCall *open; // The open calls, outermost first.
     size_t open_count;
     size_t open_room;
-    uint64_t ticks; // ticks at the newest event in `newest`, or 0.
+    uint64_t ticks; // Ticks at the newest event in `newest`, or 0.
     // Number of events that the ring had lost when it was last drained.
     uint64_t ring_lost;
-    uint64_t marked; // number of lost events that EVENT_LOST has marked.
+    uint64_t marked; // Number of lost events that EVENT_LOST has marked.
     // Number of lost events that a cut has marked and the ring has not marked
     // yet.
     uint64_t ahead;
     // Number of events that were dropped because memory was out.
     uint64_t dropped;
-    bool ended; // true if the thread has ended.
+    bool ended; // True if the thread has ended.
     // The neighbours of this track in the timeline's list, which is sorted by
     // the threads' numbers.
     struct Track *previous, *next;

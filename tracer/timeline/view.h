@@ -14,7 +14,7 @@
 struct OpenCall {
     uint32_t id;
     uint32_t level;
-    uint64_t ticks; // ticks at which the call began.
+    uint64_t ticks; // Ticks at which the call began.
 };
 
 struct Recording;
@@ -23,15 +23,15 @@ struct Recording;
 // of a chunk is first the open calls, outermost first, and then the events,
 // encoded by event_code.h.
 struct TimelineChunk {
-    unsigned thread; // number of the chunk's thread.
+    unsigned thread; // Number of the chunk's thread.
     size_t open_count, event_count;
     uint64_t first_ticks,
-        last_ticks; // ticks at the chunk's first and last event, or 0.
+        last_ticks; // Ticks at the chunk's first and last event, or 0.
     struct Recording *file;
-    uint64_t at;       // offset of the chunk's data in the file.
-    size_t size;       // size of the chunk's data in bytes.
-    uint64_t check;    // checksum of the chunk's data.
-    uint64_t sequence; // number of the chunk among the thread's chunks.
+    uint64_t at;       // Offset of the chunk's data in the file.
+    size_t size;       // Size of the chunk's data in bytes.
+    uint64_t check;    // Checksum of the chunk's data.
+    uint64_t sequence; // Number of the chunk among the thread's chunks.
 };
 
 static inline size_t
@@ -49,7 +49,7 @@ struct TimelineThread {
     unsigned number;
     pid_t tid;
     char name[64];
-    uint64_t lost; // number of events that the thread's ring has dropped.
+    uint64_t lost; // Number of events that the thread's ring has dropped.
     // Number of the thread's events that were forgotten because of the limit.
     uint64_t forgotten;
 };
@@ -68,7 +68,7 @@ struct TimelineView {
     // events.
     uint64_t first_ticks;
     uint64_t last_ticks;
-    // Ticks at the newest forgotten event; all later events are there.
+    // Ticks at the newest forgotten event, after which no event is missing.
     uint64_t whole_ticks;
 };
 
