@@ -60,8 +60,8 @@ struct Walk {
     size_t calls_count, next;
     // Sums over all spans of the function. For each span, t is its length in
     // ticks and c is its number of calls.
-    double ticks, count; // sum of t, and sum of c.
-    double tt, tc, cc;   // sum of t * t, sum of t * c, and sum of c * c.
+    double ticks, count; // Sum of t, and sum of c.
+    double tt, tc, cc;   // Sum of t * t, sum of t * c, and sum of c * c.
     unsigned spans;
     bool hot;
 };

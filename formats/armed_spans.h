@@ -11,29 +11,31 @@
 #include "formats/darkness.h"
 #include "formats/sum_table.h"
 
-struct ArmedSpans {        // all bytes 0 is an empty struct.
-    struct SumTable calls; // Key: id of the function, and number of the span.
+struct ArmedSpans { // All bytes 0 is an empty struct.
+    // The key is the id of the function and the number of the span.
+    struct SumTable calls;
     // True if some calls were not counted because `calls` was full or memory
     // was out.
     bool full;
 };
 
 struct ArmedStretch {
-    uint64_t from, to; // beginning and end of the stretch in ticks.
-    double hz;         // ticks per second.
+    uint64_t from, to; // Beginning and end of the stretch of the run, in ticks.
+    double hz;         // Ticks per second.
 };
 
 struct ArmedRate {
-    double rate;       // calls per tick, or NaN if unknown.
-    double error;      // standard error of `rate`, or NaN if unknown.
-    double dark_ticks; // ticks of the stretch in which the function was dark.
+    double rate;  // Calls per tick, or NaN if unknown.
+    double error; // Standard error of `rate`, or NaN if unknown.
+    // Ticks in the stretch of the run in which the function was dark.
+    double dark_ticks;
 };
 
 // Counts a call of the function `id`, if the recording says that the function
 // was re-armed at some time. Darkness_sort must have sorted `seen` before.
 void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,
                     uint32_t id, uint64_t ticks);
-// Returns the rate of the calls of the function `id` in the stretch.
+// Returns the call rate of the function `id` in a stretch of the run.
 // SumTable_sort must have sorted `calls` before.
 struct ArmedRate ArmedSpans_rate(const struct ArmedSpans *spans,
                                  const struct Bytes *seen, uint32_t id,

@@ -192,7 +192,7 @@ static int convert_stacks(const struct RecordingReader *reader,
 // The progress of reading several recordings, one after the other.
 struct Reading {
     const struct Conversion *conversion;
-    size_t number; // number of the recording that is being read.
+    size_t number; // Number of the recording that is being read.
     size_t count;
     uint64_t looked_ns;
 };

@@ -12,8 +12,8 @@
 // The change of a function that went dark or was armed again.
 struct Darkness {
     uint64_t ticks;
-    uint32_t id; // id of the function.
-    bool dark;   // true if the function went dark, false if it was armed again.
+    uint32_t id; // Id of the function.
+    bool dark;   // True if the function went dark, false if it was armed again.
 };
 
 // Appends to `seen` the functions' changes that `events` contain. The events
@@ -34,8 +34,11 @@ void Darkness_update(const struct Bytes *seen, uint64_t until,
 
 // Says whether one function was dark in a stretch of the recording.
 struct ArmedTime {
-    bool was_dark; // true if the function was dark at some time of the stretch.
-    bool is_dark;  // true if the function was dark at the end of the stretch.
+    // True if the function was dark at some time in the stretch of the
+    // recording.
+    bool was_dark;
+    // True if the function was dark at the end of the stretch of the recording.
+    bool is_dark;
     // True if the function was re-armed at some time of the recording.
     bool rearmed;
 };
@@ -43,8 +46,8 @@ struct ArmedTime {
 // the number of changes. Returns NULL if the function has no changes.
 const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
                                    size_t *count);
-// Says whether the function was dark in the stretch from `from` (included) to
-// `to` (excluded), both in ticks.
+// Says whether the function was dark in the stretch of the recording from
+// `from` (included) to `to` (excluded), both in ticks.
 struct ArmedTime Darkness_between(const struct Bytes *seen, uint32_t id,
                                   uint64_t from, uint64_t to);
 

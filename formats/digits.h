@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define DIGITS 24 // largest number of bytes of a time as text.
+#define DIGITS 24 // Largest number of bytes of a time as text.
 
 // Each function of this file returns the address behind the last byte that it
 // has written.

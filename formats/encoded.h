@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ENCODED_BYTES (16u << 20) // a table with more bytes is emptied.
-// Number of bytes behind a piece that may be read, too.
+// Number of bytes behind a byte string of the table that may be read, too.
 #define ENCODED_OVERREAD 16u
 
 struct EncodedPiece {
@@ -20,29 +20,30 @@ struct EncodedPiece {
 
 struct EncodedEntry {
     uint64_t key;
-    // Offset of the first piece, which the second piece follows.
+    // Offset of the first byte string, which the second byte string follows.
     uint32_t at;
-    uint32_t first; // bytes of the first piece, or 0 if the entry is free.
+    // Bytes of the first byte string, or 0 if the entry is free.
+    uint32_t first;
     uint32_t second;
 };
 
 struct Encoded {
     struct EncodedEntry *entries;
-    // Number of entries - 1; the number of entries is a power of 2.
+    // Number of entries minus 1. The number of entries is a power of 2.
     size_t mask;
     size_t count;
     uint8_t *bytes;
-    size_t used; // used bytes of `bytes`.
-    size_t room; // allocated bytes of `bytes`.
+    size_t used; // Used bytes of `bytes`.
+    size_t room; // Allocated bytes of `bytes`.
 };
 
 // Before the first use all bytes of the table must be 0.
 void Encoded_release(struct Encoded *table);
 // Empties the table, but keeps its memory.
 void Encoded_clear(struct Encoded *table);
-// Adds an entry with a key that is not in the table. The first piece must have
-// at least one byte. If the table is too large, Encoded_add first removes all
-// entries. Returns NULL if memory is out.
+// Adds an entry with a key that is not in the table. The first byte string of
+// an entry must have at least one byte. If the table is too large, Encoded_add
+// first removes all entries. Returns NULL if memory is out.
 const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL 1024 // largest number of bytes of a function's label.
+#define LABEL 1024 // Largest number of bytes of a function's label.
 
 static void put(struct Bytes *out, const char *text)
 {

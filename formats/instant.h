@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 struct Instant {
-    const char *word; // text before the function's name.
-    const char *note; // explanation of the instant, escaped for JSON.
+    const char *word; // Text before the function's name.
+    const char *note; // Explanation of the instant, escaped for JSON.
     // True if the instant has a duration. If `lasts` is true, the event's
     // `what` is the duration in ticks, and the instant belongs to the function
     // of the innermost open call. If `lasts` is false, the event's `what` is an
@@ -21,7 +21,7 @@ struct Instant {
     bool lasts;
 };
 
-#define INSTANT_KINDS 32 // more than the highest enum EventKind.
+#define INSTANT_KINDS 32 // More than the highest enum EventKind.
 
 // Returns the description of instants of the kind `kind`, or NULL if events of
 // this kind are not in the table.

@@ -19,11 +19,11 @@ struct Prefix {
 struct JsonWriter {
     struct TraceWriter base;
     pid_t tid;
-    struct Prefix begin; // for example ,\n{"ph":"B","pid":1,"tid":2,"name":
+    struct Prefix begin; // For example ,\n{"ph":"B","pid":1,"tid":2,"name":
     struct Prefix end;
     struct Prefix mark;
-    uint64_t nodes;     // number of nodes for stacks of samples so far.
-    uint64_t sample_us; // time of the newest sample in us.
+    uint64_t nodes;     // Number of nodes for stacks of samples so far.
+    uint64_t sample_us; // Time of the newest sample in us.
 };
 
 // Makes a JSON number. The functions of this file that return a JSON object
@@ -39,7 +39,7 @@ struct EncodedPiece JsonEvent_print(struct json_object *object);
 // ownership of `object`. Returns 0 or -errno.
 int JsonWriter_put(struct JsonWriter *json, const char *before,
                    struct json_object *object);
-// Makes an event with the members that all events have; `name` is copied.
+// Makes an event with the members that all events have. `name` is copied.
 struct json_object *JsonEvent_new(const struct JsonWriter *json,
                                   const char *phase, const char *name);
 // Writes the event and takes ownership of the event. Returns 0 or -errno.

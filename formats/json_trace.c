@@ -18,8 +18,8 @@
 
 // --- Events: pieces that exist already, and digits ---------------------------
 
-// Writes the beginning of an event: a prefix, the name in the entry, `key` and
-// the event's time.
+// Writes the beginning of an event, which is a prefix, the name in the entry,
+// `key` and the event's time.
 static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
                          const struct EncodedEntry *entry, const char *key,
                          uint64_t ticks)

@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 #include <stddef.h>
 
-#define JSON_TREE_TEXT 4096 // largest number of bytes of a text with its NUL.
+#define JSON_TREE_TEXT 4096 // Largest number of bytes of a text with its NUL.
 
 // Adds `value` to the object under `key`, and takes ownership of `value`. `key`
 // must be a constant that is not in the object yet.

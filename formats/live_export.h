@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 struct LiveExport {
-    int recording;    // descriptor of the recording; LiveExport_run closes it.
-    const char *name; // name of the file; its ending selects the format.
+    // Descriptor of the recording, which LiveExport_run closes.
+    int recording;
+    const char *name; // Name of the file, whose ending selects the format.
     // Descriptor of the file, which the caller owns and closes.
     int output;
     // A function that is called from time to time with the finished fraction (0
@@ -17,8 +18,8 @@ struct LiveExport {
     // to cancel the export.
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
-    uint64_t bytes; // size of the finished file in bytes.
-    // One line of text if the recording cannot be read or is damaged; otherwise
+    uint64_t bytes; // Size of the finished file in bytes.
+    // One line of text if the recording cannot be read or is damaged, otherwise
     // "".
     char why[200];
 };

@@ -23,7 +23,7 @@
 #define ATTEMPTS 100
 // Largest number of symlinks that are followed one after the other.
 #define LINKS 16
-#define GZIP 16 // added to zlib's window bits to get a gzip header and trailer.
+#define GZIP 16 // Added to zlib's window bits to get a gzip header and trailer.
 
 struct OutputStream {
     int fd;
@@ -32,8 +32,8 @@ struct OutputStream {
     struct Opened own;
     bool zip;
     z_stream zlib;
-    uint64_t written; // bytes written to the file so far.
-    size_t used;      // bytes in the buffer that are not written yet.
+    uint64_t written; // Bytes written to the file so far.
+    size_t used;      // Bytes in the buffer that are not written yet.
     uint8_t buffer[BUFFER];
 };
 
@@ -173,7 +173,7 @@ static void give_memory(void *context, void *memory)
 }
 
 // Opens a stream that writes to a file. `opened` is the struct of the owner of
-// a borrowed file; otherwise NULL.
+// a borrowed file, or NULL.
 static struct OutputStream *open_stream(int fd, const struct Opened *opened,
                                         bool zip)
 {

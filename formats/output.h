@@ -4,7 +4,7 @@
 // (ipc/base/in_place.h). When the file is complete, it gets its name. The file
 // is gzipped if its name ends in ".gz". An output can also be a borrowed file,
 // whose owner has opened it and later renames or removes it. An output can also
-// be a character device such as /dev/null. Only one thread uses an output; the
+// be a character device such as /dev/null. Only one thread uses an output. The
 // thread may block.
 #ifndef OCULAR_FORMATS_OUTPUT_H
 #define OCULAR_FORMATS_OUTPUT_H
@@ -26,9 +26,10 @@ struct Output {
 };
 
 // Opens the file at `path` as an output. Returns 0 or -errno. If `path` exists,
-// it must be a regular file or a character device; otherwise the result is
-// -EISDIR or -EINVAL. If `path` is a symlink, the output is the link's target.
-// A chdir() of the program after Output_open has no effect on the output.
+// it must be a regular file or a character device. For any other file the
+// result is -EISDIR or -EINVAL. If `path` is a symlink, the output is the
+// link's target. A chdir() of the program after Output_open has no effect on
+// the output.
 int Output_open(struct Output *output, const char *path);
 // Makes an output that writes to the descriptor `fd` from its present offset,
 // as long as `fd` is still the file in `opened`. The data is gzipped if `name`
@@ -40,7 +41,7 @@ int Output_write(struct Output *output, const void *data, size_t size);
 // Returns the number of bytes that were written to the file. Bytes that are
 // still in the buffer are not counted.
 uint64_t Output_bytes(const struct Output *output);
-// Gives the file its name; a borrowed file keeps its name. Sets *bytes to the
+// Gives the file its name. A borrowed file keeps its name. Sets *bytes to the
 // size of the file in bytes. Returns -EEXIST if a file of this name exists and
 // `overwrite` is false. Output_commit always releases the output.
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);

@@ -39,7 +39,7 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
 {
     static const struct {
         const char *name, *unit;
-        double scale; // factor by which the event's value is multiplied.
+        double scale; // Factor by which the event's value is multiplied.
     } all[] = {
         [ASIDE_CPU] = {"CPU", "% of a core", 1e-4},
         [ASIDE_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},

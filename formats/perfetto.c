@@ -24,7 +24,7 @@
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
-    size_t depth; // number of open calls of this thread.
+    size_t depth; // Number of open calls of this thread.
     // Number of events that were left out since the last written gap.
     uint64_t left_out;
 };
@@ -113,7 +113,7 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
         return walk->format->gap(walk->writer, ticks, "lost", event->what);
     if (!Instant_of(Event_kind(event))->lasts)
         inside = Event_id(event);
-    else if (!inside) // no call of a traced function is open.
+    else if (!inside) // No call of a traced function is open.
         return 0;
     return walk->format->instant(walk->writer, ticks, event, inside);
 }
@@ -187,7 +187,7 @@ static int write_threads(struct Walk *walk)
     for (i = 0; !error && i < view->thread_count; i++)
         if (view->threads[i].number != TIMELINE_OWN)
             error = write_thread(walk, &view->threads[i], &guard, &written[i]);
-    if (!error) // the remaining chunks are of Ocular's own threads.
+    if (!error) // The remaining chunks are of Ocular's own threads.
         error = OwnEvents_write(writer, walk->format, written);
     TidGuard_release(&guard);
     Heap_free(written);

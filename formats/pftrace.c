@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTES_BYTES 40u // largest number of bytes of an event's annotations.
+#define NOTES_BYTES 40u // Largest number of bytes of an event's annotations.
 #define PACKET_BYTES (64u + EVENT_BYTES + NOTES_BYTES)
 
 // --- Events: a few bytes in the buffer ---------------------------------------

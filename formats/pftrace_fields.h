@@ -32,7 +32,7 @@ enum {
     TRACK_PARENT = 5,
     TRACK_COUNTER = 8
 };
-enum { DESCRIPTOR_PID = 1 }; // for processes and threads.
+enum { DESCRIPTOR_PID = 1 }; // For processes and threads.
 enum { PROCESS_NAME = 6 };
 enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
 enum {
@@ -82,15 +82,16 @@ enum {
 };
 enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 
-// Numbers of Perfetto's clocks. Each sequence of packets has 64 clocks of its
-// own, from number 64 on.
+// Numbers of Perfetto's clocks. Each sequence of packets has 64 clocks, whose
+// numbers begin at 64.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
 // Every sequence of packets has these names of categories, with numbers that we
 // define. The words of Trace_end_word have numbers from NAME_END on, and the
 // words of Trace_begin_word from NAME_BEGIN on.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
-// First number of the texts of instants; the kind of the event is added.
+// First number of the texts of instants, to which the kind of the event is
+// added.
 enum { TEXT_INSTANT = 1 };
 enum {
     NAME_CYCLES = 1,

@@ -16,13 +16,13 @@ struct Pftrace {
     struct TraceWriter base;
     // The packet with text that is being made.
     struct Bytes packet;
-    uint64_t ns; // time of the newest event of the present track in ns.
+    uint64_t ns; // Time of the newest event of the present track in ns.
     // Number of names in the present sequence.
     uint64_t names;
-    uint64_t places; // number of source locations in the present sequence.
-    uint64_t thread; // number of the present thread's track.
-    uint64_t frames; // number of frames of samples in the present sequence.
-    uint64_t stacks; // number of stacks of samples in the present sequence.
+    uint64_t places; // Number of source locations in the present sequence.
+    uint64_t thread; // Number of the present thread's track.
+    uint64_t frames; // Number of frames of samples in the present sequence.
+    uint64_t stacks; // Number of stacks of samples in the present sequence.
     uint32_t sequence;
     uint32_t tracks;
     size_t sequence_size;

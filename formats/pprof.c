@@ -5,7 +5,7 @@
 #include "formats/pprof.h"
 #include "formats/protobuf.h"
 
-enum { // numbers of fields, named as in profile.proto.
+enum { // Numbers of fields, named as in profile.proto.
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
     PROFILE_LOCATION = 4,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS 3 // number of the extra functions, which are not in the table.
+#define OTHERS 3 // Number of the extra functions, which are not in the table.
 // A smaller fraction of a function's time is taken for a rounding error.
 #define LEAST 0.01
 
@@ -136,7 +136,7 @@ void Profile_merge(struct Profile *profile)
     struct ProfileFunction **sorted = Heap_zeroed(count, sizeof(*sorted));
     uint32_t *firsts = Heap_zeroed(count, sizeof *firsts);
 
-    if (sorted && firsts) { // if memory is out, the functions are not merged.
+    if (sorted && firsts) { // If memory is out, the functions are not merged.
         for (i = 0; i < count; i++)
             sorted[i] = &profile->functions[i];
         qsort(sorted, count, sizeof(*sorted), by_place);
@@ -153,7 +153,7 @@ void Profile_divide(struct Profile *profile)
     double *sums = Heap_zeroed(profile->function_count, sizeof *sums);
     size_t count = profile->row_count, i;
 
-    if (!sums) // if memory is out, the time stays with the callers.
+    if (!sums) // If memory is out, the time stays with the callers.
         return;
     for (i = 0; i < count; i++)
         sums[profile->rows[i].function] += (double)profile->rows[i].ns;

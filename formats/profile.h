@@ -10,10 +10,10 @@
 #include "ipc/flame_table.h"
 
 struct ProfileFunction {
-    const char *name; // name of the function; never NULL.
-    const char *file; // path of the file, or "" if there is no file.
-    uint64_t line;    // number of the function's first line, or 0 if unknown.
-    double calls;     // number of calls, or NaN if unknown.
+    const char *name; // Name of the function, never NULL.
+    const char *file; // Path of the file, or "" if there is no file.
+    uint64_t line;    // Number of the function's first line, or 0 if unknown.
+    double calls;     // Number of calls, or NaN if unknown.
     // ns of CPU time of all samples of the function, or NaN if unknown.
     double self_ns;
 };
@@ -51,7 +51,7 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table);
 // adds up their calls. Profile_merge must be called after the names and the
 // calls are set.
 void Profile_merge(struct Profile *profile);
-// A full table counts the time of its smallest rows as time of the callers;
+// A full table counts the time of its smallest rows as time of the callers.
 // Profile_divide corrects the callers' time. If the rows of a function have
 // more time than the function's `self_ns`, the rest goes to new rows, which are
 // callees of the function's rows. Profile_divide must be called after

@@ -7,7 +7,7 @@
 
 #include "ipc/base/bytes.h"
 
-#define PROTOBUF_VARINT 10u // largest number of bytes of a varint.
+#define PROTOBUF_VARINT 10u // Largest number of bytes of a varint.
 
 // Protobuf_put_varint and Protobuf_put_field write at `at`, where there must be
 // enough room, and return the address behind the last written byte.
@@ -33,7 +33,7 @@ void Protobuf_add(struct Bytes *out, unsigned field, uint64_t value);
 // Appends a field that always takes eight bytes.
 void Protobuf_add_fixed(struct Bytes *out, unsigned field, uint64_t value);
 void Protobuf_add_real(struct Bytes *out, unsigned field, double value);
-// Appends a text; invalid UTF-8 is replaced, because protobuf requires valid
+// Appends a text. Invalid UTF-8 is replaced, because protobuf requires valid
 // UTF-8. If the text is NULL, appends "".
 void Protobuf_add_text(struct Bytes *out, unsigned field, const char *text);
 // Begins a message inside the present message and returns the offset of the

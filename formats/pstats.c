@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a file for Python's pstats: a marshalled dictionary like the one of
-// cProfile.
+// Writes a file for Python's pstats, which is a marshalled dictionary like the
+// one of cProfile.
 //   {(file, line, name): (calls, calls, own s, s with callees,
 //                         {caller's key: the same four})}
 // The seconds in the file are sampled CPU time, and the calls are counted or
@@ -199,8 +199,8 @@ static void put_function(const struct Profile *profile, uint32_t number,
 }
 
 struct Sums {
-    double *totals;     // total time of each row in ns.
-    struct Cost *costs; // costs of one function, one entry for each caller.
+    double *totals;     // Total time of each row in ns.
+    struct Cost *costs; // Costs of one function, one entry for each caller.
     uint32_t *order, *ends;
 };
 

@@ -276,7 +276,7 @@ static int read_block(struct RecordingReader *reader,
     uint64_t damaged = reader->damaged;
     int error = 0;
 
-    if (block->magic != RECORDING_BLOCK) // the program has dropped the block.
+    if (block->magic != RECORDING_BLOCK) // The program has dropped the block.
         return 0;
     if (!read_data(reader, block, end))
         error = reader->data.error ? -ENOMEM : -EINVAL;
@@ -461,7 +461,7 @@ static void show_thread(struct RecordingReader *reader,
         shown++;
     }
     if (listed && last->chunk.sequence < listed->sequence)
-        update(&thread, listed); // the list of threads is newer than the block.
+        update(&thread, listed); // The list of threads is newer than the block.
     // The number of forgotten events of the thread can be older than the number
     // in the head.
     reader->damaged += count_missing(
@@ -558,7 +558,7 @@ static void list_dark(struct RecordingReader *reader)
     }
     trace->dark = (struct RecordingDark *)reader->dark_now.data;
     trace->dark_count = reader->dark_now.size / sizeof *trace->dark;
-    reader->dark_now.data = NULL; // from here on the trace owns the list.
+    reader->dark_now.data = NULL; // From here on the trace owns the list.
     Darkness_update(&reader->dark, reader->view.last_ticks, trace->dark,
                     &trace->dark_count);
 }

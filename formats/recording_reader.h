@@ -31,13 +31,13 @@ struct ReadChunk {
 // file that has been read, from 0 to 1. If `go_on` returns false, the reader
 // stops and returns -ECANCELED.
 struct RecordingWatch {
-    bool (*go_on)(void *context, double done); // can be NULL.
+    bool (*go_on)(void *context, double done); // Can be NULL.
     void *context;
 };
 
 struct RecordingReader {
     struct RecordingHead head;
-    // Input for a writer; the reader has set `name`.
+    // Input for a writer, in which the reader has set `name`.
     struct PerfettoTrace trace;
     // Number of blocks that are damaged, truncated or missing.
     uint64_t damaged;
@@ -60,8 +60,8 @@ struct RecordingReader {
     const struct RecordingSource *source;
     struct Recording *recording;
     struct TimelineView view;
-    struct Bytes chunks; // array of struct ReadChunk.
-    struct Bytes shown;  // array of pointers to the chunks of `view`.
+    struct Bytes chunks; // Array of struct ReadChunk.
+    struct Bytes shown;  // Array of pointers to the chunks of `view`.
     // Array of struct TimelineThread, the threads of `view`.
     struct Bytes threads;
     // Array of struct RecordingDark, written at the newest cut.
@@ -72,9 +72,9 @@ struct RecordingReader {
     struct Bytes names;
     // Names of functions and of their files, each with a NUL.
     struct Bytes text;
-    struct Bytes data;   // data of the block that is being read.
-    struct Bytes events; // decoded events of the block that is being read.
-    struct Bytes dark;   // array of struct Darkness (darkness.h).
+    struct Bytes data;   // Data of the block that is being read.
+    struct Bytes events; // Decoded events of the block that is being read.
+    struct Bytes dark;   // Array of struct Darkness (darkness.h).
     struct Opcodes *opcodes;
 };
 
@@ -86,8 +86,8 @@ int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          size_t why_size);
 // Reads a recording that this process is writing, up to the newest cut
 // (Timeline_cut). A name can be missing, because it was moved during the
-// reading or because there was no room for it; the reader then asks `source`,
-// which can be NULL and must live as long as the reader.
+// reading or because there was no room for it. For a missing name the reader
+// asks `source`, which can be NULL and must live as long as the reader.
 int RecordingReader_read(struct RecordingReader *reader,
                          struct Recording *recording,
                          const struct RecordingSource *source,

@@ -169,7 +169,7 @@ static int say(struct Replay *replay, const struct Event *event)
     int error = 0;
 
     if (mark.kind == EVENT_SPAN_END && !close_span(replay, mark.number))
-        return 0; // the event of the span's beginning was dropped.
+        return 0; // The event of the span's beginning was dropped.
     if (mark.kind == EVENT_SPAN_BEGIN)
         error = open_span(replay, mark.number);
     return error ? error

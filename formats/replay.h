@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Turns the events of one thread into calls. Even if events were lost, each
-// call has a beginning and an end, calls are nested, and times never go back.
-// Replay_thread has no state, and the writers of a timeline call it.
+// Turns the stored events of one thread into calls. Even if events were lost,
+// each call has a beginning and an end, calls are nested, and times never go
+// back. Replay_thread has no state, and the writers of a timeline call it.
 #ifndef OCULAR_FORMATS_REPLAY_H
 #define OCULAR_FORMATS_REPLAY_H
 
@@ -9,19 +9,20 @@
 #include "tracer/timeline/timeline.h"
 
 enum CallEnd {
-    CALL_LEFT,   // the call returned or yielded.
-    CALL_RAISED, // an exception left the call.
+    CALL_LEFT,   // The call returned or yielded.
+    CALL_RAISED, // An exception left the call.
     // The call ended some time before, without an event.
     CALL_UNWOUND,
-    CALL_LOST,  // the event of the call's end was lost.
-    CALL_OPEN,  // the call is still open at the end.
-    CALL_PARKED // another greenlet runs from now on; the call goes on later.
+    CALL_LOST, // The event of the call's end was lost.
+    CALL_OPEN, // The call is still open at the end.
+    // Another greenlet runs from now on, and the call goes on later.
+    CALL_PARKED
 };
 
 enum CallBegin {
     CALL_ENTERED,
-    CALL_EARLIER, // the call began before the beginning of the timeline.
-    CALL_RESUMED  // the call goes on after it was parked.
+    CALL_EARLIER, // The call began before the beginning of the timeline.
+    CALL_RESUMED  // The call goes on after it was parked.
 };
 
 // The callbacks of a replay. Each callback returns 0, or -errno to stop the
@@ -37,7 +38,7 @@ struct ReplayTarget {
     // Event_step.
     int (*step)(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
                 bool begins);
-    // `task` is called when the innermost open call is a step of a task; the
+    // `task` is called when the innermost open call is a step of a task. The
     // mark `task` has the kind EVENT_TASK. All later events in the innermost
     // open call belong to the step of the task. If the argument `task` is NULL,
     // the step ends, and the call ends next.

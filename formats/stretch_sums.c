@@ -103,8 +103,8 @@ static struct Sum *add_ns(struct SumTable *table, uint64_t key, double ns)
 }
 
 // If a function is several times on the stack, only its outermost frame is
-// counted. The sampler of a live process counts a function on a stack in the
-// same way.
+// counted. The sampler of a live process also counts a function on a stack only
+// once.
 static void add_path(struct StretchSums *sums,
                      const struct TimelineSample *sample)
 {
@@ -212,8 +212,8 @@ static void add_to_curve(struct StretchSums *sums,
 }
 
 // Handles an event in the track of Ocular's own threads. The caller also passes
-// the events before the stretch, because each stack is recorded by its
-// difference from the stack before.
+// the events before the chosen stretch of the run, because each stack is
+// recorded by its difference from the stack before.
 static void add_own(struct StretchSums *sums, struct SampleReader *reader,
                     const struct Event *event)
 {

@@ -11,7 +11,7 @@
 #include "formats/sum_table.h"
 #include "tracer/sample/flame.h"
 
-#define STRETCH_CURVE 48 // number of elements of `curve`.
+#define STRETCH_CURVE 48 // Number of elements of `curve`.
 // Largest number of changes that are kept, the newest ones.
 #define STRETCH_CHANGES 256u
 
@@ -24,29 +24,30 @@ struct StretchChange {
 };
 
 struct StretchSums {
-    const struct RecordingReader *reader; // the caller still owns the reader.
+    const struct RecordingReader *reader; // The caller still owns the reader.
     // Fields whose names end in _s are seconds since tracing began.
-    double all_from_s, all_to_s; // beginning and end of the whole recording.
-    // All events after this time are in the recording.
+    double all_from_s, all_to_s; // Beginning and end of the whole recording.
+    // Time after which no event is missing in the recording.
     double counted_s;
-    double from_s, to_s; // beginning and end of the stretch.
-    // Beginning and end of the stretch in ticks; `to` itself does not belong to
-    // the stretch.
+    double from_s, to_s; // Beginning and end of the chosen stretch of the run.
+    // Beginning and end of the chosen stretch of the run in ticks. The stretch
+    // does not include `to`.
     uint64_t from, to;
-    // Key: id of the function. `ns` is CPU time with the function as the
-    // innermost one, and `total_ns` is CPU time with the function anywhere on
-    // the stack. `what` is the ticks at the newest call of the function.
+    // The key is the id of the function. `ns` is CPU time with the function as
+    // the innermost one, and `total_ns` is CPU time with the function anywhere
+    // on the stack. `what` is the ticks at the newest call of the function.
     struct SumTable functions;
-    // Key: id of the callee, and id of the caller (0 if unknown).
+    // The key is the id of the callee and the id of the caller (0 if unknown).
     struct SumTable callers;
-    // Key: thread id, and id of the function (0 if unknown).
+    // The key is the thread id and the id of the function (0 if unknown).
     struct SumTable threads;
-    // Key: id of the function, and code unit of the instruction. `what` is the
-    // Event_step of the newest sample at the instruction. `calls` is the number
-    // of samples that found a C function running which the instruction had
-    // called.
+    // The key is the id of the function and the code unit of the instruction.
+    // `what` is the Event_step of the newest sample at the instruction. `calls`
+    // is the number of samples that found a C function running which the
+    // instruction had called.
     struct SumTable instructions;
-    // Key: 1 + the opcode before the change, and the opcode after the change.
+    // The key is 1 plus the opcode before the change, and the opcode after the
+    // change.
     struct SumTable pairs;
     struct ArmedSpans spans;
     struct Flame flame;
@@ -62,7 +63,7 @@ struct StretchSums {
     double cpu_ns; // ns of CPU time of all samples.
     // ns of CPU time of the samples whose innermost function is unknown.
     double else_ns;
-    uint32_t stamp; // number of the newest sample.
+    uint32_t stamp; // Number of the newest sample.
     // `overhead` is the sum of `overheads` values of the overhead counter, each
     // of which is a fraction of the program's CPU time. `armed` is the newest
     // number of armed hooks, or NaN if unknown.
@@ -73,11 +74,12 @@ struct StretchSums {
 void StretchSums_init(struct StretchSums *sums,
                       const struct RecordingReader *reader);
 void StretchSums_release(struct StretchSums *sums);
-// Reads that part of the stretch which the recording covers. Returns 0 or
-// -errno. Returns -ECANCELED if `watch` has stopped the reading.
+// Reads that part of the chosen stretch of the run which the recording covers.
+// Returns 0 or -errno. Returns -ECANCELED if `watch` has stopped the reading.
 int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch);
-// Returns the length of the stretch in seconds, at least 1e-9.
+// Returns the length of the chosen stretch of the run in seconds, at least
+// 1e-9.
 double StretchSums_length(const struct StretchSums *sums);
 // StretchSums_s and StretchSums_ticks convert between ticks and seconds since
 // tracing began.

@@ -13,7 +13,7 @@
 #define SUM_TABLE_MOST ((size_t)1 << 18)
 
 struct Sum {
-    uint64_t key; // the result of Sum_key, or 0 if this slot is free.
+    uint64_t key; // The result of Sum_key, or 0 if this slot is free.
     uint64_t calls;
     uint64_t samples;
     double ns, c_ns, total_ns; // ns of CPU time.
@@ -24,10 +24,10 @@ struct Sum {
     uint32_t resumed;
 };
 
-struct SumTable { // all bytes 0 is an empty table.
+struct SumTable { // All bytes 0 is an empty table.
     struct Sum *sums;
     size_t count;
-    size_t room; // number of slots, a power of two, or 0 before the first sum.
+    size_t room; // Number of slots, a power of two, or 0 before the first sum.
 };
 
 // Returns the key for a pair of numbers. `first` must not be 0.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A Summary shows a recording to a viewer. The viewer opens a recording once,
-// and then reads any stretch of the run from it. For each stretch, the Summary
-// makes the snapshot, stacks and listings that a live program would have sent.
-// A number that the recording does not contain is null. Only one thread at a
-// time may use a Summary. The viewer includes only this header and
+// and then reads any stretch of the run from it. For each stretch of the run,
+// the Summary makes the snapshot, stacks and listings that a live program would
+// have sent. A number that the recording does not contain is null. Only one
+// thread at a time may use a Summary. The viewer includes only this header and
 // formats/live_export.h from the folder formats/.
 #ifndef OCULAR_FORMATS_SUMMARY_H
 #define OCULAR_FORMATS_SUMMARY_H
@@ -48,18 +48,18 @@ struct SummaryStretch Summary_shown(const struct Summary *summary);
 // number of used cores for each part.
 #define SUMMARY_CURVE 48
 const float *Summary_curve(const struct Summary *summary);
-// Reads the events of that part of the stretch which the recording covers.
+// Reads the events of that part of `stretch` which the recording covers.
 // Returns 0 or -errno.
 int Summary_read(struct Summary *summary, struct SummaryStretch stretch,
                  struct SummaryWatch watch);
-// Summary_snapshot returns the snapshot of the stretch that was read last, and
-// Summary_stacks returns the stacks of this stretch. The caller frees the
+// Summary_snapshot returns the snapshot of the stretch of the run that was read
+// last, and Summary_stacks returns the stacks in it. The caller frees the
 // returned snapshot or stacks. The result is NULL if memory is out.
 struct Snapshot *Summary_snapshot(const struct Summary *summary);
 struct FlameTable *Summary_stacks(struct Summary *summary);
-// Returns the listing of a function for the stretch that was read last. The
-// caller frees the listing. Returns NULL if no sample in the stretch found the
-// function's code, or if memory is out.
+// Returns the listing of a function for the stretch of the run that was read
+// last. The caller frees the listing. Returns NULL if no sample in the stretch
+// of the run found the function's code, or if memory is out.
 struct Listing *Summary_listing(const struct Summary *summary, uint64_t id);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See summary_snapshot.h. If the stretch is the whole run, and the recording
-// contains the final snapshot of the program, most numbers of functions are
-// copied from the final snapshot. Shares are always computed from the samples
-// in the stretch.
+// See summary_snapshot.h. If the snapshot is for the whole run, and the
+// recording contains the final snapshot of the program, most numbers of
+// functions are copied from the final snapshot. Shares are always computed from
+// the samples in the chosen stretch of the run.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "formats/run_facts.h"
@@ -19,9 +19,9 @@
 // Largest number of a function's callers, and of a thread's functions, that a
 // live process sends.
 #define PARTS_MOST 12u
-// If a function was dark for at least the fraction MOSTLY of the stretch,
-// nearly all its sampled calls ran without hooks. In this case the samples show
-// the CPU time of a call.
+// If a function was dark for at least the fraction MOSTLY of the chosen stretch
+// of the run, nearly all its sampled calls ran without hooks. In this case the
+// samples show the CPU time of a call.
 #define MOSTLY 0.9
 // UNKNOWN_CALLS is the largest relative standard error with which a number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
@@ -31,12 +31,13 @@
 
 struct Maker {
     const struct StretchSums *sums;
-    // The final snapshot of the program, or NULL if the stretch is not the
-    // whole run, or if the recording has no final snapshot.
+    // The final snapshot of the program, or NULL if the chosen stretch is not
+    // the whole run, or if the recording has no final snapshot.
     const struct Snapshot *final;
     struct Snapshot *out;
-    double length_ns; // length of the stretch in ns.
-    bool counted;     // true if no event of the stretch is missing.
+    double length_ns; // Length of the chosen stretch of the run in ns.
+    // True if no event of the chosen stretch of the run is missing.
+    bool counted;
 };
 
 static bool is_all(const struct StretchSums *sums)
@@ -140,7 +141,8 @@ static void estimate_calls(const struct Maker *maker, struct Function *f,
     f->avg_estimated = 1;
 }
 
-// Sets the numbers of calls of `f` from the events in the stretch.
+// Sets the numbers of calls of `f` from the events in the chosen stretch of the
+// run.
 static void count_calls(const struct Maker *maker, struct Function *f,
                         const struct Sum *sum, const struct ArmedTime *armed)
 {
@@ -166,12 +168,12 @@ static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
     if (armed->is_dark)
         return sum->calls ? STATE_PARTIAL : STATE_DARK;
     // A function without events was perhaps never armed, or a call of it has
-    // run since before the stretch.
+    // run since before the chosen stretch of the run.
     return sum->calls || sum->resumed ? STATE_ARMED : NULL_U64;
 }
 
-// Fills in the row of a function from the events and the samples in the
-// stretch.
+// Fills in the row of a function from the events and the samples in the chosen
+// stretch of the run.
 static void fill_function(struct Maker *maker, struct Function *f,
                           const struct Sum *sum)
 {
@@ -264,8 +266,8 @@ static int by_share(const void *a, const void *b)
 }
 
 // First lists the functions in the final snapshot, if there is one. Then lists
-// all functions that have events or samples in the stretch and are not listed
-// yet.
+// all functions that have events or samples in the chosen stretch of the run
+// and are not listed yet.
 static void fill_functions(struct Maker *maker)
 {
     const struct SumTable *sums = &maker->sums->functions;

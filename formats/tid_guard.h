@@ -11,13 +11,13 @@
 #include <sys/types.h>
 
 struct TidTime {
-    pid_t tid; // thread id, or 0 if the entry is free.
+    pid_t tid; // Thread id, or 0 if the entry is free.
     uint64_t ticks;
 };
 
 struct TidGuard {
     struct TidTime *places;
-    // Number of entries - 1; the number of entries is a power of 2.
+    // Number of entries minus 1. The number of entries is a power of 2.
     size_t mask;
 };
 
@@ -25,7 +25,7 @@ struct TidGuard {
 int TidGuard_init(struct TidGuard *guard, size_t count);
 void TidGuard_release(struct TidGuard *guard);
 // Returns a pointer to the time, in ticks, up to which events of the thread id
-// have been written; the time is 0 for a new thread id.
+// have been written. The time is 0 for a new thread id.
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid);
 
 #endif

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <time.h>
 
-#define SCALE_BITS 62 // ticks of 60 bits times the scale fit into 128 bits.
+#define SCALE_BITS 62 // Ticks of 60 bits times the scale fit into 128 bits.
 
 const char *Trace_begin_word(enum CallBegin how)
 {
     static const char *const words[] = {
-        [CALL_EARLIER] = "earlier", // the call began before the trace.
+        [CALL_EARLIER] = "earlier", // The call began before the trace.
         [CALL_RESUMED] = "resumed",
     };
 
@@ -43,7 +43,7 @@ void TraceWriter_init(struct TraceWriter *writer,
     double hz = trace->hz >= 1 ? trace->hz : 1e9;
     time_t start = (time_t)(trace->start_unix_ns / 1000000000u);
     struct tm utc;
-    int exponent; // the ns of one tick are less than 2^exponent.
+    int exponent; // The ns of one tick are less than 2^exponent.
 
     frexp(1e9 / hz, &exponent);
     if (exponent < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Contains the functions that all writers of a timeline share. The shared
 // functions are for the file and its buffer, and for times, names and progress.
-// A format (json_trace.c, pftrace.c) turns calls and marks into bytes.
+// A format (json_trace.c, pftrace.c) encodes calls and marks as bytes.
 // perfetto.c goes through the timeline and calls the functions of the format.
 // Only one thread uses a struct TraceWriter.
 #ifndef OCULAR_FORMATS_TRACE_WRITER_H
@@ -18,7 +18,7 @@
 #define TRACE_BUFFER (128u << 10)
 // Largest number of bytes of a function's name, with its NUL.
 #define TRACE_NAME 512
-#define TRACE_TEXT 4096 // largest number of bytes of any other text.
+#define TRACE_TEXT 4096 // Largest number of bytes of any other text.
 // Largest number of bytes of the label of a frame.
 #define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32)
 #define TRACE_STEP 96
@@ -26,29 +26,29 @@
 #define TRACE_LOOK_EVERY 256
 // Shortest time in ns between two reports of progress.
 #define TRACE_LOOK_NS 50000000u
-#define TRACE_FACTS 17 // largest number of facts about a run.
+#define TRACE_FACTS 17 // Largest number of facts about a run.
 // Largest number of bytes of a filter's rules, with the NUL.
 #define TRACE_RULES 4096
 
 struct TraceWriter {
-    const struct PerfettoTrace *trace; // the trace that is being written.
-    const struct PerfettoTrace *first; // the first trace of the file.
+    const struct PerfettoTrace *trace; // The trace that is being written.
+    const struct PerfettoTrace *first; // The first trace of the file.
     struct Output output;
     // Bytes that are made once for each function or loop.
     struct Encoded encoded;
-    uint64_t events;    // number of events written so far.
-    uint64_t total;     // approximate number of all events in the file.
+    uint64_t events;    // Number of events written so far.
+    uint64_t total;     // Approximate number of all events in the file.
     uint64_t looked_ns; // ns of the clock at the last report of progress.
     uint64_t scale;     // ns of one tick, shifted left by `shift`.
     unsigned shift;
     // ns from the beginning of the file to the start of this trace, or 0 unless
     // the format sets it.
     uint64_t later_ns;
-    uint64_t last; // ticks at the newest event of the present thread.
-    size_t chunk;  // index of the view's next chunk to write.
+    uint64_t last; // Ticks at the newest event of the present thread.
+    size_t chunk;  // Index of the view's next chunk to write.
     int error;     // -errno of a write that failed, or 0.
-    char date[40]; // date and time of the start of tracing, as text.
-    size_t used;   // number of bytes in the buffer.
+    char date[40]; // Date and time of the start of tracing, as text.
+    size_t used;   // Number of bytes in the buffer.
     uint8_t buffer[TRACE_BUFFER];
 };
 
@@ -62,9 +62,9 @@ struct TraceCounter {
 };
 
 struct TraceChange {
-    char name[2 * 64 + 8]; // text "A -> B" with two opcodes.
-    uint32_t id;           // id of the function.
-    uint32_t line;         // number of the source line, or 0 if there is none.
+    char name[2 * 64 + 8]; // Text "A -> B" with two opcodes.
+    uint32_t id;           // Id of the function.
+    uint32_t line;         // Number of the source line, or 0 if there is none.
 };
 
 // A time in which a function was dark.
@@ -101,7 +101,7 @@ struct TraceFormat {
     // Writes an instant of a kind in instant.h, for the function `id`.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
-    // Writes that `count` events are missing; `what` gives the reason in one
+    // Writes that `count` events are missing. `what` gives the reason in one
     // word.
     int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
                uint64_t count);
@@ -119,8 +119,8 @@ struct TraceFormat {
     int (*dark)(struct TraceWriter *writer, const struct TraceDark *dark);
     int (*sample)(struct TraceWriter *writer, uint64_t ns,
                   const struct TimelineSample *sample);
-    int (*tail)(struct TraceWriter *writer);     // can be NULL.
-    void (*release)(struct TraceWriter *writer); // can be NULL.
+    int (*tail)(struct TraceWriter *writer);     // Can be NULL.
+    void (*release)(struct TraceWriter *writer); // Can be NULL.
 };
 
 // A fact about the whole run, which is written into the file.
@@ -128,8 +128,8 @@ struct TraceFact {
     const char *key;
     enum { FACT_TEXT, FACT_NUMBER, FACT_REAL, FACT_NS } kind;
     const char *text;
-    uint64_t number; // value of a FACT_NUMBER, or ns of a FACT_NS.
-    double real;     // value of a FACT_REAL, or microseconds of a FACT_NS.
+    uint64_t number; // Value of a FACT_NUMBER, or ns of a FACT_NS.
+    double real;     // Value of a FACT_REAL, or microseconds of a FACT_NS.
 };
 
 struct TraceFacts {
@@ -168,7 +168,7 @@ void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
 // Writes the bytes in the buffer to the file. Returns 0 or -errno.
 int TraceWriter_flush(struct TraceWriter *writer);
-// Appends `size` bytes of data to the file; `size` can be larger than the
+// Appends `size` bytes of data to the file. `size` can be larger than the
 // buffer. Returns 0 or -errno.
 int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
 // Reports progress if TRACE_LOOK_NS have passed since the last report. Returns
