@@ -149,6 +149,23 @@ static const struct Field STALL_FIELDS[] = {
 static const struct Record STALL_RECORD =
     RECORD(StallRow, "stall", STALL_FIELDS);
 
+static const struct Field TASK_GROUP_FIELDS[] = {
+    TEXT(TaskGroup, coroutine),
+    TEXT(TaskGroup, file),
+    U64(TaskGroup, line),
+    U64(TaskGroup, count),
+    F64(TaskGroup, growth_per_min),
+    F64(TaskGroup, oldest_s),
+    U64(TaskGroup, id),
+    TEXT(TaskGroup, waits_in),
+    TEXT(TaskGroup, wait_file),
+    U64(TaskGroup, wait_line),
+    U64(TaskGroup, wait_count),
+    F64(TaskGroup, growing_s),
+};
+static const struct Record TASK_GROUP_RECORD =
+    RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);
+
 static const struct Field RULE_FIELDS[] = {TEXT(FilterRule, text)};
 const struct Record FILTER_RULE_RECORD =
     RECORD(FilterRule, "rule", RULE_FIELDS);
@@ -215,6 +232,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     LIST(Snapshot, stalls, stall_count, STALL_RECORD),
     U64(Snapshot, stalls_total),
     F64(Snapshot, stall_limit_s),
+    GROUP_U64(Snapshot, tasks, total),
+    GROUP_LIST(Snapshot, tasks, groups, tasks_group_count, TASK_GROUP_RECORD),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

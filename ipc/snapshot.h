@@ -193,6 +193,25 @@ struct StallRow {
     uint64_t id; // of the function
 };
 
+// The asyncio tasks of one coroutine.
+struct TaskGroup {
+    const char *coroutine; // qualified name
+    const char *file;
+    uint64_t line;
+    uint64_t count; // number of tasks
+    // Tasks a minute by which the group grows, over the newest minute at most.
+    double growth_per_min;
+    double oldest_s; // the oldest task has existed for this time, at least
+    uint64_t id;     // of the function; null: not traced
+    // The line at which most of the tasks wait: that of their innermost await.
+    const char *waits_in; // qualified name of the function
+    const char *wait_file;
+    uint64_t wait_line;
+    uint64_t wait_count; // number of tasks that wait there
+    // Seconds for which the group has not shrunk, if it has grown in this time.
+    double growing_s;
+};
+
 // A rule of the filter that decides which code is traced.
 struct FilterRule {
     const char *text;
@@ -289,6 +308,10 @@ struct Snapshot {
     size_t stall_count;
     uint64_t stalls_total; // stalls since tracing started; null: unknown
     double stall_limit_s;  // a step that takes as long is a stall
+    // Null: asyncio's tasks have not been read, or not all of them.
+    uint64_t tasks_total;
+    const struct TaskGroup *tasks_groups; // the largest group comes first
+    size_t tasks_group_count;
     // Not in the table of the schema. A traced process has the functions in
     // `shared` instead of `functions`, in rows that several snapshots share
     // (row_set.h).

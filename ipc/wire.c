@@ -69,6 +69,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_FLAME:
     case MESSAGE_NOW:
     case MESSAGE_FOLLOW:
+    case MESSAGE_TASKS:
         return 0;
     }
     return 0;

@@ -43,9 +43,11 @@ enum MessageType {
     // Asks for a timeline in a file. The message has the name of the file, and
     // comes with the file's descriptor. Only older processes write the file.
     MESSAGE_EXPORT = 23,
-    MESSAGE_NOW = 24,    // asks for a snapshot at once
-    MESSAGE_FOLLOW = 25, // asks for a SNAPSHOT, and then for CHANGES
-    MESSAGE_HANDOUT = 26 // asks for the recording (enum HandoutKind)
+    MESSAGE_NOW = 24,     // asks for a snapshot at once
+    MESSAGE_FOLLOW = 25,  // asks for a SNAPSHOT, and then for CHANGES
+    MESSAGE_HANDOUT = 26, // asks for the recording (enum HandoutKind)
+    // Asks for asyncio's tasks in the snapshots of the next seconds.
+    MESSAGE_TASKS = 27
 };
 
 // A HANDOUT asks for one of these recordings.

@@ -10,10 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-// Returns the beginning of `text`, at most CODE_TEXT_SIZE characters, as UTF-8
-// with lone surrogates escaped. The text lives until the caller releases
-// *keeper.
-static const char *text_of(PyObject *text, PyObject **keeper)
+const char *Adopt_text(PyObject *text, PyObject **keeper)
 {
     PyObject *part = PyUnicode_Substring(text, 0, CODE_TEXT_SIZE);
     const char *result = part ? PyUnicode_AsUTF8(part) : NULL;
@@ -232,8 +229,8 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     bool garbage = (PyObject *)code == state->garbage.code;
     bool accepted, stays;
 
-    file = text_of(code->co_filename, &keep_file);
-    name = text_of(code->co_qualname, &keep_name);
+    file = Adopt_text(code->co_filename, &keep_file);
+    name = Adopt_text(code->co_qualname, &keep_name);
     stays = garbage || begins_threads(file, name);
     if (garbage ||
         (!is_ours(state, file) && Filter_accepts(&state->filter, file, name)))

@@ -22,6 +22,10 @@ static inline struct Code *Adopt_find(const struct State *state,
     return extra;
 }
 
+// Returns the beginning of `text`, at most CODE_TEXT_SIZE characters, as UTF-8
+// with lone surrogates escaped. The text lives until the caller releases
+// *keeper.
+const char *Adopt_text(PyObject *text, PyObject **keeper);
 // Classifies a code object that has no extra yet. Sets the local events of an
 // accepted code object, or leaves the code object unarmed if the session arms
 // no new code. Returns true if this call has accepted the code object. Leaves

@@ -51,6 +51,11 @@ enum TaskName {
     TASK_GET_NAME,
     TASK_NAME,
     TASK_WHEN,
+    TASK_MODULE,    // for python/service/task_walk.c, as the next four
+    TASK_SCHEDULED, // the set of all tasks but those of TASK_EAGER
+    TASK_EAGER,     // the set of tasks in their first step
+    TASK_DATA,
+    TASK_DONE,
     TASK_NAMES
 };
 

@@ -13,9 +13,17 @@
 #define NAME_MOST 64u // bytes of a task's name
 
 static const char *const NAMES[TASK_NAMES] = {
-    [TASK_SELF] = "self",      [TASK_CALLBACK] = "_callback",
-    [TASK_OWNER] = "__self__", [TASK_GET_NAME] = "get_name",
-    [TASK_NAME] = "_name",     [TASK_WHEN] = "_when",
+    [TASK_SELF] = "self",
+    [TASK_CALLBACK] = "_callback",
+    [TASK_OWNER] = "__self__",
+    [TASK_GET_NAME] = "get_name",
+    [TASK_NAME] = "_name",
+    [TASK_WHEN] = "_when",
+    [TASK_MODULE] = "asyncio.tasks",
+    [TASK_SCHEDULED] = "_scheduled_tasks",
+    [TASK_EAGER] = "_eager_tasks",
+    [TASK_DATA] = "data",
+    [TASK_DONE] = "done",
 };
 
 int Tasks_init(struct State *state)

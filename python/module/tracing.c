@@ -190,6 +190,8 @@ PyObject *Tracing_snapshot(struct State *state)
     if (!session)
         return NULL;
     Poll_now(&ocular_service.poll, state);
+    if (TaskBoard_ask(&session->tasks))
+        Waker_wake(&session->governor_waker);
     Py_BEGIN_ALLOW_THREADS;
     error = Session_refresh(session);
     Py_END_ALLOW_THREADS;

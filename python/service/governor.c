@@ -13,6 +13,7 @@
 #include "python/service/poll.h"
 #include "python/service/rearm_executor.h"
 #include "python/service/strict.h"
+#include "python/service/task_walk.h"
 #include "python/service/worker_state.h"
 #include "tracer/base/rcu.h"
 #include "tracer/base/tsc_guard.h"
@@ -46,7 +47,9 @@ struct Governor {
     struct Holds holds;
     struct MissedSignals missed;
     struct PreemptionRate preemption;
-    bool held; // true if there was a budget at the newest hold
+    struct TaskWalk walk;
+    double due_s; // CLOCK_MONOTONIC of the next decision
+    bool held;    // true if there was a budget at the newest hold
     // true if other programs often took the CPU before the newest full hold
     bool preempted;
 };
@@ -247,8 +250,8 @@ static bool attend(struct Governor *governor, bool full)
     return more;
 }
 
-// Does the work of one wake-up and returns the seconds until the next one.
-static double wake_up(struct Governor *governor, bool woken)
+// Does the governor's own work and returns the seconds until it is due again.
+static double govern(struct Governor *governor, bool woken)
 {
     double now_s = Now_s(CLOCK_MONOTONIC);
     struct ControlDecision decision = decide(governor, now_s, woken);
@@ -268,6 +271,37 @@ static double wake_up(struct Governor *governor, bool woken)
     now_s = Now_s(CLOCK_MONOTONIC);
     return fmin(Control_pause(&governor->control, now_s, more),
                 RearmExecutor_pause(&governor->executor, now_s));
+}
+
+// Reads a slice of the program's tasks, in a hold of its own.
+static void read_tasks(struct Governor *governor)
+{
+    const struct Worker *worker = &governor->state->engine.session->governor;
+    uint64_t ns = Worker_cpu_ns(worker);
+
+    if (Strict_is_found())
+        return;
+    WorkerState_take(governor->service->governor_thread);
+    TaskWalk_step(&governor->walk, governor->state);
+    WorkerState_leave();
+    ns = Worker_cpu_ns(worker) - ns;
+    TaskWalk_end_slice(&governor->walk, governor->state, (double)ns * 1e-9,
+                       governor->control.overdrawn);
+}
+
+// Does the work of one wake-up and returns the seconds until the next one.
+static double wake_up(struct Governor *governor, bool woken)
+{
+    double now_s = Now_s(CLOCK_MONOTONIC);
+
+    if (woken || now_s >= governor->due_s)
+        governor->due_s = now_s + govern(governor, woken);
+    if (TaskWalk_is_due(&governor->walk, governor->state, now_s))
+        read_tasks(governor);
+    now_s = Now_s(CLOCK_MONOTONIC);
+    return fmax(fmin(governor->due_s - now_s,
+                     TaskWalk_pause(&governor->walk, governor->state, now_s)),
+                0);
 }
 
 static void run(void *context)
@@ -383,6 +417,7 @@ void Governor_stop(struct Service *service)
     pthread_cond_destroy(&governor->wake);
     RearmExecutor_release(&governor->executor);
     OperandWriter_release(&governor->operands);
+    TaskWalk_release(&governor->walk);
     Heap_free(governor);
 }
 
@@ -391,6 +426,7 @@ void Governor_abandon(struct Service *service)
     if (service->governor) {
         RearmExecutor_release(&service->governor->executor);
         OperandWriter_release(&service->governor->operands);
+        TaskWalk_release(&service->governor->walk);
     }
     // CPython itself frees the thread states of other threads after a fork.
     Heap_free(service->governor);

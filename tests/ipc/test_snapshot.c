@@ -81,7 +81,9 @@ TEST(test_names_and_groups_are_the_contract)
         "held_s,waited_s},"
         "loops[thread,lag_s,steps_per_s,tid],"
         "stalls[at_s,seconds,thread,task,function,file,line,stack,tid,id],"
-        "stalls_total,stall_limit_s");
+        "stalls_total,stall_limit_s,"
+        "tasks{total,groups[coroutine,file,line,count,growth_per_min,"
+        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s]}");
 }
 
 static size_t member_size(const struct Field *field)

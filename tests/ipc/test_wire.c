@@ -216,6 +216,7 @@ TEST(test_message_round_trips)
     check_message((struct Message){.type = MESSAGE_CANCEL, .request = 1});
     check_message((struct Message){.type = MESSAGE_FLAME, .request = 1});
     check_message((struct Message){.type = MESSAGE_NOW, .request = 1});
+    check_message((struct Message){.type = MESSAGE_TASKS, .request = 1});
     check_message(
         (struct Message){.type = MESSAGE_HANDOUT, .request = 1, .number = 1});
     check_message((struct Message){

@@ -348,6 +348,28 @@ static void add_threads(struct Snapshot *snapshot,
     snapshot->thread_count = 5;
 }
 
+static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
+{
+    static const struct TaskGroup samples[] = {
+        {"Session.keep_alive", "/srv/app/web/session.py", 41, 5210, 126, 4012,
+         3, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213, 5208,
+         840},
+        {"make_handler.<locals>.wrapper", "/srv/app/web/handlers.py", 19, 38,
+         -12, 1.4, 6, "Queue.get", "/usr/lib/python3.13/asyncio/queues.py", 186,
+         30, NAN},
+        {"idle", "/srv/app/worker.py", 8, 1, 0, 7900, 11, "sleep",
+         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN},
+        {"refresh", NULL, NULL_U64, 1, NAN, NAN, NULL_U64, NULL, NULL, NULL_U64,
+         NULL_U64, NAN},
+    };
+    struct TaskGroup *groups = take(snapshot, sizeof samples);
+    memcpy(groups, samples, sizeof samples);
+    groups[0].count += wish->tick;
+    snapshot->tasks_groups = groups;
+    snapshot->tasks_group_count = sizeof samples / sizeof *samples;
+    snapshot->tasks_total = 5250 + wish->tick;
+}
+
 enum { HOSTILE = 12 };
 // Returns a hostile name. It is a text that is wide, combining, right-to-left,
 // control, escape, invisible, invalid, empty or extremely long.
@@ -385,8 +407,14 @@ static void make_hostile(struct Snapshot *snapshot)
     struct TransitionPair *pairs =
         (void *)(uintptr_t)snapshot->transition_pairs;
     struct Thread *threads = (void *)(uintptr_t)snapshot->threads;
+    struct TaskGroup *groups = (void *)(uintptr_t)snapshot->tasks_groups;
     struct Arena *arena = &snapshot->arena;
     unsigned next = 0;
+    for (size_t i = 0; i < snapshot->tasks_group_count; i++) {
+        groups[i].coroutine = hostile(arena, next++);
+        groups[i].file = hostile(arena, next++);
+        groups[i].waits_in = hostile(arena, next++);
+    }
     for (size_t i = 0; i < snapshot->function_count; i++) {
         functions[i].name = hostile(arena, next++);
         functions[i].file = hostile(arena, next++ / 2);
@@ -454,6 +482,7 @@ struct Snapshot *Sample_new(struct SampleWish wish)
     add_story(snapshot, &wish);
     add_threads(snapshot, &wish);
     add_loops(snapshot);
+    add_tasks(snapshot, &wish);
     if (wish.hostile)
         make_hostile(snapshot);
     return snapshot;

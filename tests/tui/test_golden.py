@@ -29,6 +29,7 @@ AT_BOTH = (
     *("functions", "help", "opcodes", "threads", "flame", "callers", "annotate"),
     "latency",
     "loops",
+    "tasks",
 )
 
 # {name of a screen: the keys that lead to it}. A new view needs entries for its own
@@ -61,6 +62,8 @@ SCREENS = {
     "latency-baseline": "<Frame>lb<Frame><Frame>",
     "latency-menu": "l<F6>j",
     "loops": "<Frame>Lj",
+    "tasks": "<Frame>Tj",
+    "tasks-oldest": "<Frame>T>>",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
     "callers-middle": "jjck<Enter><Frame>j",

@@ -118,6 +118,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     whole &= Threads_fill(snapshot, at.sees ? session->sampler : NULL,
                           &engine->traces);
     whole &= Transitions_fill(&session->transitions, snapshot);
+    whole &= TaskBoard_fill(&session->tasks, snapshot);
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at.now, at.hz);
     if (at.sees)
         whole &= GilRows_fill(snapshot, session->sampler, at.registry);

@@ -155,6 +155,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     RearmQueue_init(&session->rearm);
     Waker_init(&session->governor_waker);
     Listings_init(session);
+    TaskBoard_init(&session->tasks);
     Garbage_reset(&engine->garbage, Now_s(CLOCK_MONOTONIC));
     EventLoops_reset(&engine->loops, config->stall_s, Clock_hz(&engine->clock));
     session->start_ticks = Clock_read(&engine->clock);
@@ -233,6 +234,7 @@ void Session_free(struct Session *session)
     Retired_release(&session->retired);
     RearmQueue_release(&session->rearm);
     ListingWishes_release(&session->wishes);
+    TaskBoard_release(&session->tasks);
     Waker_release(&session->governor_waker);
     Account_release(&session->account);
     Transitions_release(&session->transitions);

@@ -248,6 +248,11 @@ static void request(void *context, uint64_t viewer,
     case MESSAGE_FLAME:
         send_stacks(session, viewer, message);
         return;
+    case MESSAGE_TASKS:
+        if (TaskBoard_ask(&session->tasks))
+            Waker_wake(&session->governor_waker);
+        accept_request(session, viewer, message);
+        return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,
                "this process's Ocular cannot do that");

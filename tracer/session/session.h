@@ -17,6 +17,7 @@
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
 #include "tracer/session/roll.h"
+#include "tracer/session/task_board.h"
 #include "tracer/timeline/export.h"
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/timeline.h"
@@ -162,6 +163,7 @@ struct Session {
     _Atomic bool arm_new;
     struct RearmQueue rearm; // requests for the governor
     struct ListingWishes wishes;
+    struct TaskBoard tasks;
     double process_start_s; // Unix time, or NaN if unknown
     struct Transitions transitions;
 };

@@ -318,15 +318,18 @@ static bool take(struct Feed *feed, struct Message *message,
 
 // --- Taking it in
 
-// Records a message. Requests stacks and code, because a replay must be able to
-// show every view.
+// Records a message. Requests stacks, tasks and code, because a replay must be
+// able to show every view.
 static void record(struct Feed *feed, const struct Message *message)
 {
     struct Message ask = {.type = MESSAGE_FLAME};
+    struct Message tasks = {.type = MESSAGE_TASKS};
     Capture_add(feed->recording, message, feed->heard_at);
     if (message->type == MESSAGE_SNAPSHOT && message->snapshot &&
-        !feed->recording->error)
+        !feed->recording->error) {
         Client_request(feed->link.client, &ask);
+        Client_request(feed->link.client, &tasks);
+    }
     FeedListing_recorded(&feed->listing, feed->recording, message,
                          feed->heard_at);
 }
@@ -460,6 +463,13 @@ int Feed_flame(struct Feed *feed)
 {
     struct Message message = {.type = MESSAGE_FLAME};
     return Pending_has(&feed->pending, MESSAGE_FLAME) ? 0
+                                                      : request(feed, &message);
+}
+
+int Feed_tasks(struct Feed *feed)
+{
+    struct Message message = {.type = MESSAGE_TASKS};
+    return Pending_has(&feed->pending, MESSAGE_TASKS) ? 0
                                                       : request(feed, &message);
 }
 

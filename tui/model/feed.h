@@ -135,6 +135,9 @@ int Feed_budget(struct Feed *feed, double share);
 // after the end of the feed if the process has handed out its recording.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
+// Asks for asyncio's tasks in the next snapshots, unless such a request is
+// pending.
+int Feed_tasks(struct Feed *feed);
 // Requests stacks, unless a request for stacks is pending. Feed_take_stacks
 // returns the answer.
 int Feed_flame(struct Feed *feed);

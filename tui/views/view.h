@@ -27,6 +27,7 @@ enum ViewId {
     VIEW_COMPARE,
     VIEW_LATENCY,
     VIEW_LOOPS,
+    VIEW_TASKS,
     VIEW_COUNT
 };
 

@@ -193,10 +193,12 @@ static void add_keys(struct HelpText *help, unsigned reach)
     }
 }
 
-static const struct {
+struct HelpMark {
     enum Style style;
     const char *mark, *about;
-} MARKS[] = {
+};
+
+static const struct HelpMark MARKS[] = {
     {STYLE_ARMED, "● armed", "every call is counted and timed"},
     {STYLE_PARTIAL, "◐ partial", "some of its hooks are taken out"},
     {STYLE_DARK, "○ dark",
@@ -237,6 +239,24 @@ static const struct {
      "ticks of the time stamp counter: wall clock, not CPU time"},
 };
 
+static const struct HelpMark TASKS[] = {
+    {STYLE_STRONG, "TASKS", "tasks of the coroutine that have not ended"},
+    {STYLE_STRONG, "GROWTH/min",
+     "in the newest minute (red: it only grew for a minute: a leak?)"},
+    {STYLE_STRONG, "OLDEST",
+     "least age of the oldest (red: over 1 s and 10 x P50)"},
+    {STYLE_STRONG, "MOST WAIT IN",
+     "innermost await at which most of them wait"},
+};
+
+static void add_marks(struct HelpText *help, const char *heading,
+                      const struct HelpMark *marks, size_t count)
+{
+    add_heading(help, heading);
+    for (size_t i = 0; i < count; i++)
+        add_text(help, marks[i].style, marks[i].mark, marks[i].about);
+}
+
 static void add_columns(struct HelpText *help, bool latency)
 {
     add_heading(help, latency ? "Columns of latency" : "Columns");
@@ -249,9 +269,8 @@ static void add_legend(struct HelpText *help)
 {
     add_columns(help, false);
     add_columns(help, true);
-    add_heading(help, "Marks");
-    for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++)
-        add_text(help, MARKS[i].style, MARKS[i].mark, MARKS[i].about);
+    add_marks(help, "Columns of tasks", TASKS, sizeof TASKS / sizeof *TASKS);
+    add_marks(help, "Marks", MARKS, sizeof MARKS / sizeof *MARKS);
 }
 
 static int clamp(int top, int count, int lines)

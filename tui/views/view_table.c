@@ -10,6 +10,7 @@
 #include "tui/views/view_loops.h"
 #include "tui/views/view_main.h"
 #include "tui/views/view_opcodes.h"
+#include "tui/views/view_tasks.h"
 #include "tui/views/view_threads.h"
 
 // The help and the bottom line list views in this order.
@@ -19,4 +20,5 @@ const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_OPCODES] = &OPCODES_VIEW,   [VIEW_THREADS] = &THREADS_VIEW,
     [VIEW_FLAME] = &FLAME_VIEW,       [VIEW_COMPARE] = &COMPARE_VIEW,
     [VIEW_LATENCY] = &LATENCY_VIEW,   [VIEW_LOOPS] = &LOOPS_VIEW,
+    [VIEW_TASKS] = &TASKS_VIEW,
 };

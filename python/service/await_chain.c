@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// See await_chain.h. From 3.14 on, CPython does not publish its generators'
+// memory, and has other lists of tasks.
+#include "python/service/await_chain.h"
+#include "python/hooks/callees.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// --- A task ----------------------------------------------------------------
+
+// Returns asyncio's C class Task if `task` is an instance of this class or of a
+// subclass, otherwise NULL.
+static PyTypeObject *c_class(PyObject *task)
+{
+    PyTypeObject *type = Py_TYPE(task);
+
+    for (; type; type = type->tp_base)
+        if (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE &&
+            strcmp(type->tp_name, "_asyncio.Task") == 0)
+            return type;
+    return NULL;
+}
+
+// The objects to which a task refers, in the order of CPython's walk over them.
+struct References {
+    PyObject *all[4]; // the class, the context, the coroutine, the name
+    int count;
+};
+
+static int see(PyObject *object, void *context)
+{
+    struct References *seen = context;
+
+    seen->all[seen->count++] = object;
+    return seen->count == 4;
+}
+
+void AwaitTask_read(struct AwaitTask *read, PyObject *task)
+{
+    struct References seen = {.count = 0};
+    PyTypeObject *type = task ? c_class(task) : NULL;
+
+    *read = (struct AwaitTask){NULL, NULL};
+    // get_name() would make a str and keep it in the program's memory.
+    if (type && type->tp_traverse)
+        type->tp_traverse(task, see, &seen);
+    if (seen.count < 4 || seen.all[0] != (PyObject *)Py_TYPE(task))
+        return;
+    read->coroutine = seen.all[2];
+    read->name = seen.all[3];
+    __builtin_prefetch(read->coroutine);
+    __builtin_prefetch((char *)read->coroutine + 64);
+    __builtin_prefetch((char *)read->coroutine + 128);
+    __builtin_prefetch(read->name);
+}
+
+bool AwaitTask_is_done(PyObject *task, PyObject *done)
+{
+    PyTypeObject *type = c_class(task);
+    PyObject *method = type ? Callees_in_class(type, done) : NULL;
+    PyObject *result = method && Py_IS_TYPE(method, &PyMethodDescr_Type)
+                           ? PyObject_CallOneArg(method, task)
+                           : NULL;
+
+    PyErr_Clear();
+    Py_XDECREF(result); // True and False live for ever
+    return result == Py_True;
+}
+
+void AwaitTask_prefetch(const PyObject *task)
+{
+    __builtin_prefetch(task);
+    __builtin_prefetch((const char *)task + 64);
+    __builtin_prefetch((const char *)task + 128);
+}
+
+uint64_t AwaitTask_number(const struct AwaitTask *read)
+{
+    static const char BEGIN[] = "Task-";
+    const char *text;
+    char *end;
+    long long number = 0;
+    int overflow;
+
+    if (read->name && PyLong_CheckExact(read->name)) {
+        number = PyLong_AsLongLongAndOverflow(read->name, &overflow);
+    } else if (read->name && PyUnicode_CheckExact(read->name) &&
+               PyUnicode_IS_COMPACT_ASCII(read->name)) {
+        text = (const char *)PyUnicode_1BYTE_DATA(read->name);
+        if (strncmp(text, BEGIN, sizeof BEGIN - 1) != 0)
+            return 0;
+        text += sizeof BEGIN - 1;
+        number = *text >= '1' && *text <= '9' ? strtoll(text, &end, 10) : 0;
+        if (number && *end)
+            return 0;
+    }
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+// --- A chain ---------------------------------------------------------------
+
+#if PY_VERSION_HEX < 0x030E0000
+
+// the state of a generator that has not begun (enum _framestate)
+#if PY_VERSION_HEX < 0x030D0000
+#define CREATED (-2)
+#else
+#define CREATED (-3)
+#endif
+
+// Byte offsets in _PyInterpreterFrame, only for reading ahead.
+#define FRAME_STACK_TOP 64
+#define FRAME_LOCALS 72
+
+void AwaitFrame_prefetch(const struct AwaitFrame *frame)
+{
+    const char *memory =
+        frame->object
+            ? (const char *)((const PyGenObject *)frame->object)->gi_iframe
+            : NULL;
+    int top = frame->state == AWAIT_SUSPENDED
+                  ? *(const int *)(memory + FRAME_STACK_TOP)
+                  : 0;
+    const char *inner;
+
+    if (top <= 0)
+        return;
+    inner = ((const char *const *)(memory + FRAME_LOCALS))[top - 1];
+    __builtin_prefetch(inner);
+    __builtin_prefetch(inner + 64);
+    __builtin_prefetch(inner + 128);
+}
+
+// Calls the C function of a getter, and returns what a generator still holds.
+static PyObject *get(PyObject *object, const char *name)
+{
+    const PyGetSetDef *member = Py_TYPE(object)->tp_getset;
+    PyObject *value;
+
+    while (member && member->name && strcmp(member->name, name) != 0)
+        member++;
+    if (!member || !member->name)
+        return NULL;
+    value = member->get(object, member->closure);
+    if (!value)
+        PyErr_Clear();
+    Py_XDECREF(value); // the generator's frame has another reference
+    return value != Py_None ? value : NULL;
+}
+
+static bool is_frame(PyObject *object)
+{
+    return PyCoro_CheckExact(object) || PyGen_CheckExact(object) ||
+           PyAsyncGen_CheckExact(object);
+}
+
+static bool is_wrapper(PyObject *object)
+{
+    static const char *const NAMES[] = {
+        "coroutine_wrapper", "async_generator_asend", "async_generator_athrow",
+        "anext_awaitable"};
+    const PyTypeObject *type = Py_TYPE(object);
+
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        return false;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (strcmp(type->tp_name, NAMES[i]) == 0)
+            return true;
+    return false;
+}
+
+static int see_wrapped(PyObject *object, void *context)
+{
+    PyObject **found = context;
+
+    if (!is_frame(object) && !is_wrapper(object))
+        return 0;
+    *found = object;
+    return 1;
+}
+
+struct AwaitFrame AwaitFrame_of(PyObject *object)
+{
+    struct AwaitFrame frame = {.state = AWAIT_ENDED};
+    const PyGenObject *generator;
+
+    // An anext_awaitable holds an async_generator_asend.
+    for (int i = 0; i < 2 && object && is_wrapper(object); i++) {
+        PyObject *wrapped = NULL;
+
+        Py_TYPE(object)->tp_traverse(object, see_wrapped, &wrapped);
+        object = wrapped;
+    }
+    if (!object || !is_frame(object))
+        return frame;
+    frame.object = object;
+    generator = (const PyGenObject *)object;
+    if (generator->gi_frame_state > 0)
+        return frame;
+    frame.state = generator->gi_frame_state == 0         ? AWAIT_RUNNING
+                  : generator->gi_frame_state == CREATED ? AWAIT_CREATED
+                                                         : AWAIT_SUSPENDED;
+    frame.code = (PyCodeObject *)PyUnstable_InterpreterFrame_GetCode(
+        (struct _PyInterpreterFrame *)generator->gi_iframe);
+    frame.instruction = PyUnstable_InterpreterFrame_GetLasti(
+        (struct _PyInterpreterFrame *)generator->gi_iframe);
+    Py_DECREF(frame.code); // the frame has another reference
+    return frame;
+}
+
+struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame)
+{
+    PyObject *object = frame->object, *inner;
+
+    if (frame->state != AWAIT_SUSPENDED)
+        return (struct AwaitFrame){.state = AWAIT_ENDED};
+    inner = get(object, PyCoro_CheckExact(object)  ? "cr_await"
+                        : PyGen_CheckExact(object) ? "gi_yieldfrom"
+                                                   : "ag_await");
+    return inner ? AwaitFrame_of(inner)
+                 : (struct AwaitFrame){.state = AWAIT_ENDED};
+}
+
+uint32_t AwaitFrame_line(const struct AwaitFrame *frame)
+{
+    const PyGenObject *generator = (const PyGenObject *)frame->object;
+    int line = frame->code
+                   ? PyUnstable_InterpreterFrame_GetLine(
+                         (struct _PyInterpreterFrame *)generator->gi_iframe)
+                   : 0;
+
+    return line > 0 ? (uint32_t)line : 0;
+}
+
+#endif

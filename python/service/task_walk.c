@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+// See task_walk.h. CPython 3.12 and 3.13 keep the tasks in two sets, which the
+// program changes between two slices. A walk goes through a set's table by the
+// index. If the table gets another size, the walk begins again, because it
+// would miss many tasks. If the table gets another place or a task another
+// entry, the walk goes on, and may count a few tasks twice or not at all.
+#include "python/service/task_walk.h"
+#include "ipc/base/now.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/callees.h"
+#include "python/service/await_chain.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+// A slice reads tasks for SLICE_S seconds. All slices together may use
+// CORE_PART of a core, or DEBT_PART while the budget is overdrawn. They may use
+// AHEAD_S seconds of CPU time in advance, so that the first walk does not take
+// long.
+#define SLICE_S 80e-6
+#define CORE_PART 0.0025
+#define DEBT_PART 0.0005
+#define AHEAD_S 40e-3
+
+#define GAP_S 2e-3 // least time between two slices
+
+// The least time between the beginnings of two walks.
+#define WALK_S 1.0
+
+// The time between two tables of the first walk.
+#define SHOW_S 0.25
+
+// The groups are kept for KEPT_S seconds after the last walk.
+#define KEPT_S 70.0
+
+// A walk may begin again RESTARTS times.
+#define RESTARTS 2
+
+// A chain has at most DEEPEST coroutines.
+#define DEEPEST 1000
+
+// BATCH tasks are read together, from at most EMPTY entries of a set. A slice
+// remembers up to KNOWN groups, a power of 2.
+#define BATCH 16
+#define EMPTY 1024
+#define KNOWN 64
+
+// From 3.14 on, CPython keeps the tasks in lists of each thread.
+#define KNOWS_TASKS (PY_VERSION_HEX < 0x030E0000)
+
+enum { SCHEDULED, EAGER, SETS };
+
+// --- The sets --------------------------------------------------------------
+
+#if KNOWS_TASKS
+
+// Returns the set in a WeakSet as a borrowed reference, or NULL.
+static PyObject *set_in(const struct State *state, PyObject *weak)
+{
+    PyObject *name = state->task_names[TASK_DATA], *data;
+    const PyTypeObject *type = Py_TYPE(weak);
+
+    if (type->tp_getattro != PyObject_GenericGetAttr ||
+        Callees_in_class((PyTypeObject *)type, name))
+        return NULL;
+    data = PyObject_GetAttr(weak, name);
+    if (!data)
+        PyErr_Clear();
+    Py_XDECREF(data); // `weak` has another reference
+    return data;
+}
+
+// Returns a set of tasks, or of weak references to tasks, as a borrowed
+// reference. Returns NULL if the program has not imported asyncio.
+static PySetObject *set_of(const struct State *state, unsigned which)
+{
+    PyObject *modules = PyImport_GetModuleDict(), *module, *set;
+    PyObject *const *names = state->task_names;
+
+    if (!modules || !PyDict_CheckExact(modules))
+        return NULL;
+    module = PyDict_GetItemWithError(modules, names[TASK_MODULE]);
+    if (!module || !PyModule_Check(module))
+        return NULL;
+    set = PyDict_GetItemWithError(
+        PyModule_GetDict(module),
+        names[which == EAGER ? TASK_EAGER : TASK_SCHEDULED]);
+    if (set && which == SCHEDULED)
+        set = set_in(state, set);
+    return set && PySet_CheckExact(set) ? (PySetObject *)set : NULL;
+}
+
+// Returns the task of an entry as a borrowed reference, or NULL. Nothing frees
+// the task while the GIL is held.
+static PyObject *task_at(PyObject *key, unsigned which)
+{
+    PyObject *task = key;
+
+    if (which == SCHEDULED)
+        task = PyWeakref_CheckRefExact(key)
+                   ? ((const PyWeakReference *)key)->wr_object
+                   : Py_None;
+    return task != Py_None ? task : NULL;
+}
+
+// --- One task --------------------------------------------------------------
+
+// Remembers groups and waits by their code objects, for one slice. No code
+// object is freed in a slice, because the GIL is held.
+struct Known {
+    const void *group; // NULL in the cache of groups
+    const PyCodeObject *code;
+    int instruction;
+    void *found;
+};
+
+// A task that the slice reads. All references are borrowed.
+struct ReadTask {
+    PyObject *key; // the entry of the set
+    PyObject *task;
+    struct AwaitTask is;
+    struct AwaitFrame frame; // the task's coroutine
+    struct AwaitFrame inner; // the innermost coroutine
+    bool ends;               // true if `inner` awaits no coroutine
+};
+
+struct Slice {
+    struct TaskWalk *walk;
+    struct State *state;
+    struct ReadTask batch[BATCH];
+    struct Known groups[KNOWN], waits[KNOWN];
+};
+
+static struct Known *known_of(struct Known *all, const struct Known *wanted)
+{
+    uintptr_t key = (uintptr_t)wanted->code ^ (uintptr_t)wanted->group << 7;
+
+    key = (key + (uintptr_t)wanted->instruction * 16) * 0x9e3779b97f4a7c15u;
+    return &all[key >> 58];
+}
+
+static bool is_same(const struct Known *one, const struct Known *other)
+{
+    return one->code == other->code && one->group == other->group &&
+           one->instruction == other->instruction;
+}
+
+// The names of a code object, which live until NamesOf_release.
+struct CodeNames {
+    PyObject *keep_name, *keep_file;
+    struct TaskLine line;
+};
+
+static void read_names(struct CodeNames *names, const PyCodeObject *code,
+                       uint32_t line)
+{
+    names->line = (struct TaskLine){
+        .name = Adopt_text(code->co_qualname, &names->keep_name),
+        .file = Adopt_text(code->co_filename, &names->keep_file),
+        .line = line,
+    };
+}
+
+static void release_names(struct CodeNames *names)
+{
+    Py_XDECREF(names->keep_name);
+    Py_XDECREF(names->keep_file);
+}
+
+static struct CountedTasks *group_of_code(struct Slice *slice,
+                                          PyCodeObject *code)
+{
+    const struct Known wanted = {.code = code};
+    struct Known *known = known_of(slice->groups, &wanted);
+    const struct Code *traced;
+    struct CodeNames names;
+
+    if (is_same(known, &wanted))
+        return known->found;
+    traced = Adopt_find(slice->state, (PyObject *)code);
+    read_names(&names, code, (uint32_t)code->co_firstlineno);
+    *known = wanted;
+    known->found = TaskGroups_find(&slice->walk->groups, &names.line,
+                                   traced ? traced->hot.id : 0);
+    release_names(&names);
+    return known->found;
+}
+
+static struct TaskWait *wait_of(struct CountedTasks *group, struct Slice *slice,
+                                const struct AwaitFrame *frame)
+{
+    const struct Known wanted = {
+        .group = group, .code = frame->code, .instruction = frame->instruction};
+    struct Known *known = known_of(slice->waits, &wanted);
+    struct CodeNames names;
+
+    if (!group || frame->state != AWAIT_SUSPENDED)
+        return NULL;
+    if (is_same(known, &wanted))
+        return known->found;
+    read_names(&names, frame->code, AwaitFrame_line(frame));
+    *known = wanted;
+    known->found = TaskGroups_wait(group, &names.line);
+    release_names(&names);
+    return known->found;
+}
+
+// Returns true if the task is alive and has not ended. CPython's set also has
+// tasks that have ended.
+static bool is_pending(const struct Slice *slice, const struct ReadTask *one)
+{
+    if (!one->is.coroutine || Py_REFCNT(one->task) <= 0)
+        return false;
+    if (one->frame.object)
+        return one->frame.state != AWAIT_ENDED;
+    return !AwaitTask_is_done(one->task, slice->state->task_names[TASK_DONE]);
+}
+
+static struct CountedTasks *group_of(struct Slice *slice,
+                                     const struct ReadTask *one)
+{
+    struct TaskLine line = {.name = Py_TYPE(one->is.coroutine)->tp_name};
+
+    return one->frame.code ? group_of_code(slice, one->frame.code)
+                           : TaskGroups_find(&slice->walk->groups, &line, 0);
+}
+
+// Goes to the innermost coroutines. The memory of the next coroutines is read
+// ahead.
+static void go_inside(struct ReadTask *batch, unsigned count)
+{
+    bool more = true;
+
+    for (unsigned depth = 0; more && depth < DEEPEST; depth++) {
+        more = false;
+        for (unsigned i = 0; i < count; i++) {
+            struct AwaitFrame inner = AwaitFrame_inner(&batch[i].inner);
+
+            batch[i].ends |= !inner.object;
+            if (batch[i].ends)
+                continue;
+            more = true;
+            batch[i].inner = inner;
+            AwaitFrame_prefetch(&inner);
+        }
+    }
+}
+
+// Counts a batch of tasks. A task's memory is rarely in a cache of the CPU, so
+// the memory of all tasks of the batch is read ahead at each step.
+static void count_batch(struct Slice *slice, unsigned count, double now_s)
+{
+    struct TaskGroups *groups = &slice->walk->groups;
+    struct ReadTask *batch = slice->batch, *one;
+    uint64_t number;
+
+    for (one = batch; one < batch + count; one++) {
+        one->task = task_at(one->key, slice->walk->set);
+        AwaitTask_prefetch(one->task);
+    }
+    for (one = batch; one < batch + count; one++)
+        AwaitTask_read(&one->is, one->task);
+    for (one = batch; one < batch + count; one++) {
+        one->frame = AwaitFrame_of(one->is.coroutine);
+        AwaitFrame_prefetch(&one->frame);
+        one->inner = one->frame;
+        one->ends = false;
+    }
+    go_inside(batch, count);
+    for (one = batch; one < batch + count; one++) {
+        struct CountedTasks *group;
+
+        if (!is_pending(slice, one))
+            continue;
+        group = group_of(slice, one);
+        number = AwaitTask_number(&one->is);
+        TaskGroups_add(groups, group, wait_of(group, slice, &one->inner),
+                       number);
+        TaskGroups_note_birth(groups, number, now_s);
+    }
+}
+
+// --- A slice ---------------------------------------------------------------
+
+static void begin(struct TaskWalk *walk, double now_s)
+{
+    walk->walking = TaskGroups_begin(&walk->groups, now_s);
+    walk->set = walk->index = 0;
+    walk->mask = -1;
+}
+
+// Collects the next entries of a set. Returns false at the end of the table.
+static bool collect(struct Slice *slice, const PySetObject *set,
+                    unsigned *count)
+{
+    Py_ssize_t *index = &slice->walk->index;
+    Py_ssize_t most = *index + EMPTY; // most entries may be free
+
+    *count = 0;
+    for (; *index <= set->mask && *index < most; (*index)++) {
+        const setentry *entry = &set->table[*index];
+
+        if (!entry->key || entry->hash == -1)
+            continue;
+        if (*count == BATCH)
+            return true;
+        __builtin_prefetch(entry->key);
+        slice->batch[(*count)++].key = entry->key;
+    }
+    return *index <= set->mask;
+}
+
+// Reads a set up to the deadline. Returns true if the set is read.
+static bool read_set(struct Slice *slice, const PySetObject *set,
+                     uint64_t deadline, double now_s)
+{
+    const struct Clock *clock = &slice->state->engine.clock;
+    unsigned count;
+    bool more = true;
+
+    while (more) {
+        if (Clock_read(clock) >= deadline)
+            return false;
+        more = collect(slice, set, &count);
+        count_batch(slice, count, now_s);
+    }
+    return true;
+}
+
+void TaskWalk_step(struct TaskWalk *walk, struct State *state)
+{
+    const struct Clock *clock = &state->engine.clock;
+    uint64_t deadline =
+        Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock));
+    struct Slice slice = {.walk = walk, .state = state};
+    double now_s = Now_s(CLOCK_MONOTONIC);
+    const PySetObject *set;
+
+    if (state->phase != PHASE_TRACING)
+        return;
+    if (!walk->walking) {
+        walk->restarts = 0;
+        begin(walk, now_s);
+    }
+    for (; walk->walking && walk->set < SETS; walk->set++, walk->mask = -1) {
+        set = set_of(state, walk->set);
+        if (set && walk->mask >= 0 && walk->mask != set->mask &&
+            walk->restarts < RESTARTS) {
+            walk->restarts++;
+            begin(walk, now_s);
+            set = set_of(state, walk->set);
+        }
+        if (set) {
+            walk->mask = set->mask;
+            if (!read_set(&slice, set, deadline, now_s))
+                break;
+        }
+        walk->index = 0;
+    }
+    PyErr_Clear();
+}
+
+#else
+
+void TaskWalk_step(struct TaskWalk *walk, struct State *state)
+{
+    (void)walk;
+    (void)state;
+}
+
+#endif
+
+// --- Without the GIL -------------------------------------------------------
+
+bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
+                     double now_s)
+{
+    return KNOWS_TASKS && now_s >= walk->next_s &&
+           TaskBoard_is_asked(&state->engine.session->tasks);
+}
+
+static void show(struct TaskWalk *walk, struct TaskBoard *board, bool whole,
+                 double now_s)
+{
+    struct TaskTable *table = TaskGroups_table(&walk->groups, whole, now_s);
+
+    walk->shown_s = now_s;
+    if (table) // otherwise memory is out: the old table stays
+        TaskBoard_set(board, table);
+}
+
+void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
+                        double took_s, bool overdrawn)
+{
+    struct TaskBoard *board = &state->engine.session->tasks;
+    double now_s = Now_s(CLOCK_MONOTONIC);
+    bool whole = walk->walking && walk->set == SETS;
+
+    walk->paid_s = fmax(walk->paid_s, now_s) +
+                   took_s / (overdrawn ? DEBT_PART : CORE_PART);
+    walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
+    if (whole) {
+        TaskGroups_end(&walk->groups, now_s);
+        walk->walking = false;
+        walk->next_s = fmax(walk->next_s, walk->groups.begun_s + WALK_S);
+        show(walk, board, true, now_s);
+    } else if (walk->walking && walk->groups.last_s == 0 &&
+               now_s - walk->shown_s >= SHOW_S) {
+        show(walk, board, false, now_s);
+    }
+}
+
+double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
+{
+    struct TaskBoard *board = &state->engine.session->tasks;
+
+    if (KNOWS_TASKS && TaskBoard_is_asked(board))
+        return fmax(walk->next_s - now_s, 0);
+    if (walk->groups.all && now_s - walk->shown_s >= KEPT_S) {
+        TaskGroups_release(&walk->groups);
+        TaskBoard_set(board, NULL);
+        walk->walking = false;
+        walk->shown_s = 0;
+    }
+    return INFINITY;
+}
+
+void TaskWalk_release(struct TaskWalk *walk)
+{
+    TaskGroups_release(&walk->groups);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Reads asyncio's tasks while somebody asks for them: which coroutine each task
+// runs, and at which line its innermost coroutine waits. Each slice of a walk
+// reads for less than 100 us with the GIL held. No reference is kept between
+// two slices, and no Python code runs. Only the governor's thread uses a walk.
+#ifndef OCULAR_PYTHON_SERVICE_TASK_WALK_H
+#define OCULAR_PYTHON_SERVICE_TASK_WALK_H
+
+#include "python/hooks/state.h"
+#include "tracer/session/task_groups.h"
+
+struct TaskWalk {
+    struct TaskGroups groups;
+    bool walking; // a walk has begun and is not whole
+    unsigned set; // the set that the walk reads
+
+    // The next entry of the set's table, and the table's mask in the last
+    // slice.
+    Py_ssize_t index, mask;
+
+    unsigned restarts; // number of times that this walk has begun again
+
+    // The next times are seconds of CLOCK_MONOTONIC: of the next slice, of the
+    // moment at which the cost is paid, and of the newest table. 0: none.
+    double next_s, paid_s, shown_s;
+};
+
+// Returns true if a slice is due.
+bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
+                     double now_s);
+// Reads one slice. The caller holds the GIL.
+void TaskWalk_step(struct TaskWalk *walk, struct State *state);
+// Passes the groups on and plans the next slice. The slice has taken `took_s`
+// seconds of CPU time. The caller does not hold the GIL.
+void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
+                        double took_s, bool overdrawn);
+// Returns the seconds until TaskWalk_is_due has to be called again. Frees the
+// memory if nobody has asked for a while.
+double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s);
+void TaskWalk_release(struct TaskWalk *walk);
+
+#endif

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""Tests what a snapshot says of asyncio's tasks, against programs with a known answer."""
+
+import asyncio
+import subprocess
+import sys
+import time
+
+import ocular
+import pytest
+
+QUIET = dict(perfetto=False, quiet=True)
+pytestmark = pytest.mark.skipif(sys.version_info >= (3, 14), reason="other lists of tasks")
+
+
+@pytest.fixture(params=["exact", "budget"])
+def tracing(request):
+    settings = (
+        dict(deinstrument_threshold=0)
+        if request.param == "exact"
+        else dict(overhead_budget=0.01)
+    )
+    ocular.start_tracing(**QUIET, **settings)
+    yield
+    ocular.stop_tracing()
+
+
+def run_traced(main):
+    ocular.start_tracing(**QUIET, overhead_budget=0.01)
+    try:
+        asyncio.run(main)
+    finally:
+        ocular.stop_tracing()
+
+
+async def whole(condition):
+    """Returns the groups by coroutine of the first snapshot that meets the condition."""
+    due = time.monotonic() + 60
+    while time.monotonic() < due:
+        tasks = ocular.snapshot()["tasks"]
+        groups = {group["coroutine"].split(".")[-1]: group for group in tasks["groups"]}
+        if tasks["total"] is not None and condition(groups):
+            return tasks["total"], groups
+        await asyncio.sleep(0.1)
+    raise AssertionError(tasks)
+
+
+def line_of(text):
+    lines = open(__file__).read().splitlines()
+    return 1 + next(i for i, line in enumerate(lines) if line.strip().startswith(text))
+
+
+async def deep(levels, event):
+    if levels:
+        await deep(levels - 1, event)
+    else:
+        await event.wait()
+
+
+async def in_a_generator(event):
+    async def numbers():
+        yield 1
+        await event.wait()
+
+    async for _ in numbers():
+        pass
+
+
+async def in_a_group(event):
+    async with asyncio.TaskGroup() as group:
+        group.create_task(in_the_group(event))
+
+
+async def in_the_group(event):
+    await event.wait()
+
+
+async def gathers(event):
+    await asyncio.gather(event.wait(), event.wait())
+
+
+async def takes(lock):
+    async with lock:
+        pass
+
+
+async def gets(queue):
+    await queue.get()
+
+
+async def sleeps():
+    await asyncio.sleep(1000)
+
+
+async def awaits(future):
+    await future
+
+
+async def eager(event):
+    await event.wait()
+
+
+class Awaitable:
+    def __init__(self, event):
+        self.event = event
+
+    def __await__(self):
+        return self.event.wait().__await__()
+
+
+async def in_a_class(event):
+    await Awaitable(event)
+
+
+def test_what_tasks_wait_for(tracing):
+    async def main():
+        event, lock, queue = asyncio.Event(), asyncio.Lock(), asyncio.Queue()
+        future = asyncio.get_running_loop().create_future()
+        await lock.acquire()
+        coroutines = [
+            *(deep(50, event) for _ in range(3)),
+            in_a_generator(event),
+            in_a_group(event),
+            gathers(event),
+            takes(lock),
+            gets(queue),
+            sleeps(),
+            awaits(future),
+            in_a_class(event),
+        ]
+        tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
+        tasks.append(
+            asyncio.Task(eager(event), loop=asyncio.get_running_loop(), eager_start=True)
+        )
+        total, groups = await whole(lambda groups: "in_the_group" in groups)
+        assert total == len(asyncio.all_tasks()) == len(tasks) + 4
+        assert sum(group["count"] for group in groups.values()) == total
+        waits = {name: group["waits_in"] for name, group in groups.items()}
+        assert waits.pop("main") in ("sleep", None)  # it sleeps between two looks
+        assert waits == {
+            "deep": "Event.wait",
+            "in_a_generator": "Event.wait",
+            "in_a_group": "TaskGroup.__aexit__",
+            "in_the_group": "Event.wait",
+            "gathers": "gathers",
+            "wait": "Event.wait",  # gather() makes two tasks
+            "takes": "Lock.acquire",
+            "gets": "Queue.get",
+            "sleeps": "sleep",
+            "awaits": "awaits",
+            "in_a_class": "Event.wait",
+            "eager": "Event.wait",
+        }
+        assert groups["deep"]["count"] == groups["deep"]["wait_count"] == 3
+        assert groups["wait"]["count"] == 2
+        assert groups["awaits"]["wait_line"] == line_of("await future")
+        assert groups["awaits"]["wait_file"] == groups["awaits"]["file"] == __file__
+        assert groups["awaits"]["line"] == line_of("async def awaits")
+        assert groups["deep"]["oldest_s"] >= 0
+        future.set_result(None)
+        event.set()
+        lock.release()
+        queue.put_nowait(1)
+        tasks[8].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        _, groups = await whole(lambda groups: list(groups) == ["main"])
+
+    asyncio.run(main())
+
+
+@pytest.mark.once
+def test_a_leak():
+    async def leaks(event):
+        await event.wait()
+
+    async def leak(tasks, event, begun):
+        while True:
+            await asyncio.sleep(0.01)
+            while len(tasks) < 25 * (time.monotonic() - begun):
+                tasks.append(asyncio.create_task(leaks(event)))
+
+    async def main():
+        tasks, event = [], asyncio.Event()
+        leaking = asyncio.create_task(leak(tasks, event, time.monotonic()))
+
+        def grows(groups):
+            growth = groups.get("leaks", {}).get("growth_per_min")
+            return growth is not None and abs(growth - 1500) < 150
+
+        await whole(lambda groups: grows(groups) and groups["leaks"]["growing_s"] > 4)
+        _, groups = await whole(lambda groups: groups["leaks"]["oldest_s"] > 6)
+        assert groups["leak"]["growth_per_min"] == 0
+        assert groups["leak"]["growing_s"] is None
+        leaking.cancel()
+        event.set()
+        await asyncio.gather(leaking, *tasks, return_exceptions=True)
+
+    run_traced(main())
+
+
+def test_many_tasks_fill_in():
+    async def main():
+        event = asyncio.Event()
+        tasks = [asyncio.create_task(event.wait()) for _ in range(20000)]
+        await asyncio.sleep(0)
+        total, groups = await whole(lambda groups: True)
+        assert total == 20001
+        assert groups["wait"]["count"] == groups["wait"]["wait_count"] == 20000
+        event.set()
+        await asyncio.gather(*tasks)
+
+    run_traced(main())
+
+
+def test_tasks_that_no_walk_may_disturb(tracing):
+    """Classes of the program run no code of theirs, and no task lives longer."""
+
+    class Odd(asyncio.Task):
+        __slots__ = ("first",)
+
+        def get_coro(self):
+            raise AssertionError
+
+        def get_name(self):
+            raise AssertionError
+
+        def __getattribute__(self, name):
+            assert name not in ("_coro", "_fut_waiter", "_state")
+            return super().__getattribute__(name)
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_task_factory(lambda loop, coro, **more: Odd(coro, loop=loop, **more))
+        odd = asyncio.create_task(sleeps(), name="ä task")
+        await asyncio.sleep(0)
+        before = sys.getrefcount(odd)
+        _, groups = await whole(lambda groups: "sleeps" in groups)
+        assert groups["sleeps"]["waits_in"] == "sleep"
+        assert groups["sleeps"]["oldest_s"] is None  # the task has a name of its own
+        assert sys.getrefcount(odd) == before
+        odd.cancel()
+
+    asyncio.run(main())
+
+
+def test_a_program_without_asyncio():
+    """asyncio is not imported, and there are no tasks."""
+    code = """if True:
+        import sys, time, ocular
+        ocular.start_tracing(perfetto=False, quiet=True)
+        while ocular.snapshot()["tasks"]["total"] is None:
+            time.sleep(0.05)
+        print(ocular.snapshot()["tasks"], "asyncio" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "{'total': 0, 'groups': []} False\n", done.stderr

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Tests how asyncio's tasks are counted in groups, in virtual time.
+#include "tests/unit.h"
+#include "tracer/session/task_groups.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct TaskLine WORKER = {"worker", "/a.py", 3};
+static const struct TaskLine OTHER = {"other", "/a.py", 9};
+
+// Makes a whole walk that finds `count` tasks of WORKER, and returns its table.
+static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
+                              double at_s)
+{
+    struct CountedTasks *group;
+
+    assert_true(TaskGroups_begin(groups, at_s));
+    for (unsigned i = 0; i < count; i++) {
+        group = TaskGroups_find(groups, &WORKER, 7);
+        assert_non_null(group);
+        TaskGroups_add(groups, group, NULL, 0);
+    }
+    TaskGroups_end(groups, at_s);
+    return TaskGroups_table(groups, true, at_s);
+}
+
+TEST(groups_and_the_line_at_which_most_wait)
+{
+    const struct TaskLine get = {"Queue.get", "/queues.py", 158};
+    const struct TaskLine sleep = {"sleep", "/tasks.py", 718};
+    struct TaskGroups groups = {NULL};
+    struct TaskTable *table;
+    struct CountedTasks *worker, *other;
+
+    assert_true(TaskGroups_begin(&groups, 100));
+    worker = TaskGroups_find(&groups, &WORKER, 7);
+    other = TaskGroups_find(&groups, &OTHER, 0);
+    assert_ptr_not_equal(worker, other);
+    assert_ptr_equal(worker, TaskGroups_find(&groups, &WORKER, 7));
+    TaskGroups_add(&groups, other, NULL, 0);
+    TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &sleep), 0);
+    for (int i = 0; i < 2; i++)
+        TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &get), 0);
+
+    table = TaskGroups_table(&groups, false, 100);
+    assert_true(table->total == NULL_U64); // the walk is not whole
+    assert_int_equal(table->count, 2);
+    TaskTable_free(table);
+
+    TaskGroups_end(&groups, 100);
+    table = TaskGroups_table(&groups, true, 100);
+    assert_int_equal(table->total, 4);
+    assert_string_equal(table->groups[0].coroutine, "worker");
+    assert_string_equal(table->groups[0].file, "/a.py");
+    assert_int_equal(table->groups[0].line, 3);
+    assert_int_equal(table->groups[0].id, 7);
+    assert_int_equal(table->groups[0].count, 3);
+    assert_string_equal(table->groups[0].waits_in, "Queue.get");
+    assert_int_equal(table->groups[0].wait_line, 158);
+    assert_int_equal(table->groups[0].wait_count, 2);
+    assert_true(table->groups[1].id == NULL_U64);
+    assert_null(table->groups[1].waits_in);
+    assert_true(table->groups[1].wait_count == NULL_U64);
+    assert_true(isnan(table->groups[0].growth_per_min));
+    TaskTable_free(table);
+    TaskGroups_release(&groups);
+}
+
+TEST(a_leak_grows_and_a_pool_does_not)
+{
+    struct TaskGroups groups = {NULL};
+    struct TaskTable *table = NULL;
+
+    // three tasks a second, for two minutes
+    for (int s = 0; s <= 120; s++) {
+        TaskTable_free(table);
+        table = walk(&groups, 10 + 3 * (unsigned)s, 1000 + s);
+    }
+    assert_float_equal(table->groups[0].growth_per_min, 180, 1);
+    assert_float_equal(table->groups[0].growing_s, 120, 1);
+    // for a minute nothing changes
+    for (int s = 121; s <= 181; s++) {
+        TaskTable_free(table);
+        table = walk(&groups, 370, 1000 + s);
+    }
+    assert_float_equal(table->groups[0].growth_per_min, 0, 1);
+    assert_true(isnan(table->groups[0].growing_s));
+    // a pool goes up and down
+    for (int s = 182; s <= 300; s++) {
+        TaskTable_free(table);
+        table = walk(&groups, 370 + (unsigned)(s % 20), 1000 + s);
+        // The group has shrunk at 200.
+        assert_false(s > 200 && table->groups[0].growing_s >= 20);
+    }
+    assert_true(fabs(table->groups[0].growth_per_min) <= 20);
+    TaskTable_free(table);
+    TaskGroups_release(&groups);
+}
+
+TEST(a_group_that_begins_later_has_grown_from_nothing)
+{
+    struct TaskGroups groups = {NULL};
+    struct TaskTable *table = walk(&groups, 0, 100);
+
+    assert_int_equal(table->count, 0);
+    assert_int_equal(table->total, 0);
+    TaskTable_free(table);
+    table = walk(&groups, 50, 130);
+    assert_float_equal(table->groups[0].growth_per_min, 100, 1e-6);
+    TaskTable_free(table);
+    // the group ends, and its entry becomes free
+    for (int s = 0; s <= 130; s++)
+        TaskTable_free(walk(&groups, 0, 131 + s));
+    assert_null(groups.all[0].coroutine.name);
+    TaskGroups_release(&groups);
+}
+
+TEST(the_number_of_a_task_shows_its_least_age)
+{
+    struct TaskGroups groups = {NULL};
+    struct CountedTasks *group;
+    struct TaskTable *table;
+
+    assert_true(TaskGroups_begin(&groups, 100));
+    for (unsigned i = 0; i <= 1000; i++) // many births are forgotten
+        TaskGroups_note_birth(&groups, 10 + i, 100 + i);
+    group = TaskGroups_find(&groups, &WORKER, 0);
+    TaskGroups_add(&groups, group, NULL, 0); // a task with a name of its own
+    TaskGroups_end(&groups, 1100);
+    table = TaskGroups_table(&groups, true, 1100);
+    assert_true(isnan(table->groups[0].oldest_s));
+    TaskTable_free(table);
+
+    TaskGroups_add(&groups, group, NULL, 700);
+    TaskGroups_add(&groups, group, NULL, 510); // born at 600
+    table = TaskGroups_table(&groups, true, 1100);
+    assert_true(table->groups[0].oldest_s <= 500);
+    assert_true(table->groups[0].oldest_s > 450);
+    TaskTable_free(table);
+    TaskGroups_add(&groups, group, NULL, 9); // older than all that is known
+    table = TaskGroups_table(&groups, true, 1100);
+    assert_float_equal(table->groups[0].oldest_s, 1000, 1e-6);
+    TaskTable_free(table);
+    TaskGroups_release(&groups);
+}
+
+TEST(too_many_groups_and_lines_are_only_counted)
+{
+    struct TaskGroups groups = {NULL};
+    struct CountedTasks *group = NULL;
+    struct TaskTable *table;
+    char name[16];
+
+    assert_true(TaskGroups_begin(&groups, 100));
+    for (unsigned i = 0; i < TASK_GROUPS + 5; i++) {
+        const struct TaskLine line = {name, NULL, 0};
+
+        snprintf(name, sizeof name, "f%u", i);
+        group = TaskGroups_find(&groups, &line, 0);
+        assert_true(!group == (i >= TASK_GROUPS));
+        TaskGroups_add(&groups, group, NULL, 0);
+    }
+    group = &groups.all[0];
+    for (unsigned i = 0; i < TASK_WAITS + 1; i++) {
+        const struct TaskLine line = {"wait", NULL, i + 1};
+        struct TaskWait *wait = TaskGroups_wait(group, &line);
+
+        assert_true(!wait == (i >= TASK_WAITS));
+        TaskGroups_add(&groups, group, wait, 0);
+    }
+    TaskGroups_end(&groups, 100);
+    table = TaskGroups_table(&groups, true, 100);
+    assert_int_equal(table->total, TASK_GROUPS + 5 + TASK_WAITS + 1);
+    assert_int_equal(table->count, TASK_GROUPS);
+    assert_int_equal(table->groups[0].count, TASK_WAITS + 2);
+    TaskTable_free(table);
+    TaskGroups_release(&groups);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// See task_board.h.
+#include "tracer/session/task_board.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+
+#include <string.h>
+#include <time.h>
+
+// Tasks are read for ASKED_NS nanoseconds after the last request.
+#define ASKED_NS 10000000000ull
+
+void TaskBoard_init(struct TaskBoard *board)
+{
+    memset(board, 0, sizeof *board);
+    pthread_mutex_init(&board->mutex, NULL);
+}
+
+void TaskBoard_release(struct TaskBoard *board)
+{
+    TaskTable_free(board->table);
+    pthread_mutex_destroy(&board->mutex);
+}
+
+void TaskTable_free(struct TaskTable *table)
+{
+    if (table)
+        Arena_release(&table->arena);
+    Heap_free(table);
+}
+
+bool TaskBoard_is_asked(const struct TaskBoard *board)
+{
+    uint64_t asked =
+        atomic_load_explicit(&board->asked_ns, memory_order_relaxed);
+
+    return asked && Now_ns(CLOCK_MONOTONIC) - asked < ASKED_NS;
+}
+
+bool TaskBoard_ask(struct TaskBoard *board)
+{
+    bool asked = TaskBoard_is_asked(board);
+
+    atomic_store_explicit(&board->asked_ns, Now_ns(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
+    return !asked;
+}
+
+void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table)
+{
+    struct TaskTable *old;
+
+    pthread_mutex_lock(&board->mutex);
+    old = board->table;
+    board->table = table;
+    pthread_mutex_unlock(&board->mutex);
+    TaskTable_free(old);
+}
+
+static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
+{
+    struct TaskGroup *groups =
+        Snapshot_alloc(snapshot, (table->count + 1) * sizeof *groups);
+    bool whole = groups;
+
+    for (size_t i = 0; whole && i < table->count; i++) {
+        struct TaskGroup *group = &groups[i];
+
+        *group = table->groups[i];
+        group->coroutine = Snapshot_text(snapshot, group->coroutine);
+        group->file = Snapshot_text(snapshot, group->file);
+        group->waits_in = Snapshot_text(snapshot, group->waits_in);
+        group->wait_file = Snapshot_text(snapshot, group->wait_file);
+        whole = group->coroutine && !group->file == !table->groups[i].file &&
+                !group->waits_in == !table->groups[i].waits_in &&
+                !group->wait_file == !table->groups[i].wait_file;
+    }
+    if (!whole)
+        return false;
+    snapshot->tasks_total = table->total;
+    snapshot->tasks_groups = groups;
+    snapshot->tasks_group_count = table->count;
+    return true;
+}
+
+bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot)
+{
+    bool whole;
+
+    pthread_mutex_lock(&board->mutex);
+    whole = !board->table || copy(snapshot, board->table);
+    pthread_mutex_unlock(&board->mutex);
+    return whole;
+}

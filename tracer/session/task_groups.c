@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+// See task_groups.h.
+#include "tracer/session/task_groups.h"
+#include "ipc/base/heap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROWTH_S 60.0 // the growth is that of the newest GROWTH_S seconds
+#define GROWTH_LEAST_S 5.0
+#define POINTS_S 4.0 // least time between two points
+#define BIRTHS_S 1.0 // least time between two births, until there are many
+// A group that has not grown for QUIET_S seconds does not grow any more.
+#define QUIET_S 60.0
+
+// --- Texts -----------------------------------------------------------------
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+static uint64_t hash_of(const struct TaskLine *line)
+{
+    return hash_text(hash_text(0xcbf29ce484222325ull + line->line, line->name),
+                     line->file);
+}
+
+static bool same_text(const char *one, const char *other)
+{
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+static bool same(const struct TaskLine *one, const struct TaskLine *other)
+{
+    return one->line == other->line && same_text(one->name, other->name) &&
+           same_text(one->file, other->file);
+}
+
+static void drop_line(struct TaskLine *line)
+{
+    Heap_free((char *)line->name);
+    Heap_free((char *)line->file);
+    *line = (struct TaskLine){NULL};
+}
+
+static const char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = Heap_alloc(size);
+
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static bool copy_line(struct TaskLine *copy, const struct TaskLine *line)
+{
+    *copy = (struct TaskLine){
+        .name = copy_text(line->name),
+        .file = line->file ? copy_text(line->file) : NULL,
+        .line = line->line,
+    };
+    if (copy->name && !copy->file == !line->file)
+        return true;
+    drop_line(copy);
+    return false;
+}
+
+// --- A walk ----------------------------------------------------------------
+
+static void drop_group(struct CountedTasks *group)
+{
+    drop_line(&group->coroutine);
+    for (unsigned i = 0; i < TASK_WAITS; i++)
+        drop_line(&group->waits[i].at);
+    memset(group, 0, sizeof *group);
+}
+
+void TaskGroups_release(struct TaskGroups *groups)
+{
+    for (unsigned i = 0; i < groups->count; i++)
+        drop_group(&groups->all[i]);
+    Heap_free(groups->all);
+    *groups = (struct TaskGroups){NULL};
+}
+
+bool TaskGroups_begin(struct TaskGroups *groups, double now_s)
+{
+    if (!groups->all)
+        groups->all = Heap_zeroed(TASK_GROUPS, sizeof *groups->all);
+    if (!groups->all)
+        return false;
+    groups->begun_s = now_s;
+    groups->found = 0;
+    for (unsigned i = 0; i < groups->count; i++) {
+        struct CountedTasks *group = &groups->all[i];
+
+        group->found = 0;
+        group->lowest = UINT64_MAX;
+        for (unsigned j = 0; j < TASK_WAITS; j++)
+            group->waits[j].found = 0;
+    }
+    return true;
+}
+
+struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
+                                     const struct TaskLine *coroutine,
+                                     uint32_t function)
+{
+    struct CountedTasks *group, *place = NULL;
+    uint64_t hash = hash_of(coroutine);
+    unsigned i;
+
+    for (i = 0; i < groups->count; i++) {
+        group = &groups->all[i];
+        if (!group->coroutine.name)
+            place = group;
+        else if (group->hash == hash && same(&group->coroutine, coroutine))
+            return group;
+    }
+    if (!place && groups->count < TASK_GROUPS)
+        place = &groups->all[groups->count++];
+    if (!place || !copy_line(&place->coroutine, coroutine))
+        return NULL;
+    place->hash = hash;
+    place->function = function;
+    place->lowest = UINT64_MAX;
+    // The last whole walk has found no task of this group.
+    if (groups->last_s > 0)
+        place->points[place->point_count++] =
+            (struct TaskPoint){groups->last_s, 0};
+    place->since_s = groups->last_s > 0 ? groups->last_s : groups->begun_s;
+    return place;
+}
+
+struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
+                                 const struct TaskLine *at)
+{
+    struct TaskWait *place = NULL;
+    uint64_t hash = hash_of(at);
+
+    for (unsigned i = 0; i < TASK_WAITS; i++) {
+        struct TaskWait *wait = &group->waits[i];
+
+        if (wait->at.name && wait->hash == hash && same(&wait->at, at))
+            return wait;
+        if (!wait->found && (!place || place->at.name))
+            place = wait;
+    }
+    if (!place)
+        return NULL;
+    drop_line(&place->at);
+    place->hash = hash;
+    return copy_line(&place->at, at) ? place : NULL;
+}
+
+void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
+                    struct TaskWait *wait, uint64_t number)
+{
+    groups->found++;
+    if (wait)
+        wait->found++;
+    if (!group)
+        return;
+    group->found++;
+    if (number && number < group->lowest)
+        group->lowest = number;
+}
+
+// --- Ages ------------------------------------------------------------------
+
+// Forgets every second birth, and keeps fewer from now on.
+static void thin(struct TaskGroups *groups)
+{
+    unsigned kept = 1;
+
+    for (unsigned i = 2; i < groups->birth_count; i += 2)
+        groups->births[kept++] = groups->births[i];
+    groups->birth_count = kept;
+    groups->birth_gap_s = 2 * fmax(groups->birth_gap_s, BIRTHS_S);
+}
+
+void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
+                           double now_s)
+{
+    struct TaskBirth *newest = &groups->births[groups->birth_count];
+    double gap_s = fmax(groups->birth_gap_s, BIRTHS_S);
+
+    if (groups->birth_count && number <= newest[-1].number)
+        return;
+    if (groups->birth_count == TASK_BIRTHS) {
+        thin(groups);
+        newest = &groups->births[groups->birth_count];
+    }
+    if (groups->birth_count >= 2 && newest[-1].at_s - newest[-2].at_s < gap_s)
+        newest--;
+    else
+        groups->birth_count++;
+    *newest = (struct TaskBirth){number, now_s};
+}
+
+// Returns the seconds for which a task has existed, at least, or NaN.
+static double age_s(const struct TaskGroups *groups, uint64_t number,
+                    double now_s)
+{
+    for (unsigned i = 0; i < groups->birth_count; i++)
+        if (number <= groups->births[i].number)
+            return now_s - groups->births[i].at_s;
+    return NULL_F64;
+}
+
+// --- Growth ----------------------------------------------------------------
+
+static void add_point(struct CountedTasks *group, struct TaskPoint point)
+{
+    struct TaskPoint *points = group->points;
+    unsigned gone = 0;
+
+    // One point may be older than the newest minute.
+    while (gone + 1 < group->point_count &&
+           point.at_s - points[gone + 1].at_s >= GROWTH_S)
+        gone++;
+    if (!gone && group->point_count == TASK_POINTS)
+        gone = 1;
+    group->point_count -= gone;
+    memmove(points, points + gone, group->point_count * sizeof *points);
+    if (!group->point_count ||
+        point.at_s - points[group->point_count - 1].at_s >= POINTS_S)
+        points[group->point_count++] = point;
+}
+
+static void end_group(struct CountedTasks *group, double at_s)
+{
+    struct TaskPoint point = {at_s, group->found};
+
+    if (group->found < group->newest_count) {
+        group->since_s = at_s;
+        group->since_count = group->found;
+        group->rose_s = 0;
+    } else if (group->found > group->newest_count) {
+        group->rose_s = at_s;
+    }
+    if (!group->point_count) // the first whole walk
+        group->since_count = group->found;
+    group->newest_count = group->found;
+    add_point(group, point);
+}
+
+// Returns true if the group has had no task for all of its points.
+static bool is_gone(const struct CountedTasks *group)
+{
+    for (unsigned i = 0; i < group->point_count; i++)
+        if (group->points[i].count)
+            return false;
+    return !group->found;
+}
+
+void TaskGroups_end(struct TaskGroups *groups, double now_s)
+{
+    double at_s = (groups->begun_s + now_s) / 2;
+
+    for (unsigned i = 0; i < groups->count; i++) {
+        struct CountedTasks *group = &groups->all[i];
+
+        if (!group->coroutine.name)
+            continue;
+        end_group(group, at_s);
+        if (is_gone(group))
+            drop_group(group);
+    }
+    groups->last_s = at_s;
+}
+
+static double growth(const struct TaskGroups *groups,
+                     const struct CountedTasks *group)
+{
+    const struct TaskPoint *first = group->points;
+    double s = groups->last_s - first->at_s;
+
+    if (!group->point_count || s < GROWTH_LEAST_S)
+        return NULL_F64;
+    return ((double)group->newest_count - (double)first->count) / s * 60;
+}
+
+static double growing_s(const struct TaskGroups *groups,
+                        const struct CountedTasks *group)
+{
+    return group->rose_s > 0 && groups->last_s - group->rose_s < QUIET_S &&
+                   group->newest_count > group->since_count
+               ? groups->last_s - group->since_s
+               : NULL_F64;
+}
+
+// --- The table -------------------------------------------------------------
+
+static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
+                      const struct CountedTasks *group)
+{
+    const struct TaskWait *most = group->waits;
+
+    for (unsigned i = 1; i < TASK_WAITS; i++)
+        if (group->waits[i].found > most->found)
+            most = &group->waits[i];
+    row->wait_line = row->wait_count = NULL_U64;
+    if (!most->found)
+        return true;
+    row->waits_in = Arena_text(arena, most->at.name);
+    row->wait_file = Arena_text(arena, most->at.file);
+    row->wait_count = most->found;
+    if (most->at.line)
+        row->wait_line = most->at.line;
+    return row->waits_in && !row->wait_file == !most->at.file;
+}
+
+static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
+                 const struct CountedTasks *group, double now_s)
+{
+    struct TaskGroup *row = &table->groups[table->count];
+
+    if (!group->coroutine.name || !group->found)
+        return true;
+    table->count++;
+    *row = (struct TaskGroup){
+        .coroutine = Arena_text(&table->arena, group->coroutine.name),
+        .file = Arena_text(&table->arena, group->coroutine.file),
+        .line = group->coroutine.line ? group->coroutine.line : NULL_U64,
+        .count = group->found,
+        .growth_per_min = NULL_F64,
+        .growing_s = NULL_F64,
+        .oldest_s = age_s(groups, group->lowest, now_s),
+        .id = group->function ? group->function : NULL_U64,
+    };
+    if (table->total != NULL_U64) {
+        row->growth_per_min = growth(groups, group);
+        row->growing_s = growing_s(groups, group);
+    }
+    return row->coroutine && !row->file == !group->coroutine.file &&
+           fill_wait(&table->arena, row, group);
+}
+
+// The largest group comes first.
+static int compare(const void *left, const void *right)
+{
+    const struct TaskGroup *one = left, *other = right;
+
+    return one->count < other->count ? 1 : -(one->count > other->count);
+}
+
+struct TaskTable *TaskGroups_table(const struct TaskGroups *groups, bool whole,
+                                   double now_s)
+{
+    struct TaskTable *table = Heap_zeroed(1, sizeof *table);
+    bool filled = table;
+
+    if (table) {
+        table->total = whole ? groups->found : NULL_U64;
+        table->groups = Arena_alloc(&table->arena, (groups->count + 1) *
+                                                       sizeof *table->groups);
+        filled = table->groups;
+    }
+    for (unsigned i = 0; filled && i < groups->count; i++)
+        filled = fill(groups, table, &groups->all[i], now_s);
+    if (!filled) {
+        TaskTable_free(table);
+        return NULL;
+    }
+    qsort(table->groups, table->count, sizeof *table->groups, compare);
+    return table;
+}

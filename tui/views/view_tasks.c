@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// See view_tasks.h.
+#define _GNU_SOURCE 1 // qsort_r
+#include "tui/views/view_tasks.h"
+
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+#include "tui/text/text.h"
+#include "tui/views/display.h"
+#include "tui/views/header.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUPS_MOST 256
+#define LEAK_S 60.0 // a group that only grows for this time may be a leak
+
+enum {
+    TASKS_COUNT,
+    TASKS_GROWTH,
+    TASKS_OLDEST,
+    TASKS_COROUTINE,
+    TASKS_WAIT,
+    TASKS_FILE,
+    TASKS_COLUMNS
+};
+
+static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
+    [TASKS_COUNT] = {.title = "TASKS", .width = 7, .gap = 1},
+    [TASKS_GROWTH] = {.title = "GROWTH/min", .width = 10, .gap = 2},
+    [TASKS_OLDEST] = {.title = "OLDEST", .width = 7, .gap = 2},
+    [TASKS_COROUTINE] = {.title = "COROUTINE",
+                         .width = 14,
+                         .gap = 2,
+                         .grows = 60,
+                         .left = true,
+                         .cut = CUT_START,
+                         .a_to_z = true},
+    [TASKS_WAIT] = {.title = "MOST WAIT IN",
+                    .width = 22,
+                    .gap = 2,
+                    .left = true,
+                    .cut = CUT_START,
+                    .a_to_z = true},
+    [TASKS_FILE] = {.title = "FILE",
+                    .width = 12,
+                    .gap = 2,
+                    .importance = 1,
+                    .room = 20,
+                    .grows = 40,
+                    .left = true,
+                    .path = true,
+                    .a_to_z = true},
+};
+
+struct Tasks { // the source of the rows
+    const struct Model *model;
+    const struct TaskGroup *order[GROUPS_MOST];
+    struct ListRows rows;
+};
+
+static const struct TaskGroup *group_at(const struct ListRows *rows, long row)
+{
+    return ((const struct Tasks *)rows->source)->order[row];
+}
+
+static const char *text_of(const struct TaskGroup *group, int column)
+{
+    const char *text = column == TASKS_COROUTINE ? group->coroutine
+                       : column == TASKS_WAIT    ? group->waits_in
+                                                 : group->file;
+    return text ? text : "";
+}
+
+// --- Marks
+
+static bool is_leak(const struct TaskGroup *group)
+{
+    return group->growing_s >= LEAK_S;
+}
+
+// Returns true if the oldest task has existed for ten times as long as half of
+// the coroutine's newest calls took.
+static bool is_long(const struct Model *model, const struct TaskGroup *group)
+{
+    const struct Row *row =
+        group->id == NULL_U64 ? NULL : Model_row_of(model, group->id);
+    return row && row->now && group->oldest_s > HANG_S &&
+           Row_u64(row->now->calls) - (double)group->count >= HANG_ENDED &&
+           group->oldest_s > HANG_TIMES * row->now->wall_p50_s;
+}
+
+// --- The rows
+
+static void write_growth(struct ListCell *cell, const struct TaskGroup *group)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
+    double growth = group->growth_per_min;
+    enum Style style = is_leak(group) ? STYLE_ALERT
+                       : growth > 0   ? STYLE_HEAT_4
+                                      : STYLE_PLAIN;
+    if (isnan(growth))
+        return;
+    snprintf(text, sizeof text, "%s%s",
+             growth > 0   ? "+"
+             : growth < 0 ? "-"
+                          : "",
+             Number_rate(number, fabs(growth)));
+    ListCell_put(cell, growth == 0 ? STYLE_FAINT : style, text);
+}
+
+static void write_cell(struct ListCell *cell, const struct ListRows *rows,
+                       long row, int column)
+{
+    const struct Tasks *tasks = rows->source;
+    const struct TaskGroup *group = tasks->order[row];
+    char number[NUMBER_MAX];
+    uint64_t line = column == TASKS_WAIT ? group->wait_line : group->line;
+    if (column == TASKS_COUNT) {
+        ListCell_put(cell, STYLE_PLAIN,
+                     Number_count(number, (double)group->count));
+    } else if (column == TASKS_GROWTH) {
+        write_growth(cell, group);
+    } else if (column == TASKS_OLDEST) {
+        ListCell_seconds(cell, group->oldest_s);
+        if (is_long(tasks->model, group))
+            cell->style = STYLE_ALERT;
+    } else {
+        ListCell_put(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
+                     Text_tail(text_of(group, column), 960));
+        if (*cell->text && line != NULL_U64 && column != TASKS_COROUTINE)
+            snprintf(cell->text + strlen(cell->text), 24, ":%llu",
+                     (unsigned long long)line);
+    }
+}
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    const struct TaskGroup *group = group_at(rows, row);
+    return Text_has(group->coroutine, text) ||
+           Text_has(group->waits_in, text) || Text_has(group->file, text);
+}
+
+static uint64_t key_of(const struct ListRows *rows, long row)
+{
+    const struct TaskGroup *group = group_at(rows, row);
+    uint64_t key = 5381 + group->line;
+    for (const char *at = group->coroutine; at && *at; at++)
+        key = key * 33 + (uint8_t)*at;
+    for (const char *at = group->file; at && *at; at++)
+        key = key * 33 + (uint8_t)*at;
+    return key | 1;
+}
+
+static double number_of(const struct TaskGroup *group, int column)
+{
+    double number = column == TASKS_COUNT    ? (double)group->count
+                    : column == TASKS_GROWTH ? group->growth_per_min
+                                             : group->oldest_s;
+    return isnan(number) ? -INFINITY : number;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct TaskGroup *one = *(const struct TaskGroup *const *)left;
+    const struct TaskGroup *other = *(const struct TaskGroup *const *)right;
+    const struct List *list = context;
+    int result;
+    if (COLUMNS_OF_TASKS[list->sort].a_to_z) {
+        result = strcmp(text_of(one, list->sort), text_of(other, list->sort));
+    } else {
+        double a = number_of(one, list->sort), b = number_of(other, list->sort);
+        result = (a < b) - (a > b);
+    }
+    if (list->invert)
+        result = -result;
+    return result ? result : (one > other) - (one < other);
+}
+
+// After this call `tasks` must not move, because `rows` points to it.
+static void fill(struct Tasks *tasks, const struct Ui *ui)
+{
+    const struct Model *model = &ui->model;
+    const struct Snapshot *now = model->snapshot;
+    tasks->model = model;
+    tasks->rows = (struct ListRows){.source = tasks,
+                                    .columns = COLUMNS_OF_TASKS,
+                                    .column_count = TASKS_COLUMNS,
+                                    .sorts = true,
+                                    .key = key_of,
+                                    .has = has_text,
+                                    .write = write_cell};
+    for (size_t i = 0; now && i < now->tasks_group_count; i++) {
+        long count = tasks->rows.count;
+        if (count == GROUPS_MOST)
+            break;
+        tasks->order[count] = &now->tasks_groups[i];
+        tasks->rows.count +=
+            !*model->filter || has_text(&tasks->rows, count, model->filter);
+    }
+    qsort_r(tasks->order, (size_t)tasks->rows.count, sizeof *tasks->order,
+            compare, (void *)&ui->lists[VIEW_TASKS]);
+}
+
+// --- As a view
+
+static void draw_title(struct Ui *ui)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    char number[NUMBER_MAX];
+    struct Strip strip;
+    uint64_t found = 0, leaks = 0;
+    for (size_t i = 0; i < now->tasks_group_count; i++) {
+        found += now->tasks_groups[i].count;
+        leaks += is_leak(&now->tasks_groups[i]);
+    }
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_STRONG, "Tasks");
+    Strip_item(&strip, 0);
+    bool whole = now->tasks_total != NULL_U64;
+    Strip_add(&strip, STYLE_PLAIN, "%s",
+              Number_grouped(number, whole ? now->tasks_total : found));
+    Strip_add(&strip, STYLE_FAINT, whole ? " of asyncio" : " found so far");
+    if (leaks) {
+        Strip_item(&strip, 1);
+        Strip_add(&strip, STYLE_ALERT,
+                  "%llu %s only grown for a minute: a leak?",
+                  (unsigned long long)leaks,
+                  leaks == 1 ? "group has" : "groups have");
+    }
+    if (*ui->model.filter) {
+        Strip_item(&strip, 0);
+        Strip_right(&strip);
+        Strip_add(&strip, STYLE_FAINT, "filter ");
+        Strip_add(&strip, STYLE_PROMPT, "%s", ui->model.filter);
+        Strip_flex(&strip, 12);
+    }
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+}
+
+static void draw(struct Ui *ui, const struct Status *status)
+{
+    struct Canvas *canvas = &ui->canvas;
+    struct Box box = {ui->layout.table_y, 0, canvas->width};
+    struct Tasks tasks;
+    Header_draw(canvas, &ui->model, status);
+    if (!ui->model.snapshot) {
+        Canvas_fit(canvas,
+                   (struct Box){ui->layout.body_y, 2, canvas->width - 3},
+                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        return;
+    }
+    fill(&tasks, ui);
+    draw_title(ui);
+    List_draw(&ui->lists[VIEW_TASKS], &tasks.rows, canvas, box,
+              ui->layout.body_height);
+    if (tasks.rows.count)
+        return;
+    Canvas_fit(
+        canvas, (struct Box){box.y + 1, 2, box.width - 3}, STYLE_FAINT, CUT_END,
+        ui->model.snapshot->tasks_group_count
+            ? "The filter hides all of it. Esc, Esc drops it."
+        : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
+        : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
+                                   : "The tasks are being read.");
+}
+
+static void want(struct Ui *ui)
+{
+    if (!Feed_is_replay(ui->feed))
+        Feed_tasks(ui->feed);
+}
+
+static bool find(struct Ui *ui, int step, bool here)
+{
+    struct Tasks tasks;
+    fill(&tasks, ui);
+    return List_find(&ui->lists[VIEW_TASKS], &tasks.rows, ui->model.search,
+                     step, here);
+}
+
+static uint64_t selected_function(const struct Ui *ui)
+{
+    struct Tasks tasks;
+    fill(&tasks, ui);
+    long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
+    return row < 0 || tasks.order[row]->id == NULL_U64 ? 0
+                                                       : tasks.order[row]->id;
+}
+
+static bool press(struct Ui *ui, int request, uint32_t key)
+{
+    struct Tasks tasks;
+    fill(&tasks, ui);
+    if (request == REQUEST_SORT_MENU)
+        request = REQUEST_SORT_NEXT;
+    switch (List_press(&ui->lists[VIEW_TASKS], &tasks.rows, request, key)) {
+    case LIST_IGNORES:
+        return false;
+    case LIST_OPENS:
+        Navigation_enter(ui);
+        return true;
+    default:
+        return true;
+    }
+}
+
+const struct View TASKS_VIEW = {
+    .name = "Tasks",
+    .opens = {0,
+              0,
+              {'T'},
+              "tasks of asyncio: how many, how old, where they wait",
+              NULL,
+              "Tasks",
+              12},
+    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION,
+    .want = want,
+    .draw = draw,
+    .press = press,
+    .find = find,
+    .function = selected_function};
