@@ -38,7 +38,7 @@ class Trace:
     changes: list = field(default_factory=list)  # instructions that were specialised
     # id: the beginning and the end, or None if there is no end
     spans: dict = field(default_factory=dict)
-    dark: list = field(default_factory=list)  # (beginning, end) of each stretch
+    dark: list = field(default_factory=list)  # (beginning, end) of each dark time
     events: int = 0
 
     def names(self, thread=None):

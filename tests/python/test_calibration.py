@@ -167,7 +167,7 @@ print(counts())
 
 
 def test_a_fork_there_of_who_serves(tmp_path):
-    """A process that serves may fork during a start. The child's activation must not wait
+    """A process that serves can fork during a start. The child's activation must not wait
     for this start, because the start exists only in the parent."""
     words = answer(
         tmp_path,

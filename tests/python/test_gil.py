@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the times with the GIL and the waits for it, in programs whose threads compete for
-the GIL in a known way."""
+"""Tests how long threads have the GIL and wait for it, in programs whose threads compete
+for the GIL in a known way."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from e2e.program import script, wait_until
 
 QUIET = dict(perfetto=False, quiet=True)
 SETTINGS = pytest.mark.parametrize("settings", [{}, {"deinstrument_threshold": 0}])
-NEAR = 0.05  # of the elapsed time
+NEAR = 0.05  # tolerance, as a fraction of the elapsed time
 
 
 class Threads:
@@ -42,8 +42,8 @@ class Threads:
             thread.join()
 
     def times(self):
-        """Returns the CPU time of each thread, and the time for which each thread was ready
-        to run and had no CPU."""
+        """Returns two times of each thread: its CPU time, and the time for which it was
+        ready to run but had no CPU."""
         return [
             [int(ns) / 1e9 for ns in stat.read_text().split()[:2]]
             for thread in self.threads
@@ -67,7 +67,7 @@ def waits_for_lock(threads):
 
 
 def row_of(snapshot, thread):
-    """Returns a thread's row, or None as long as there is none."""
+    """Returns the row of a thread in the snapshot, or None as long as there is none."""
     rows = [one for one in snapshot["threads"] if one["tid"] == thread.native_id]
     return rows[0] if rows and rows[0]["gil_wait_s"] is not None else None
 
@@ -77,7 +77,7 @@ def sum_of(snapshot, name):
 
 
 class Truth:
-    """Compares the threads' numbers with the kernel's."""
+    """Compares Ocular's numbers of each thread with the kernel's."""
 
     def __init__(self, threads):
         self.threads = threads
@@ -85,7 +85,7 @@ class Truth:
 
     def rows(self):
         """Returns a snapshot, and (name, row, share of time with a CPU, share of time
-        asleep) of each thread, or None as long as the time is short."""
+        asleep) of each thread. Returns None as long as too little time has passed."""
         snapshot, after = ocular.snapshot(), self.threads.times()
         self.elapsed = time.monotonic() - self.began
         rows = [row_of(snapshot, thread) for thread in self.threads.threads]
@@ -136,7 +136,8 @@ CALLS = []  # the times that the C calls took
 
 
 def holds(threads):
-    """The C call does not release the GIL. Between two calls the thread sleeps."""
+    """The function calls C code that does not release the GIL. Between two such calls the
+    thread sleeps."""
     while threads.go_on:
         before = time.monotonic()
         sorted(NUMBERS)
@@ -146,8 +147,8 @@ def holds(threads):
 
 @SETTINGS
 def test_a_c_call_that_does_not_release_the_gil(settings):
-    """The function with the C call gets the time in which the other thread was asleep, and
-    the longest hold is the call's."""
+    """While the C call runs, the other thread is asleep. This time counts for the function
+    with the call, and the longest time with the GIL is that of the call."""
 
     def near():
         time.sleep(0.5)
@@ -165,7 +166,7 @@ def test_a_c_call_that_does_not_release_the_gil(settings):
         snapshot = wait_until(near)
         calls = list(CALLS)
     gil = snapshot["gil"]
-    # The length is known up to one sample.
+    # The length of this time is known with an error of one sample.
     assert 0.5 * min(calls) < gil["longest_s"] < max(calls) + 0.02
     first = holds.__code__.co_firstlineno
     assert gil["longest"][0]["line"] == first + 4

@@ -146,7 +146,7 @@ def test_a_thief_keeps_what_is_his(tool):
     new(3)
     assert seen == [new.__code__]
     assert monitoring.get_events(tool) == START
-    ocular.start_tracing(perfetto=False, quiet=True)  # takes id 5 and the other free id
+    ocular.start_tracing(perfetto=False, quiet=True)  # takes id 5 and the second free id
     helper(3)
     assert row(ocular.stop_tracing(), "helper")["calls"] == 1
     seen.clear()

@@ -270,7 +270,7 @@ def test_the_pairs_are_the_log_counted(tracing):
     add, other = make_add(), make_add()
     # the final snapshot contains the first changes of code that other tests have run
     earlier = ocular.snapshot()
-    log = set()  # the log keeps only the newest changes, which may belong to other code
+    log = set()  # the log keeps only the newest changes, which can belong to other code
     for pair in INTS, FLOATS, STRINGS, INTS:
         feed(add, pair)
         feed(other, pair)

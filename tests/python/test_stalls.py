@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the log of stalls and the numbers of event loops against programs that measure
-their own steps."""
+"""Tests the log of stalls and the numbers of event loops by programs that measure their own
+steps."""
 
 import asyncio
 import json
@@ -14,9 +14,10 @@ from e2e.program import PYTHON, run, top
 
 QUIET = dict(perfetto=False, quiet=True)
 MODES = {"a budget": dict(overhead_budget=0.01), "all hits": dict(deinstrument_threshold=0)}
-# A busy machine may stop a thread between an event's hook and the program's reading of the
-# clock. So each length in the log is compared with a time that the step contains, and with
-# a time that contains the step. Ocular's clock may differ by this share.
+# A busy machine can stop a thread between the hook of an event and the moment at which the
+# program reads the clock. So each length in the log is compared with two times: one that
+# lies within the step, and one that contains the step. Ocular's clock can differ from the
+# program's clock by this share.
 CLOCK = 1e-3
 
 
@@ -48,8 +49,8 @@ def receives(seconds):
 
 
 class Step:
-    """Measures a step. `inner` is the time of a part of the step. `outer` is the time of a
-    stretch that contains the step."""
+    """The measured times of a step. `inner` is a time that lies within the step. `outer` is
+    a time that contains the step."""
 
     def __init__(self, name):
         self.name = name
@@ -84,10 +85,11 @@ def check(step, function, thread="MainThread"):
     (stall,) = found(step.name)
     assert step.inner * (1 - CLOCK) < stall["seconds"] < step.outer * (1 + CLOCK)
     assert stall["thread"] == thread
-    if stall["function"] is None:  # a busy machine did not run Ocular's thread in time
+    if stall["function"] is None:  # on a busy machine, Ocular's thread did not run in time
         assert stall["stack"] is stall["line"] is None
         return False
-    if stall["function"] != function.__qualname__:  # the kernel stopped the thread before
+    # the kernel stopped the thread before the function ran
+    if stall["function"] != function.__qualname__:
         return False
     assert stall["file"] == __file__
     first = function.__code__.co_firstlineno
@@ -129,7 +131,7 @@ def test_short_steps_are_no_stall(tracing):
     turns.append(time.monotonic())
     steps = [b - a for a, b in zip(turns, turns[1:], strict=False)]
     steps[1] -= idle_s
-    longest = max(steps)  # no step was longer than this, even if the machine is busy
+    longest = max(steps)  # no step was longer than this, also if the machine is busy
     snapshot = ocular.snapshot()
     assert all(stall["seconds"] < longest * (1 + CLOCK) for stall in snapshot["stalls"])
     (loop,) = snapshot["loops"]
@@ -138,7 +140,7 @@ def test_short_steps_are_no_stall(tracing):
 
 
 def test_the_lag_is_that_of_timers(tracing):
-    """Timers that are due while the loop stalls run late."""
+    """If a timer is due while the loop stalls, its callback runs late."""
     late, least = [], []
 
     def note(due):
@@ -259,7 +261,7 @@ def test_a_second_trace_begins_with_an_empty_log():
 
 
 def test_steps_that_end_by_an_exception_end(tracing):
-    """A task that is cancelled or fails takes a step as any other."""
+    """A task that is cancelled or that fails takes a step like any other task."""
 
     async def fails():
         await asyncio.sleep(0)
@@ -285,8 +287,9 @@ def test_steps_that_end_by_an_exception_end(tracing):
     assert len(found("fails")) == len(found("cancelled")) == 1
 
 
-# A loop without asyncio's Handle._run: asyncio's own C tasks on a loop whose callbacks run
-# without a Python function in between, as uvloop's do. functools.partial is C code.
+# A loop without asyncio's Handle._run: asyncio's own C tasks run on a loop that calls its
+# callbacks without a Python function in between, as uvloop does. functools.partial is C
+# code.
 FOREIGN = """
 import asyncio, functools, time, ocular
 

@@ -92,7 +92,7 @@ def test_never_the_ids_of_others():
 
 
 def test_a_strangers_events_survive(occupy):
-    """The callbacks and events of another tool are unchanged after our start and stop."""
+    """The callbacks and events of another tool are unchanged after Ocular's start and stop."""
     occupy(3)
     seen = []
     event = monitoring.events.PY_START

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define TEXT_MOST (PATH_MAX * 2 + 4096)
-#define OLD_S 2 // a folder younger than OLD_S seconds may not be locked yet
+#define OLD_S 2 // a folder younger than OLD_S seconds is perhaps not locked yet
 
 // The script starts a thread, so that the main thread continues at once, and
 // can run the program's signal handlers. The format has four arguments: the
