@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
-// CPython's bit in PyThreadState.eval_breaker (internal/pycore_ceval.h), which
+// CPython's bit in PyThreadState.eval_breaker (pycore_ceval.h), which
 // is the same from 3.13 on.
 #define DROP_REQUEST_BIT 1u
 

@@ -92,7 +92,7 @@ def test_never_the_ids_of_others():
 
 
 def test_a_strangers_events_survive(occupy):
-    """The callbacks and events of another tool are unchanged after Ocular's start and stop."""
+    """Ocular's start and stop do not change the callbacks and events of another tool."""
     occupy(3)
     seen = []
     event = monitoring.events.PY_START
