@@ -56,7 +56,8 @@ TEST(test_a_thread_has_one_loop)
     assert_null(take(EVENT_LOOPS));
     step(loop, 10, 20);
     EventLoops_leave(&loops, &owners[0]);
-    // A new thread takes the place of the ended thread. The sum stays.
+    // A new thread takes the place of the ended thread. The number of steps of
+    // all threads stays.
     assert_ptr_equal(take(EVENT_LOOPS), loop);
     assert_int_equal(loop->tid, 100 + EVENT_LOOPS);
     assert_int_equal(EventLoops_steps(&loops), 1);
@@ -109,7 +110,7 @@ TEST(test_the_hottest_place_is_in_the_log)
     EventLoops_stall(&loops, loop, &stall);
     assert_string_equal(loops.stalls[0].place.name, "f2");
     assert_int_equal(loops.stalls[0].place.line, 7);
-    // The next step has no observations.
+    // The next step of the loop has no observations.
     step(loop, 400, 500);
     assert_string_equal(loops.stalls[1].place.name, "");
     EventLoops_reset(&loops, 0, HZ);
