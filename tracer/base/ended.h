@@ -18,7 +18,7 @@ struct EndedThread {
     char name[64];
     uint64_t cpu_ns;
     // The sampler fills in the fields from `cpu` on. In the list of thread
-    // records, these fields are 0.
+    // records, the fields from `cpu` on are 0.
     struct ShareValue cpu;
     struct ShareValue wait;
     struct ShareValue gil_held, gil_waited;

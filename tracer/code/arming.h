@@ -32,9 +32,9 @@ void Code_arm(struct Code *code, uint64_t hits, bool jumps);
 // Arms dark code at the time `ticks`. `hits` and `jumps` are the same as in
 // Code_arm.
 void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
-// Allows each site of armed code `hits` hits from the time `ticks` on. This
-// number can be smaller or larger than the number of hits that the site had
-// left. Code that is armed forever stays armed forever.
+// Allows each site of armed code `hits` hits from the time `ticks` on. The
+// number `hits` can be smaller or larger than the number of hits that the site
+// had left. Code that is armed forever stays armed forever.
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {

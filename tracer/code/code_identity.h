@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct CodeIdentity and the id in struct CodeHot identify the code object of
 // a struct Code. Code_new (code.c) writes struct CodeIdentity before other
-// threads see the code. Later struct CodeIdentity does not change. Any thread
-// may read struct CodeIdentity.
+// threads see the code. After Code_new, struct CodeIdentity does not change.
+// Any thread may read struct CodeIdentity.
 #ifndef OCULAR_TRACER_CODE_CODE_IDENTITY_H
 #define OCULAR_TRACER_CODE_CODE_IDENTITY_H
 

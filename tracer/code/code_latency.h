@@ -41,7 +41,7 @@ struct Latency {
     counter_t cut;
     uint32_t aged; // Number of calls since the last Histogram_age.
     // Number of suspended calls that have ended without an event. It is unknown
-    // which of the suspended calls these are.
+    // which of the suspended calls have ended without an event.
     uint32_t lost;
     // A hash table of suspended calls with `room` entries. `room` is 0 or a
     // power of 2.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct CodeLayout describes the places in a code object's bytecode that have
 // events, as a part of struct Code. Code_new (code.c) and Code_make_precise
-// (precise.c) write struct CodeLayout before other threads see the code. Later
-// only the counts in `sites` and `instructions` change, and only the holder of
-// the counting lock changes them. Any thread may read struct CodeLayout.
+// (precise.c) write struct CodeLayout before other threads see the code.
+// Afterwards only the counts in `sites` and `instructions` change, and only the
+// holder of the counting lock changes them. Any thread may read struct
+// CodeLayout.
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 

@@ -18,7 +18,8 @@ enum InstructionFlag {
     // The program can reach or leave the instruction in a way that `next` and
     // `other` do not show.
     INSTRUCTION_GATE = 1 << 1,
-    INSTRUCTION_HEAD = 1 << 2, // The instruction is the first one of a loop.
+    // The instruction is the first instruction of a loop.
+    INSTRUCTION_HEAD = 1 << 2,
     // The instruction jumps back to `next`, which is the first instruction of a
     // loop.
     INSTRUCTION_LOOP = 1 << 3,

@@ -40,9 +40,9 @@ bool Code_is_hardly_timed(const struct Code *code);
 // samples if hardly any call could be timed. Returns NaN before the first timed
 // call. Waits for the GIL or for a CPU are not included. Samples show which
 // fraction of the waits in timed calls is a wait for the GIL or for a CPU. One
-// in many thousand calls waits for the GIL, and then for as long as all these
-// calls together take. A few timed calls therefore contain far too much waiting
-// time, or none.
+// in many thousand calls waits for the GIL, and then for as long as thousands
+// of calls take. A few timed calls therefore contain far too much waiting time,
+// or none.
 double Code_mean_cycles(const struct Code *code);
 // Returns the calls per second of a sampled function, whether the function is
 // armed or dark. The rate is the function's running and waiting time per

@@ -208,8 +208,8 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // For a moment the retired struct Code is in no list. In this moment a
-    // reader of the lists finds the struct Code in `leaving`.
+    // For a moment the retired struct Code is in no list. While the retired
+    // struct Code is in no list, a reader of the lists finds it in `leaving`.
     point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {

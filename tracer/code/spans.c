@@ -38,7 +38,8 @@ void Spans_open(struct Code *code, uint64_t ticks)
     if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
         spans->pending = spans->pending + (double)(ticks - closed);
         // Calls between the end of the span and the removal of the hooks were
-        // counted. These calls were therefore not missed.
+        // counted. Calls that were counted after the end of the span were
+        // therefore not missed.
         spans->missed =
             spans->missed -
             (double)(Code_calls(code) - Counter_get(&spans->closed_calls));

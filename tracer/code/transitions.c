@@ -55,8 +55,8 @@ static struct Label *make_label(const struct Change *change)
 }
 
 // If the newest change was in the same function, returns the label of the
-// newest change. Otherwise makes and returns a new label. Returns NULL if
-// memory is out.
+// newest change. If the newest change was in another function, makes and
+// returns a new label. Returns NULL if memory is out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {

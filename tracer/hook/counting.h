@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Adds up the hits that hooks have written into the ring. Only the thread that
 // counts hits changes the shadow stacks, and the counts of functions, sites and
-// threads. The counting lock guards the shadow stacks and these counts. A
-// thread that takes the counting lock first counts all earlier hits. The
-// collector's thread counts hits when the ring is half full and before each
-// snapshot. A hook counts hits if the ring is full, or if the hook's event
-// needs an answer at once.
+// threads. The counting lock guards the shadow stacks and the counts of
+// functions, sites and threads. A thread that takes the counting lock first
+// counts all earlier hits. The collector's thread counts hits when the ring is
+// half full and before each snapshot. A hook counts hits if the ring is full,
+// or if the hook's event needs an answer at once.
 //
 // After a thread has taken the GIL and has counted all hits, no count changes
 // until the thread releases the GIL, because no hook runs until then.

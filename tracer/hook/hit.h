@@ -59,8 +59,8 @@ static inline uint64_t Hit_where(uint32_t depth, size_t unit, size_t to)
 }
 
 // Returns some bits of a code object's address, as a number that is never 0.
-// ThreadTrace_settle compares these numbers to check whether the function on
-// top of the shadow stack is the real caller.
+// ThreadTrace_settle compares results of Hit_caller to check whether the
+// function on top of the shadow stack is the real caller.
 static inline size_t Hit_caller(uintptr_t address)
 {
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;

@@ -42,8 +42,8 @@ bool HitRing_find_room(struct HitRing *ring)
 
 // A hook that finds HIT_RING_NOBODY in `trace` sets `trace` and then calls
 // HitRing_wake. A hook that runs at the same moment as HitRing_sleep might
-// still read the old `trace`. In this case the counting thread sleeps although
-// there is a hit, and the hit after it wakes the counting thread.
+// still read the old `trace`. The counting thread then sleeps although there is
+// a hit, until the next hit wakes the counting thread.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
     atomic_store(&ring->asleep, true);

@@ -55,11 +55,12 @@ static inline void Preemption_forget(struct Preemption *preemption)
     preemption->known = false;
 }
 
-// `armed` is the number of times that code has been armed. If this number has
-// changed, no more spans are skipped. Waits while code is being armed, or while
-// code is dark, do not mean that the thread sleeps between its events. The next
-// spans are checked, because only a few calls come after code was armed, and a
-// single preemption lasts longer than all these calls together.
+// `armed` is the number of times that code has been armed. If the number of
+// times has changed since the last call, no more spans are skipped. Waits while
+// code is being armed, or while code is dark, do not mean that the thread
+// sleeps between its events. The next spans are checked, because only a few
+// calls come after code was armed, and a single preemption lasts longer than
+// all these calls together.
 static inline void Preemption_note_armed(struct Preemption *preemption,
                                          uint32_t armed)
 {

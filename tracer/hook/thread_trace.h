@@ -98,7 +98,7 @@ struct ThreadTrace {
     struct Stacks parked; // Shadow stacks of the greenlets that do not run now.
     unsigned number;
     // The thread's event loop (event_loops.h), or NULL. Only the record's own
-    // thread uses this field.
+    // thread uses `event_loop`.
     struct EventLoop *event_loop;
     // The interpreter's thread state at the thread's last hook, or 0 before the
     // first hook. The signal handler of the thread reads `state`. The GIL

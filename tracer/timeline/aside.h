@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Packs the events that the collector's thread adds to the track of Ocular's
-// own threads. Each of these events is the value of a counter, a change of an
-// instruction's specialisation, or the end of a time in which a function was
-// dark.
+// own threads. The packed events are values of counters, changes of an
+// instruction's specialisation, and ends of times in which a function was dark.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_ASIDE_H
 

@@ -61,8 +61,9 @@ struct Formats {
 };
 
 // Functions of the host that the library calls, and numbers that identify the
-// build of the extension. The library checks these numbers, because a new
-// installation can have replaced the library while the program ran.
+// build of the extension. The library checks the numbers in struct FormatsHost,
+// because a new installation can have replaced the library while the program
+// ran.
 struct FormatsHost {
     const char *version;
     size_t sizes[4];

@@ -407,8 +407,8 @@ static bool is_backed(const struct Recording *recording, uint64_t at,
 
 // --- Bytes in memory ---------------------------------------------------------
 
-// Returns true if all bytes of the range are in memory. The caller holds the
-// mutex.
+// Returns true if all bytes of the range are in memory. The caller holds
+// Recording.mutex.
 static bool holds(const struct Recording *recording, uint64_t at, uint64_t size)
 {
     uint64_t end = at + size;
@@ -420,7 +420,7 @@ static bool holds(const struct Recording *recording, uint64_t at, uint64_t size)
 
 // Moves a page that cannot be written to the file into memory. The page in
 // memory is filled with the bytes that the file already has in this page. The
-// caller holds the mutex. Returns 0 or -errno.
+// caller holds Recording.mutex. Returns 0 or -errno.
 static int move_page(struct Recording *recording, uint64_t at)
 {
     uint64_t page = at / RECORDING_PAGE * RECORDING_PAGE;
@@ -587,7 +587,8 @@ int Recording_share(struct Recording *recording)
 
     if (has_memory(recording) || !is_ours(recording))
         return -EBADF;
-    // Only a memfd has seals. For other files this call does nothing.
+    // Only a memfd has seals. For files that are no memfd, this call does
+    // nothing.
     fcntl(recording->fd, F_ADD_SEALS,
           F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", recording->fd);
@@ -611,8 +612,8 @@ uint64_t Recording_seek(struct Recording *recording, uint64_t at)
 // --- Bytes that wait for a flush ---------------------------------------------
 
 // Stores bytes that the next flush will write. If the recording has no file,
-// writes the bytes to the pages in memory at once. The caller holds the mutex.
-// If memory is out, the next flush returns the error.
+// writes the bytes to the pages in memory at once. The caller holds
+// Recording.mutex. If memory is out, the next flush returns the error.
 static void leave(struct Recording *recording, const void *data, size_t size,
                   uint64_t at)
 {
@@ -768,7 +769,7 @@ void Recording_put_head(struct Recording *recording, struct RecordingHead *head)
 // --- Blocks ------------------------------------------------------------------
 
 // Returns 0, or -errno if the file cannot be written up to the offset `end`.
-// The caller holds the mutex.
+// The caller holds Recording.mutex.
 static int check_file(struct Recording *recording, uint64_t end)
 {
     int error = check_limit(recording, end);
@@ -783,8 +784,8 @@ static int check_file(struct Recording *recording, uint64_t end)
 
 // Returns true if a block can be written to the place of a dropped block.
 // `used` is the number of bytes that the block needs in this place. If the file
-// refuses these bytes, the place moves to memory, unless the limit of memory is
-// reached. The caller holds the mutex.
+// refuses the bytes of the block, the place moves to memory, unless the limit
+// of memory is reached. The caller holds Recording.mutex.
 static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
                       uint64_t used)
 {
@@ -809,7 +810,7 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
 }
 
 // Takes the place of a dropped block. Returns false if there is no place of a
-// dropped block that can be written. The caller holds the mutex.
+// dropped block that can be written. The caller holds Recording.mutex.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t used, uint64_t *units, uint64_t *at)
 {
@@ -844,7 +845,7 @@ static bool may_join(void *context, uint64_t first, uint64_t second)
 // Takes the place of a dropped block that was larger than the new block. If all
 // places of dropped blocks are too small, joins neighbours, because the blocks
 // of a timeline do not always have the same size. Returns false if there is no
-// large enough place of a dropped block. The caller holds the mutex.
+// large enough place of a dropped block. The caller holds Recording.mutex.
 static bool take_larger(struct Recording *recording, uint64_t used,
                         uint64_t *units, uint64_t *at)
 {
@@ -857,7 +858,7 @@ static bool take_larger(struct Recording *recording, uint64_t used,
 // Takes a new place at the end of the file. If the file refuses the new place,
 // takes the place in pages of memory. The memory for chunks is limited, but the
 // few blocks of other kinds always get memory. Returns 0 or -errno. The caller
-// holds the mutex.
+// holds Recording.mutex.
 static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
                     uint64_t *at)
 {
@@ -883,8 +884,8 @@ static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
     return 0;
 }
 
-// Takes a place for a block and returns 0 or -errno. The caller holds the
-// mutex.
+// Takes a place for a block and returns 0 or -errno. The caller holds
+// Recording.mutex.
 static int take_place(struct Recording *recording, struct RecordingSlot *slot,
                       bool is_chunk, size_t room)
 {

@@ -37,7 +37,8 @@ struct Recording *Recording_new(const char *path, uint64_t plain, int *error);
 // Makes a recording that is only in memory. Returns NULL if memory is out.
 struct Recording *Recording_new_in_memory(void);
 // Sets the largest number of bytes that stay in memory if they cannot be
-// written to the file. Before the first call this number is 0.
+// written to the file. Before the first call of Recording_set_room this number
+// is 0.
 void Recording_set_room(struct Recording *recording, size_t bytes);
 // Opens an existing recording to read it. *error is -EINVAL if `path` is no
 // regular file.
@@ -75,8 +76,8 @@ uint64_t Recording_bytes(struct Recording *recording);
 size_t Recording_memory(struct Recording *recording);
 
 // Recording_put_head, Recording_append and Recording_drop do not wait for the
-// disk. These three functions store the bytes in memory, and the next flush
-// writes the bytes in the order of the calls.
+// disk. Recording_put_head, Recording_append and Recording_drop store bytes in
+// memory, and the next flush writes the bytes in the order of the calls.
 
 // Fills in the magic number, the version and the checksum of the head, and
 // writes the head.

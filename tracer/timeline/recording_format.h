@@ -16,7 +16,7 @@
 // The oldest version that can be read, which has no settings.
 #define RECORDING_OLDEST 3u
 #define RECORDING_PAGE UINT64_C(4096) // Size of the head in bytes.
-// Blocks begin at multiples of this number of bytes.
+// The blocks of a recording begin at multiples of this number of bytes.
 #define RECORDING_UNIT UINT64_C(256)
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"

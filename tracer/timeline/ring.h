@@ -163,8 +163,8 @@ struct Ring {
     struct Event *events;
     // Semaphore that is posted when the ring is half full, or NULL.
     sem_t *half_full;
-    // The creator of the ring owns and sets this callback. The value is NULL if
-    // there is no callback.
+    // The creator of the ring owns and sets this callback. `overflow` is NULL
+    // if there is no callback.
     const struct RingOverflow *overflow;
     void *producer; // Argument of the overflow callback.
     // Number of all events that the ring has dropped.

@@ -664,7 +664,7 @@ bool Timeline_wants_names(struct Timeline *timeline)
 
 // If the names in the file are lost, makes all names and the settings be
 // written again. The thread that writes the names calls restart_names and holds
-// the mutex.
+// Timeline.mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);

@@ -77,8 +77,8 @@ uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns);
 // Returns the result of the newest Timeline_lend, or 0 if the returned time has
 // passed.
 uint64_t Timeline_lent(struct Timeline *timeline);
-// If the recording is a file, makes the names of these functions be written to
-// it, because the names of functions without new events can be missing.
+// If the recording is a file, makes the names of the functions `ids` be written
+// to it, because the names of functions without new events can be missing.
 void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,
                          size_t count);
 // If the recording is a file, begins a new block of names, so that the names so
