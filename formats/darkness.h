@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out from the events of a recording when each function was dark. The
-// reader of the recording collects these events and owns the list.
+// reader of the recording collects the functions' changes and owns their list.
 #ifndef OCULAR_FORMATS_DARKNESS_H
 #define OCULAR_FORMATS_DARKNESS_H
 

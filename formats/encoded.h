@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Holds bytes that a writer of traces makes once and copies into many events.
-// The table has two byte strings (pieces) for each key. A writer of traces owns
-// the table and uses it on one thread.
+// The table of encoded bytes has two byte strings (pieces) for each key. A
+// writer of traces owns the table and uses it on one thread.
 #ifndef OCULAR_FORMATS_ENCODED_H
 #define OCULAR_FORMATS_ENCODED_H
 

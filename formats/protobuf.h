@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes the parts of protobuf's wire format that Ocular uses. These parts are
-// varints (also for bool), doubles, texts and messages. pftrace*.c and pprof.c
-// call the functions of protobuf.h. The functions of protobuf.h have no state.
+// Writes the parts of protobuf's wire format that Ocular uses. Ocular uses
+// protobuf's varints (also for bool), doubles, texts and messages. pftrace*.c
+// and pprof.c call the functions of protobuf.h. The functions of protobuf.h
+// have no state.
 #ifndef OCULAR_FORMATS_PROTOBUF_H
 #define OCULAR_FORMATS_PROTOBUF_H
 

@@ -2,7 +2,8 @@
 // Reads a recording and makes the input for writers of a timeline. The file can
 // be truncated, damaged or forged by an attacker. The reader gives all those
 // parts of the file that are intact. Only one thread uses a struct
-// RecordingReader. The program of this thread is not traced.
+// RecordingReader. The program of the thread that reads a recording is not
+// traced.
 #ifndef OCULAR_FORMATS_RECORDING_READER_H
 #define OCULAR_FORMATS_RECORDING_READER_H
 

@@ -20,8 +20,8 @@
 // live process sends.
 #define PARTS_MOST 12u
 // If a function was dark for at least the fraction MOSTLY of the chosen stretch
-// of the run, nearly all its sampled calls ran without hooks. In this case the
-// samples show the CPU time of a call.
+// of the run, nearly all its sampled calls ran without hooks. If nearly all
+// sampled calls ran without hooks, the samples show the CPU time of a call.
 #define MOSTLY 0.9
 // UNKNOWN_CALLS is the largest relative standard error with which a number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
@@ -470,7 +470,8 @@ static void fill_garbage(struct Maker *maker)
     maker->out->gc_generation_count = count;
 }
 
-// Copies the numbers about the GIL. Their shares are those of the whole run.
+// Copies the numbers about the GIL. The shares of the GIL are those of the
+// whole run.
 static void fill_gil(struct Maker *maker)
 {
     const struct Snapshot *final = maker->final;
@@ -495,7 +496,7 @@ static void fill_gil(struct Maker *maker)
     out->gil_longest_count = count;
 }
 
-// Copies a stall of the final snapshot.
+// Copies a stall of an event loop from the final snapshot.
 static struct StallRow take_stall(struct Maker *maker,
                                   const struct StallRow *stall)
 {
@@ -509,9 +510,9 @@ static struct StallRow take_stall(struct Maker *maker,
     return row;
 }
 
-// Copies the stalls of the final snapshot that began in the stretch. The final
-// snapshot's rates of loops are not copied, because they cover only the last
-// seconds of the run.
+// Copies from the final snapshot those stalls of event loops that began in the
+// chosen stretch of the run. The rates of event loops in the final snapshot are
+// not copied, because they cover only the last seconds of the run.
 static void fill_stalls(struct Maker *maker)
 {
     const struct Snapshot *final = maker->sums->reader->final;

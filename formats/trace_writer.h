@@ -109,8 +109,9 @@ struct TraceFormat {
                 const struct Mark *mark);
     // `own` is called once, before the first call of `counter`, `change`,
     // `dark` or `sample`. `counter`, `change`, `dark` and `sample` are called
-    // after all threads were written. The argument `ns` of these calls is the
-    // time since the start of tracing, and the times can be in any order.
+    // after all threads were written. The argument `ns` of `counter`, `change`
+    // and `sample` is the time since the start of tracing, and the times can be
+    // in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
