@@ -146,7 +146,7 @@ static bool is_same(const struct Known *one, const struct Known *other)
            one->instruction == other->instruction;
 }
 
-// The names of a code object, which live until NamesOf_release.
+// The names of a code object. They live until release_names() drops them.
 struct CodeNames {
     PyObject *keep_name, *keep_file;
     struct TaskLine line;
