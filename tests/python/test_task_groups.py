@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests what a snapshot says of asyncio's tasks, against programs with a known answer."""
+"""Tests the numbers of asyncio's tasks in a snapshot, by programs in which these numbers
+are known."""
 
 import asyncio
 import subprocess
@@ -34,7 +35,8 @@ def run_traced(main):
 
 
 async def whole(condition):
-    """Returns the groups by coroutine of the first snapshot that meets the condition."""
+    """Takes snapshots until one meets the condition, and returns its groups by
+    coroutine."""
     due = time.monotonic() + 60
     while time.monotonic() < due:
         tasks = ocular.snapshot()["tasks"]
@@ -136,7 +138,8 @@ def test_what_tasks_wait_for(tracing):
         assert total == len(asyncio.all_tasks()) == len(tasks) + 4
         assert sum(group["count"] for group in groups.values()) == total
         waits = {name: group["waits_in"] for name, group in groups.items()}
-        assert waits.pop("main") in ("sleep", None)  # it sleeps between two looks
+        # main() sleeps from one check to the next
+        assert waits.pop("main") in ("sleep", None)
         assert waits == {
             "deep": "Event.wait",
             "in_a_generator": "Event.wait",
@@ -213,7 +216,7 @@ def test_many_tasks_fill_in():
 
 
 def test_tasks_that_no_walk_may_disturb(tracing):
-    """Classes of the program run no code of theirs, and no task lives longer."""
+    """Ocular runs no code of the program's classes, and keeps no task alive."""
 
     class Odd(asyncio.Task):
         __slots__ = ("first",)
@@ -236,7 +239,8 @@ def test_tasks_that_no_walk_may_disturb(tracing):
         before = sys.getrefcount(odd)
         _, groups = await whole(lambda groups: "sleeps" in groups)
         assert groups["sleeps"]["waits_in"] == "sleep"
-        assert groups["sleeps"]["oldest_s"] is None  # the task has a name of its own
+        # the program has given this task a name
+        assert groups["sleeps"]["oldest_s"] is None
         assert sys.getrefcount(odd) == before
         odd.cancel()
 
@@ -244,7 +248,7 @@ def test_tasks_that_no_walk_may_disturb(tracing):
 
 
 def test_a_program_without_asyncio():
-    """asyncio is not imported, and there are no tasks."""
+    """The program has not imported asyncio, so there are no tasks."""
     code = """if True:
         import sys, time, ocular
         ocular.start_tracing(perfetto=False, quiet=True)
