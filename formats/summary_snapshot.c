@@ -217,6 +217,8 @@ static void fill_function(struct Maker *maker, struct Function *f,
         .await_s = NAN,
         .gil_blocked_share = NAN,
         .gil_blocked_s = NAN,
+        .raised = NULL_U64,
+        .raised_estimated = NULL_U64,
     };
     if (sum->what)
         f->age_s = fmax(sums->to_s - StretchSums_s(sums, sum->what), 0);
@@ -470,6 +472,38 @@ static void fill_garbage(struct Maker *maker)
     maker->out->gc_generation_count = count;
 }
 
+// Copies the exceptions of the final snapshot. Their rates are the rates of the
+// whole run.
+static void fill_exceptions(struct Maker *maker)
+{
+    const struct Snapshot *final = maker->final;
+    size_t count = final ? final->exception_count : 0;
+    struct ExceptionRow *rows =
+        Snapshot_alloc(maker->out, (count + 1) * sizeof *rows);
+
+    if (!rows || !final)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        struct ExceptionRow *row = &rows[i];
+
+        *row = final->exceptions[i];
+        row->type = text_of(maker, row->type);
+        row->function = text_of(maker, row->function);
+        row->file = text_of(maker, row->file);
+        row->raised_per_s = row->passed_per_s = NAN;
+        if (row->raised != NULL_U64)
+            row->raised_per_s = (double)row->raised / final->uptime_s;
+        if (row->passed != NULL_U64)
+            row->passed_per_s = (double)row->passed / final->uptime_s;
+    }
+    maker->out->exceptions = rows;
+    maker->out->exception_count = count;
+    maker->out->exception_totals_raised = final->exception_totals_raised;
+    maker->out->exception_totals_passed = final->exception_totals_passed;
+    maker->out->exception_totals_control = final->exception_totals_control;
+    maker->out->exception_totals_exact = final->exception_totals_exact;
+}
+
 // Copies the numbers about the GIL. The shares of the GIL are those of the
 // whole run.
 static void fill_gil(struct Maker *maker)
@@ -590,6 +624,7 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
     fill_transitions(&maker);
     fill_pairs(&maker);
     fill_garbage(&maker);
+    fill_exceptions(&maker);
     fill_gil(&maker);
     fill_stalls(&maker);
     count_states(maker.out);

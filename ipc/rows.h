@@ -18,6 +18,8 @@
 #define STATE(s, member) ROW(FIELD_STATE, s, member, NULL, #member)
 #define GROUP_U64(s, group, name)                                              \
     ROW(FIELD_U64, s, group##_##name, #group, #name)
+#define GROUP_BOOL(s, group, name)                                             \
+    ROW(FIELD_BOOL, s, group##_##name, #group, #name)
 #define GROUP_TEXT(s, group, name)                                             \
     ROW(FIELD_TEXT, s, group##_##name, #group, #name)
 #define GROUP_F64(s, group, name)                                              \

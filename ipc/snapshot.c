@@ -80,6 +80,8 @@ static const struct Field FUNCTION_FIELDS[] = {
     F64(Function, await_s),
     F64(Function, gil_blocked_share),
     F64(Function, gil_blocked_s),
+    U64(Function, raised),
+    BOOL(Function, raised_estimated),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
@@ -131,6 +133,16 @@ static const struct Field PLACE_FIELDS[] = {
 };
 static const struct Record PLACE_RECORD =
     RECORD(StackPlace, "place", PLACE_FIELDS);
+static const struct Field EXCEPTION_FIELDS[] = {
+    TEXT(ExceptionRow, type),        TEXT(ExceptionRow, function),
+    TEXT(ExceptionRow, file),        U64(ExceptionRow, line),
+    U64(ExceptionRow, id),           U64(ExceptionRow, raised),
+    U64(ExceptionRow, passed),       F64(ExceptionRow, error),
+    F64(ExceptionRow, raised_per_s), F64(ExceptionRow, passed_per_s),
+    F64(ExceptionRow, age_s),        F64(ExceptionRow, first_s),
+};
+const struct Record EXCEPTION_RECORD =
+    RECORD(ExceptionRow, "exception", EXCEPTION_FIELDS);
 
 static const struct Field LOOP_FIELDS[] = {
     TEXT(LoopRow, thread),
@@ -234,6 +246,11 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     F64(Snapshot, stall_limit_s),
     GROUP_U64(Snapshot, tasks, total),
     GROUP_LIST(Snapshot, tasks, groups, tasks_group_count, TASK_GROUP_RECORD),
+    LIST(Snapshot, exceptions, exception_count, EXCEPTION_RECORD),
+    GROUP_U64(Snapshot, exception_totals, raised),
+    GROUP_U64(Snapshot, exception_totals, passed),
+    GROUP_U64(Snapshot, exception_totals, control),
+    GROUP_BOOL(Snapshot, exception_totals, exact),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -109,6 +109,10 @@ struct Function {
     // window, and seconds since tracing began.
     double gil_blocked_share;
     double gil_blocked_s;
+    // Number of exceptions that began in the function, without control flow.
+    // Null: unknown.
+    uint64_t raised;
+    uint64_t raised_estimated; // bool: `raised` is estimated, not counted
 };
 
 struct Transition {
@@ -212,6 +216,26 @@ struct TaskGroup {
     double growing_s;
 };
 
+// A type of exceptions in one function.
+struct ExceptionRow {
+    // "(others)", without a function, is the sum of the rows that are not
+    // listed.
+    const char *type;
+    const char *function; // null: the function is not traced
+    const char *file;
+    uint64_t line;   // where the first one began; null: none began here
+    uint64_t id;     // of the function
+    uint64_t raised; // exceptions that began here
+    uint64_t passed; // exceptions of callees that came here
+    // Standard deviation of `raised`, divided by `raised`. Null: `raised` is
+    // counted, or its deviation is unknown.
+    double error;
+    double raised_per_s;
+    double passed_per_s;
+    double age_s;   // seconds since the newest one
+    double first_s; // seconds from the start of the trace to the first one
+};
+
 // A rule of the filter that decides which code is traced.
 struct FilterRule {
     const char *text;
@@ -312,6 +336,14 @@ struct Snapshot {
     uint64_t tasks_total;
     const struct TaskGroup *tasks_groups; // the largest group comes first
     size_t tasks_group_count;
+    const struct ExceptionRow *exceptions; // the newest kind comes first
+    size_t exception_count;
+    uint64_t exception_totals_raised;
+    uint64_t exception_totals_passed;
+    // Control flow that began: StopIteration, StopAsyncIteration, GeneratorExit
+    // and CancelledError. Not in the other numbers.
+    uint64_t exception_totals_control;
+    uint64_t exception_totals_exact; // bool: all exceptions were counted
     // Not in the table of the schema. A traced process has the functions in
     // `shared` instead of `functions`, in rows that several snapshots share
     // (row_set.h).
@@ -326,6 +358,7 @@ struct Snapshot {
 
 extern const struct Record SNAPSHOT_RECORD; // the schema of a whole snapshot
 extern const struct Record FILTER_RULE_RECORD;
+extern const struct Record EXCEPTION_RECORD;
 
 const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
 

@@ -9,6 +9,7 @@
 // DISABLE, which are immortal.
 #include "python/hooks/hook.h"
 #include "python/hooks/call.h"
+#include "python/hooks/raise_watch.h"
 #include "python/hooks/rare.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/writer.h"
@@ -86,7 +87,7 @@ CALLBACKS(on_step, HIT_STEP)
         [ON_BRANCH_LEFT] = on_branch_##path,                                   \
         [ON_BRANCH_RIGHT] = on_right_##path, [ON_UNWIND] = Rare_unwind,        \
         [ON_THROW] = Rare_throw, [ON_INSTRUCTION] = on_step_##path,            \
-        [ON_CALL] = Rare_call,                                                 \
+        [ON_CALL] = Rare_call, [ON_RAISE] = RaiseWatch_raise,                  \
     }
 
 const vectorcallfunc HOOK_FAST[HOOK_EVENTS] = TABLE(fast);

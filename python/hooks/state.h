@@ -37,6 +37,7 @@ enum HookEvent {
     ON_THROW,
     ON_INSTRUCTION, // only in precise mode
     ON_CALL,        // once per call instruction, only if code can go dark
+    ON_RAISE,       // global in every version
     HOOK_EVENTS
 };
 
@@ -90,6 +91,14 @@ struct GarbageWatch {
     uint8_t begin_unit, end_unit;
 };
 
+// Types with which raise_watch.c recognises control flow.
+struct RaiseWatch {
+    // The place that has the address of the type of control flow that was seen
+    // last, as in struct ExceptionKind. NULL: none was seen.
+    const void *const *flow;
+    const void *lasting; // `flow` may point here
+};
+
 #define EXTRA_OTHER 1u
 // An extra has these low bits if its code object was called once and not
 // classified, because the budget was overdrawn. The higher bits hold the
@@ -136,6 +145,8 @@ struct State {
     struct TaskNumbers tasks; // numbers of tasks in the timeline
     struct GarbageWatch garbage;
     struct Gil gil; // set once; the sampler reads it without the GIL
+
+    struct RaiseWatch raises;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // names under which our two ids are taken

@@ -6,9 +6,9 @@
 
 // Names of the events, in the order of enum HookEvent.
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
-    "PY_START",  "PY_RESUME", "PY_RETURN",   "PY_YIELD",
-    "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
-    "PY_UNWIND", "PY_THROW",  "INSTRUCTION", "CALL",
+    "PY_START",    "PY_RESUME",   "PY_RETURN",    "PY_YIELD",  "JUMP",
+    "BRANCH",      "BRANCH_LEFT", "BRANCH_RIGHT", "PY_UNWIND", "PY_THROW",
+    "INSTRUCTION", "CALL",        "RAISE",
 };
 
 // Before 3.15 PY_UNWIND is global and cannot be disabled, and also fires for
@@ -43,7 +43,7 @@ static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 
         if ((rare && !UNWIND_IS_LOCAL) || (jump && !jumps) ||
             (i == ON_INSTRUCTION && !state->precise) ||
-            (i == ON_CALL && !calls))
+            (i == ON_CALL && !calls) || i == ON_RAISE)
             continue;
         mask |= state->event_bits[i];
     }
@@ -341,13 +341,14 @@ static int set_global(struct State *state, long events)
 
 int Tools_arm(struct State *state)
 {
-    long global = UNWIND_IS_LOCAL ? 0
-                                  : state->event_bits[ON_THROW] |
-                                        state->event_bits[ON_UNWIND];
+    long global = state->event_bits[ON_RAISE];
+
+    if (!UNWIND_IS_LOCAL)
+        global |= state->event_bits[ON_THROW] | state->event_bits[ON_UNWIND];
 
     state->unwinds_left =
         state->engine.session->config.threshold ? UNWINDS_MOST : 0;
-    if (global && set_global(state, global) < 0)
+    if (set_global(state, global) < 0)
         return -1;
     state->global_events[0] =
         state->event_bits[ON_START] | state->event_bits[ON_RESUME];
@@ -355,13 +356,28 @@ int Tools_arm(struct State *state)
                 state->global_events[0]);
 }
 
+// Switches one of the tracer's global events on or off.
+static int switch_global(struct State *state, enum HookEvent event, bool on)
+{
+    long others = state->global_events[1] & ~state->event_bits[event];
+
+    if (set_global(state, on ? others | state->event_bits[event] : others) == 0)
+        return 0;
+    PyErr_Clear();
+    return -1;
+}
+
+int Tools_set_raise(struct State *state, bool on)
+{
+    return state->ids_lost ? 0 : switch_global(state, ON_RAISE, on);
+}
+
 void Tools_note_unwind(struct State *state)
 {
     if (UNWIND_IS_LOCAL || !state->unwinds_left || --state->unwinds_left ||
         state->ids_lost)
         return;
-    if (set_global(state, state->event_bits[ON_THROW]) < 0)
-        PyErr_Clear();
+    switch_global(state, ON_UNWIND, false);
     state->unwinds_s = Now_s(CLOCK_MONOTONIC);
 }
 
@@ -372,9 +388,8 @@ void Tools_renew_unwinds(struct State *state, double now_s)
     if (UNWIND_IS_LOCAL || !state->engine.session->config.threshold ||
         state->ids_lost || now_s - state->unwinds_s < (off ? UNWIND_OFF_S : 1))
         return;
-    if (off && set_global(state, state->event_bits[ON_THROW] |
-                                     state->event_bits[ON_UNWIND]) < 0)
-        PyErr_Clear();
+    if (off)
+        switch_global(state, ON_UNWIND, true);
     state->unwinds_left = UNWINDS_MOST;
     state->unwinds_s = now_s;
 }

@@ -7,6 +7,7 @@
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
+#include "python/hooks/raise_watch.h"
 #include "python/hooks/tools.h"
 #include "python/module/convert.h"
 #include "python/module/final_timeline.h"
@@ -75,6 +76,7 @@ static void take_down(struct State *state)
     if (state->tracer && Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);
+    RaiseWatch_stop(state);
     Governor_stop(&ocular_service);
     ThreadList_release(&ocular_service.thread_list);
     state->look_next = state->slice_next = NULL;
@@ -141,6 +143,7 @@ static int set_up(struct State *state, const struct Request *request)
     // The discovery tool gets its events first, so that adopted code has two
     // tools from the start. If the second tool came later, CPython would lose
     // INSTRUCTION events of the first one (gh-157900).
+    RaiseWatch_start(state);
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
         return -1;
@@ -414,6 +417,7 @@ static void finish(struct State *state)
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);
+    RaiseWatch_stop(state);
     Governor_stop(&ocular_service);
     state->look_next = state->slice_next = NULL;
     wait_for_users(state);

@@ -8,6 +8,7 @@
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/own_trace.h"
+#include "python/hooks/raise_watch.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/service/governor.h"
@@ -327,6 +328,7 @@ static void let_session_go(struct Service *service)
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);
+    RaiseWatch_stop(state);
     Governor_abandon(service);
     state->look_next = state->slice_next = NULL;
     if (Adopt_drop_all(state) < 0)

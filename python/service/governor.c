@@ -7,6 +7,7 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/garbage_watch.h"
+#include "python/hooks/raise_watch.h"
 #include "python/hooks/tools.h"
 #include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
@@ -153,6 +154,7 @@ static bool hold(struct Governor *governor, bool full)
         Tools_watch(state);
         Tools_renew_unwinds(state, Now_s(CLOCK_MONOTONIC));
         GarbageWatch_check(state);
+        RaiseWatch_look(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;

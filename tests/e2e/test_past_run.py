@@ -23,6 +23,10 @@ def items(n):
         yield i
 async def step(n): return n
 def late(): return mid(3)
+def raises(times):
+    for _ in range(times):
+        try: raise KeyError
+        except KeyError: pass
 
 def work(rounds):
     for _ in range(rounds):
@@ -97,7 +101,7 @@ KEYS = (
 
 
 def test_the_whole_run_has_the_last_numbers(tmp_path):
-    said, recording = traced(tmp_path, "gc.collect(); busy(1)")
+    said, recording = traced(tmp_path, "gc.collect(); raises(3); busy(1)")
     found = shown(recording)
     assert found["pid"] == said["pid"] and found["command"] == said["command"]
     assert len(said["functions"]) <= len(found["functions"])
@@ -116,8 +120,17 @@ def test_the_whole_run_has_the_last_numbers(tmp_path):
         assert one == pytest.approx(same)
     pauses = sum(one["total_s"] for one in generations)
     assert found["gc"]["share"] == pytest.approx(pauses / said["uptime_s"])
-    part = shown(recording, "--keys", "]0.5<Enter>")["gc"]
-    assert part == {"share": None, "generations": []}
+    part = shown(recording, "--keys", "]0.5<Enter>")
+    assert part["gc"] == {"share": None, "generations": []}
+    assert found["exception_totals"] == said["exception_totals"]
+    kinds = {(e["type"], e["function"]): e for e in found["exceptions"]}
+    assert kinds["KeyError", "raises"]["raised"] == 3
+    assert kinds["KeyError", "raises"]["raised_per_s"] == pytest.approx(
+        3 / said["uptime_s"]
+    )
+    assert expected["raises"]["raised"] == rows(found)["raises"]["raised"] == 3
+    assert part["exceptions"] == [] and part["exception_totals"]["raised"] is None
+    assert rows(part)["leaf"]["raised"] is None
 
 
 def test_the_whole_run_has_the_times_of_the_gil(tmp_path):
@@ -162,6 +175,7 @@ def test_a_killed_program_can_be_looked_at(tmp_path):
     # A killed program writes no final snapshot, so the cycles per call are unknown.
     assert found["leaf"]["avg_cycles"] is None and found["leaf"]["p99_cycles"] is None
     assert found["leaf"]["wall_max_s"] is None and found["leaf"]["in_flight"] is None
+    assert found["leaf"]["raised"] is None
 
 
 def test_a_stretch(tmp_path):

@@ -234,6 +234,8 @@ TEST(the_whole_run)
     assert_true(isnan(f->oldest_s) && isnan(f->await_s));
     assert_true(isnan(f->gil_blocked_share) && isnan(f->gil_blocked_s));
     assert_int_equal(f->in_flight, NULL_U64);
+    assert_int_equal(f->raised, NULL_U64);
+    assert_int_equal(all->exception_totals_raised, NULL_U64);
     assert_int_equal(all->thread_count, 1);
     assert_string_equal(all->threads[0].name, "MainThread");
     assert_near(all->threads[0].cpu_s, 5, .01);

@@ -63,7 +63,8 @@ TEST(test_names_and_groups_are_the_contract)
         "avg_estimated,rate_estimated,run_samples,calls_error,"
         "calls_per_s_error,resumptions,missed_per_s,"
         "wall_p50_s,wall_p99_s,wall_max_s,in_flight,oldest_s,await_s,"
-        "gil_blocked_share,gil_blocked_s],"
+        "gil_blocked_share,gil_blocked_s,"
+        "raised,raised_estimated],"
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id,"
         "deopt],"
         "transition_pairs[from,to,count,deopt],"
@@ -83,7 +84,10 @@ TEST(test_names_and_groups_are_the_contract)
         "stalls[at_s,seconds,thread,task,function,file,line,stack,tid,id],"
         "stalls_total,stall_limit_s,"
         "tasks{total,groups[coroutine,file,line,count,growth_per_min,"
-        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s]}");
+        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s]},"
+        "exceptions[type,function,file,line,id,raised,passed,error,"
+        "raised_per_s,passed_per_s,age_s,first_s],"
+        "exception_totals{raised,passed,control,exact}");
 }
 
 static size_t member_size(const struct Field *field)

@@ -11,6 +11,7 @@ from e2e.counting import EXACT, row
 
 monitoring = sys.monitoring
 NAMES = ["PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "JUMP", "PY_THROW", "PY_UNWIND"]
+NAMES += ["RAISE"]
 NAMES += (
     ["BRANCH_LEFT", "BRANCH_RIGHT"]
     if hasattr(monitoring.events, "BRANCH_LEFT")
@@ -83,6 +84,8 @@ def test_called_with_anything(threshold, perfetto):
                 (object(), 2),
                 (0, 2, 4, 6),
                 (2**40, 2**40),
+                (2, KeyError()),
+                (object(), KeyError()),
             ):
                 assert hook(first, *arguments) in (None, monitoring.DISABLE)
         assert hook() in (None, monitoring.DISABLE)

@@ -611,6 +611,7 @@ static int set_up(void **state)
     f->trace = add_trace(&f->engine, false);
     ShareClock_advance(&f->clock, 1e9, 20);
     f->at = (struct Moment){.registry = f->engine.registry,
+                            .exceptions = &f->engine.exceptions,
                             .start_ticks = 1,
                             .now = 101,
                             .started = 100,

@@ -70,6 +70,15 @@ struct CodeCold {
     // The latencies of the function's calls, or NULL before the first call that
     // is timed.
     struct Latency *_Atomic latency;
+    // Number of exceptions that the function has raised. The thread that runs
+    // the function writes this field, with the GIL.
+    counter_t raised;
+    // Exceptions that were not counted: the estimated number until the end of
+    // the newest window, and the number per ns of CPU time since then. Both
+    // have the bits of a double. A holder of the GIL writes these fields and
+    // the next one.
+    counter_t raised_missed, raised_rate;
+    bool raises; // true if a kind of exceptions points to this code
     // Bytes of memory of the histogram, of `latency` and of the arrays in
     // `links`.
     counter_t grown_bytes;

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-// When a span is added, the weights of older spans are multiplied by KEPT.
-#define KEPT 0.75
 // If an open span is longer than LONG times the dark time before it, the dark
 // time is settled (Spans_settle).
 #define LONG 4.0
@@ -76,10 +74,11 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
     took = (double)(ticks - open);
     calls = (double)(Code_calls(code) - Counter_get(&spans->open_calls));
     weight = fmin(1, LONGEST_S * hz / took);
-    spans->squares = KEPT * spans->squares + weight * calls * calls / took;
-    spans->calls = KEPT * spans->calls + weight * calls;
-    spans->ticks = KEPT * spans->ticks + weight * took;
-    spans->count = KEPT * spans->count + 1;
+    spans->squares =
+        SPANS_KEPT * spans->squares + weight * calls * calls / took;
+    spans->calls = SPANS_KEPT * spans->calls + weight * calls;
+    spans->ticks = SPANS_KEPT * spans->ticks + weight * took;
+    spans->count = SPANS_KEPT * spans->count + 1;
     spans->missed =
         spans->missed + spans->calls / spans->ticks * spans->pending;
     spans->pending = 0;
@@ -126,22 +125,26 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
     return took > 0 ? calls * hz / took : NAN;
 }
 
-// Returns the variance of the number of calls in a span, divided by the mean
-// number of calls. The quotient is 1 if each call comes alone, and 10 if ten
-// calls always come together. The computation adds an assumed span, which
-// weighs as much as one real span. In the assumed span several calls come
-// together and the rate has changed. Because of the assumed span the error
-// stays large if there is only one real span, even with many calls.
-static double clump(const struct CodeSpans *spans)
+// The computation adds an assumed span, which weighs as much as one real span.
+// In the assumed span several calls come together and the rate has changed.
+// Because of the assumed span the error stays large if there is only one real
+// span, even with many calls.
+double Spans_clump(double calls, double ticks, double squares, double count)
 {
-    double rate = spans->calls / spans->ticks;
-    double chi = (spans->squares - spans->calls * rate) / rate;
+    double rate = calls / ticks;
+    double chi = (squares - calls * rate) / rate;
     double assumed;
 
-    if (!(spans->calls > 0))
+    if (!(calls > 0))
         return CLUMP;
-    assumed = CLUMP + DRIFT * DRIFT * spans->calls / spans->count;
-    return fmax((assumed + fmax(chi, 0)) / spans->count, 1);
+    assumed = CLUMP + DRIFT * DRIFT * calls / count;
+    return fmax((assumed + fmax(chi, 0)) / count, 1);
+}
+
+static double clump(const struct CodeSpans *spans)
+{
+    return Spans_clump(spans->calls, spans->ticks, spans->squares,
+                       spans->count);
 }
 
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz)

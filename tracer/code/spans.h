@@ -7,6 +7,10 @@
 
 #include "tracer/code/code.h"
 
+// When a span is added, the weights of older spans are multiplied by
+// SPANS_KEPT.
+#define SPANS_KEPT 0.75
+
 // Sets the function's class of arming. The caller holds the counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
 // Opens a span at the time `ticks`, because the function is armed from then on.
@@ -36,6 +40,11 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
 // is no span. The standard error is computed from the differences between
 // spans.
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
+// Returns the variance of the number of calls in a span, divided by the mean.
+// The result is 1 if each call comes alone, and 10 if ten calls always come
+// together. The arguments are sums over all spans: the calls, the ticks, the
+// calls^2 / ticks, and the number of spans.
+double Spans_clump(double calls, double ticks, double squares, double count);
 // Estimates by Spans_rate the number of calls that no hook has counted. Returns
 // NaN if there is no span, and 0 if all calls were counted.
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);

@@ -3,6 +3,7 @@
 // adds the data about the whole process.
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"
+#include "tracer/session/exception_rows.h"
 #include "tracer/session/function_row.h"
 #include "tracer/session/garbage_rows.h"
 #include "tracer/session/gil_rows.h"
@@ -65,11 +66,20 @@ static uint64_t memory_of(struct Session *session,
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
            (session->engine->rearmed ? RING_EVENTS * sizeof(struct Event) : 0) +
            EventLoops_bytes(&session->engine->loops) +
+           Counter_get(&session->engine->exceptions.label_bytes) +
            sizeof session->transitions + ListingWishes_bytes(&session->wishes) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
            Publish_bytes(&session->publish) + RowLog_bytes(&session->rows) +
            session->roll.room *
                (sizeof *session->roll.entries + sizeof *session->roll.due);
+}
+
+static void fill_process(struct Snapshot *snapshot, const struct Engine *engine)
+{
+    snapshot->schema = 1;
+    snapshot->pid = (uint64_t)getpid();
+    snapshot->command = Snapshot_text(snapshot, engine->command);
+    snapshot->python = Snapshot_text(snapshot, engine->python);
 }
 
 struct Snapshot *Builder_snapshot(struct Session *session)
@@ -81,10 +91,12 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     struct Moment at = {
         .session = session,
         .registry = engine->registry,
+        .exceptions = &engine->exceptions,
         .start_ticks = session->start_ticks,
         .now = Now_s(CLOCK_MONOTONIC),
         .hz = Clock_hz(&engine->clock),
         .ticks = Clock_read(&engine->clock),
+        .cpu_ns = Now_ns(CLOCK_PROCESS_CPUTIME_ID),
         .sees = session->sampler && !Sampler_is_denied(session->sampler),
     };
     const char *trouble = Session_sampler_trouble(session);
@@ -98,16 +110,14 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         at.waits = at.sees && Sampler_knows_waits(session->sampler);
     }
     at.started = session->account.wall;
-    snapshot->schema = 1;
-    snapshot->pid = (uint64_t)getpid();
-    snapshot->command = Snapshot_text(snapshot, engine->command);
-    snapshot->python = Snapshot_text(snapshot, engine->python);
+    fill_process(snapshot, engine);
     // A clock is used, because the CPU's counter may restart after suspension.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;
     snapshot->events = snapshot->memory_bytes = 0;
     whole = Settings_fill(snapshot, session) &&
+            ExceptionRows_fill(snapshot, &session->exception_rates, &at) &&
             Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
             RetiredRows_fill(snapshot, &at);
     if (session->sampler)

@@ -50,6 +50,8 @@ static void read_costs(void *context, struct BudgetReading *reading)
     reading->threads += (double)Counter_get(&session->forks_ns) / 1e9;
     reading->threads +=
         GARBAGE_S * (double)Garbage_collections(&session->engine->garbage);
+    reading->threads +=
+        EXCEPTION_S * (double)Counter_get(&session->engine->exceptions.events);
     if (session->server)
         reading->threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /

@@ -142,6 +142,7 @@ void Engine_link(struct Engine *engine, struct Code *caller,
 
 void Engine_retire(struct Engine *engine, struct Code *code)
 {
+    Exceptions_forget_code(&engine->exceptions, code);
     Counting_begin(&engine->counting);
     ThreadTraces_forget(&engine->traces, code);
     Counting_forget(&engine->counting, code);

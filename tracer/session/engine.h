@@ -8,6 +8,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/hook/counting.h"
+#include "tracer/hook/exceptions.h"
 #include "tracer/hook/garbage.h"
 #include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
@@ -25,6 +26,7 @@ struct Engine {
     struct Contention contention;
     struct Garbage garbage;
     struct EventLoops loops;
+    struct Exceptions exceptions;
     sem_t due; // posted if the collector has something to do
     struct Clock clock;
     struct Opcodes opcodes;

@@ -4,6 +4,7 @@
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 #include "tracer/sample/breakdown.h"
+#include "tracer/session/exception_rows.h"
 #include "tracer/session/latency_row.h"
 
 #include <math.h>
@@ -330,6 +331,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     fill_shares(f, code, at);
     fill_cycles(f, code);
     LatencyRow_fill(f, code, at);
+    ExceptionRows_fill_function(f, code, at);
     fill_rates(f, code, at);
     fill_sites(f, code);
     f->state = state_of(code, f->sites, f->dark_sites);

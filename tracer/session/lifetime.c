@@ -158,6 +158,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     TaskBoard_init(&session->tasks);
     Garbage_reset(&engine->garbage, Now_s(CLOCK_MONOTONIC));
     EventLoops_reset(&engine->loops, config->stall_s, Clock_hz(&engine->clock));
+    Exceptions_reset(&engine->exceptions);
     session->start_ticks = Clock_read(&engine->clock);
     Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
                      session->start_ticks);

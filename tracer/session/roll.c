@@ -3,6 +3,7 @@
 #include "tracer/session/roll.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
+#include "tracer/session/exception_rows.h"
 #include "tracer/session/function_row.h"
 
 #define FRESH_S 1.5 // a snapshot's counts are used up to this age in seconds
@@ -275,7 +276,11 @@ static void give_up(struct Roll *roll, struct RowLog *log, double uptime_s)
 
 static void look_for_all(struct Roll *roll, const struct Moment *at)
 {
-    roll->all |= roll->sees != at->sees || roll->sampled != !!at->sampled;
+    uint8_t exceptions = ExceptionRows_state(at);
+
+    roll->all |= roll->sees != at->sees || roll->sampled != !!at->sampled ||
+                 roll->exceptions != exceptions;
+    roll->exceptions = exceptions;
     roll->sees = at->sees;
     roll->sampled = at->sampled;
 }

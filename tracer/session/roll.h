@@ -38,8 +38,10 @@ struct Roll {
     uint64_t armed; // sum of the field `armed` over all entries
     // time of the newest snapshot in seconds of CLOCK_MONOTONIC
     double filled_s;
-    bool all;               // true if all rows must be filled
-    bool sampled, sees;     // values of struct Moment at the newest snapshot
+    bool all;           // true if all rows must be filled
+    bool sampled, sees; // values of struct Moment at the newest snapshot
+    // value of ExceptionRows_state at the newest snapshot
+    uint8_t exceptions;
     uint64_t events, bytes; // sums over all rows
     uint64_t sites_armed, sites_dark;
     uint64_t states[3]; // number of functions in each enum FunctionState

@@ -13,6 +13,7 @@
 #include "tracer/session/collector.h"
 #include "tracer/session/counters.h"
 #include "tracer/session/engine.h"
+#include "tracer/session/exception_rows.h"
 #include "tracer/session/listing_wishes.h"
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
@@ -147,8 +148,9 @@ struct Session {
     // Functions whose code objects no longer exist. `draining` guards this
     // field, `roll` and `rows`.
     struct Retired retired;
-    struct Roll roll;   // functions that may have a row
-    struct RowLog rows; // rows of these functions
+    struct Roll roll;                      // functions that may have a row
+    struct RowLog rows;                    // rows of these functions
+    struct ExceptionRates exception_rates; // `draining` guards this field
     // The governor's thread, which python/ runs. The session reads the thread's
     // CPU time.
     struct Worker governor;

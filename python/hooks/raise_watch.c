@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// See raise_watch.h. A type is recognised by its address. A program may free a
+// type and make another one at the same address. So a kind has a weak reference
+// to its type, from which CPython takes the address away when the type dies.
+#include "python/hooks/raise_watch.h"
+#include "ipc/base/now.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/call.h"
+#include "python/hooks/tools.h"
+#include "tracer/base/tsc_guard.h"
+
+#include <math.h>
+
+// --- Types -------------------------------------------------------------------
+
+// Returns the place that has the address of a type as long as the type lives.
+// Static types live for ever, and their place is *lasting. Returns NULL if
+// memory is out.
+static const void *const *place_of(PyTypeObject *type, const void **lasting)
+{
+    PyObject *reference;
+
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        *lasting = type;
+        return lasting;
+    }
+    reference = PyWeakref_NewRef((PyObject *)type, NULL);
+    if (reference)
+        return (const void *const *)&((PyWeakReference *)reference)->wr_object;
+    PyErr_Clear();
+    return NULL;
+}
+
+static void release_place(const void *const *place, const void *const *lasting)
+{
+    if (place && place != lasting)
+        Py_DECREF((char *)place - offsetof(PyWeakReference, wr_object));
+}
+
+// Returns true for the end of an iteration, of a generator or of a task. Python
+// uses these exceptions for the flow of control.
+static bool is_flow(PyTypeObject *type)
+{
+    PyObject *bases = type->tp_mro;
+
+    if (PyType_IsSubtype(type, (PyTypeObject *)PyExc_StopIteration) ||
+        PyType_IsSubtype(type, (PyTypeObject *)PyExc_StopAsyncIteration) ||
+        PyType_IsSubtype(type, (PyTypeObject *)PyExc_GeneratorExit))
+        return true;
+    for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
+        if (strcmp(((PyTypeObject *)PyTuple_GET_ITEM(bases, i))->tp_name,
+                   "CancelledError") == 0)
+            return true;
+    return false;
+}
+
+static inline bool is_known_flow(const struct RaiseWatch *watch,
+                                 const PyTypeObject *type)
+{
+    return (const PyObject *)type == PyExc_StopIteration ||
+           (const PyObject *)type == PyExc_GeneratorExit ||
+           (watch->flow && *watch->flow == type) ||
+           (const PyObject *)type == PyExc_StopAsyncIteration;
+}
+
+static void remember_flow(struct RaiseWatch *watch, PyTypeObject *type)
+{
+    const void *const *place = place_of(type, &watch->lasting);
+
+    release_place(watch->flow, &watch->lasting);
+    watch->flow = place;
+}
+
+// --- Kinds -------------------------------------------------------------------
+
+static struct ExceptionKind *add_kind(struct Exceptions *exceptions,
+                                      struct Code *code, PyTypeObject *type,
+                                      uint64_t ticks)
+{
+    const void *lasting = NULL, *const *place = place_of(type, &lasting);
+    struct ExceptionKind *kind =
+        place ? Exceptions_take(exceptions, code, type->tp_name, ticks) : NULL;
+
+    if (!kind) {
+        release_place(place, &lasting);
+        return &exceptions->kinds[0];
+    }
+    release_place(kind->type, &kind->lasting);
+    kind->lasting = lasting;
+    kind->type = lasting ? &kind->lasting : place;
+    Exceptions_link(exceptions, kind);
+    return kind;
+}
+
+static uint32_t line_of(PyObject *const *args, const struct Code *code)
+{
+    size_t unit = PyLong_Check(args[1]) ? Call_unit(args[1]) : SIZE_MAX;
+    int line = -1;
+
+    if (unit < code->layout.unit_count)
+        line = PyCode_Addr2Line((PyCodeObject *)args[0], (int)(2 * unit));
+    return line > 0 ? (uint32_t)line : 0;
+}
+
+// Returns the kind of an exception that is the first of its kind, or the first
+// one that begins. Returns NULL for control flow.
+__attribute__((noinline)) static struct ExceptionKind *
+meet(PyObject *const *args, struct Code *code, bool begins, uint64_t ticks)
+{
+    struct Exceptions *exceptions = &ocular_state.engine.exceptions;
+    PyTypeObject *type = Py_TYPE(args[2]);
+    struct ExceptionKind *kind = Exceptions_find(exceptions, code, type);
+
+    if (!kind && is_flow(type)) {
+        remember_flow(&ocular_state.raises, type);
+        return NULL;
+    }
+    if (!kind) {
+        Exceptions_note_slow(exceptions);
+        kind = add_kind(exceptions, code, type, ticks);
+    }
+    if (begins && code && kind != &exceptions->kinds[0])
+        atomic_store_explicit(&kind->line, line_of(args, code),
+                              memory_order_relaxed);
+    return kind;
+}
+
+// Returns true if control flow begins in the running function. If the function
+// only ends a loop because of it, the function is not in its traceback.
+static bool flow_begins(const PyTracebackObject *trace, const PyObject *code)
+{
+    PyCodeObject *newest;
+
+    if (!trace || trace->tb_next)
+        return false;
+    newest = PyFrame_GetCode(trace->tb_frame);
+    Py_DECREF(newest); // the frame has another reference
+    return (PyObject *)newest == code;
+}
+
+static void count(PyObject *const *args, uint64_t ticks)
+{
+    struct Exceptions *exceptions = &ocular_state.engine.exceptions;
+    const PyBaseExceptionObject *exception = (PyBaseExceptionObject *)args[2];
+    const PyTracebackObject *trace = (PyTracebackObject *)exception->traceback;
+    // The newest entry of the traceback is the running function.
+    bool begins = !trace || !trace->tb_next;
+    struct ExceptionKind *kind = NULL;
+    struct Code *code;
+
+    if (!is_known_flow(&ocular_state.raises, Py_TYPE(args[2]))) {
+        code = Adopt_find(&ocular_state, args[0]);
+        kind = Exceptions_find(exceptions, code, Py_TYPE(args[2]));
+        if (!kind || (begins && !Counter_get(&kind->counts[EXCEPTION_RAISED])))
+            kind = meet(args, code, begins, ticks);
+    }
+    if (!kind) {
+        Counter_add(&exceptions->control, flow_begins(trace, args[0]));
+        return;
+    }
+    Exceptions_count(kind, begins ? EXCEPTION_RAISED : EXCEPTION_PASSED, ticks);
+    if (begins && code) {
+        Counter_add(&code->cold.raised, 1);
+        Code_touch(code);
+    }
+}
+
+PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
+                           PyObject *names)
+{
+    struct State *state = &ocular_state;
+    struct Exceptions *exceptions = &state->engine.exceptions;
+    uint64_t ticks;
+
+    (void)self, (void)names;
+    if (PyErr_Occurred()) // rare.h says why
+        return NULL;
+    if (PyVectorcall_NARGS(nargsf) < 3 || !PyExceptionInstance_Check(args[2]) ||
+        state->phase != PHASE_TRACING)
+        return Py_None;
+    ticks = Clock_read(&state->engine.clock);
+    if (TscGuard_has_tripped())
+        return Py_None;
+    count(args, ticks);
+    if (Exceptions_note(exceptions, ticks) &&
+        Exceptions_end(exceptions, ticks, Now_ns(CLOCK_PROCESS_CPUTIME_ID)) &&
+        Tools_set_raise(state, false) < 0)
+        Exceptions_go_on(exceptions, ticks);
+    return Py_None;
+}
+
+// --- Sessions ----------------------------------------------------------------
+
+static bool is_limited(const struct State *state)
+{
+    const struct Session *session = state->engine.session;
+
+    return session->config.threshold &&
+           !isnan(atomic_load_explicit(&session->budget, memory_order_relaxed));
+}
+
+void RaiseWatch_start(struct State *state)
+{
+    struct Engine *engine = &state->engine;
+
+    Exceptions_begin(&engine->exceptions, Clock_read(&engine->clock),
+                     Clock_hz(&engine->clock));
+    Exceptions_limit(&engine->exceptions, is_limited(state));
+}
+
+void RaiseWatch_look(struct State *state)
+{
+    struct Exceptions *exceptions = &state->engine.exceptions;
+    uint64_t ticks = Clock_read(&state->engine.clock);
+    bool on;
+
+    if (state->ids_lost) {
+        Exceptions_lose(exceptions);
+        return;
+    }
+    Exceptions_limit(exceptions, is_limited(state));
+    if (Exceptions_look(exceptions, ticks, Now_ns(CLOCK_PROCESS_CPUTIME_ID),
+                        &on) &&
+        Tools_set_raise(state, on) < 0 && !on)
+        Exceptions_go_on(exceptions, ticks);
+}
+
+void RaiseWatch_stop(struct State *state)
+{
+    struct Exceptions *exceptions = &state->engine.exceptions;
+    struct RaiseWatch *watch = &state->raises;
+    size_t used = Counter_get(&exceptions->used);
+
+    release_place(watch->flow, &watch->lasting);
+    *watch = (struct RaiseWatch){0};
+    for (size_t i = 0; i < used; i++) {
+        struct ExceptionKind *kind = &exceptions->kinds[i];
+
+        release_place(kind->type, &kind->lasting);
+        kind->lasting = NULL;
+        kind->type = &kind->lasting;
+    }
+}

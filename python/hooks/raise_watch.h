@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Counts exceptions by the event RAISE. CPython calls the hook when an
+// exception begins, and again in each function into which the exception passes.
+// The event is global and cannot be disabled, so the hook does as little as
+// possible, and is switched off for a time if there are too many exceptions
+// (tracer/hook/exceptions.h). Callers hold the GIL.
+#ifndef OCULAR_PYTHON_HOOKS_RAISE_WATCH_H
+#define OCULAR_PYTHON_HOOKS_RAISE_WATCH_H
+
+#include "python/hooks/state.h"
+
+// The hook of RAISE.
+PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
+                           PyObject *names);
+// Begins to count. Is called before the event is switched on.
+void RaiseWatch_start(struct State *state);
+// Switches the event off or on if that is due. The governor calls this
+// function.
+void RaiseWatch_look(struct State *state);
+// Releases the references to types. Must be called after the last hook.
+void RaiseWatch_stop(struct State *state);
+
+#endif

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: MIT
+"""Tests the counts of exceptions by type and function, against programs that count their
+own exceptions."""
+
+import asyncio
+import gc
+import sys
+import threading
+import weakref
+
+import ocular
+import pytest
+from e2e.counting import EXACT, row, traced
+from e2e.program import PYTHON, run, wait_until, write
+
+BUDGET = dict(perfetto=False, quiet=True, overhead_budget=0.01)
+SETTINGS = [EXACT, BUDGET, {**EXACT, "mode": "precise"}]
+# at a million exceptions a second only a part can be counted
+LATEST_S = 60
+
+
+class Mine(Exception):
+    pass
+
+
+def kind(snapshot, type, function):
+    """Returns the row of a type in a function, or None."""
+    rows = [
+        one
+        for one in snapshot["exceptions"]
+        if one["type"] == type and one["function"] == function
+    ]
+    assert len(rows) <= 1
+    return rows[0] if rows else None
+
+
+def counts(snapshot, type, function):
+    found = kind(snapshot, type, function)
+    return found and (found["raised"], found["passed"])
+
+
+def fresh(times):
+    for _ in range(times):
+        try:
+            raise Mine
+        except Mine:
+            pass
+
+
+def in_c(times):
+    for _ in range(times):
+        try:
+            int("x")
+        except ValueError:
+            pass
+
+
+def deep(n):
+    if n:
+        deep(n - 1)
+    else:
+        raise KeyError(n)
+
+
+def through(times):
+    for _ in range(times):
+        try:
+            deep(3)
+        except KeyError:
+            pass
+
+
+def swallowed(times):
+    for _ in range(times):
+        hasattr(fresh, "nothing")  # no Python code ever sees the exception
+        {}.get("nothing")
+
+
+def again(times):
+    """Raises one exception again in the same function, and again from another one."""
+    for _ in range(times):
+        try:
+            try:
+                deep(0)
+            except KeyError:
+                raise
+            finally:
+                pass
+        except KeyError:
+            pass
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_exceptions_are_counted_by_type_and_function(settings):
+    def body():
+        fresh(700)
+        in_c(30)
+        through(50)
+        swallowed(10)
+
+    _, final = traced(body, **{"deinstrument_threshold": 500, **settings})
+    assert counts(final, "Mine", "fresh") == (700, 0)
+    assert counts(final, "ValueError", "in_c") == (30, 0)
+    assert counts(final, "KeyError", "deep") == (50, 150)
+    assert counts(final, "KeyError", "through") == (0, 50)
+    assert kind(final, "AttributeError", "swallowed") is None
+    first = fresh.__code__.co_firstlineno
+    assert kind(final, "Mine", "fresh")["line"] == first + 3
+    assert kind(final, "Mine", "fresh")["file"] == __file__
+    assert kind(final, "Mine", "fresh")["id"] == row(final, "fresh")["id"]
+    assert kind(final, "KeyError", "through")["line"] is None
+    assert 0 <= kind(final, "Mine", "fresh")["age_s"] < final["uptime_s"]
+    for name, raised in ("fresh", 700), ("in_c", 30), ("deep", 50), ("through", 0):
+        assert row(final, name)["raised"] == raised, name
+        assert row(final, name)["raised_estimated"] is False
+    totals = final["exception_totals"]
+    assert totals["exact"] and totals["raised"] >= 780 and totals["passed"] >= 200
+
+
+def test_an_exception_that_is_raised_again_passes():
+    _, final = traced(again, 20)
+    assert counts(final, "KeyError", "deep") == (20, 0)
+    assert counts(final, "KeyError", "again") == (0, 20)
+
+
+class Ends:
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        raise StopIteration
+
+
+async def cancelled():
+    task = asyncio.ensure_future(asyncio.sleep(60))
+    await asyncio.sleep(0)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        pass
+
+
+def test_control_flow_counts_apart():
+    def body():
+        for _ in range(100):
+            list(Ends())
+            for _ in Ends():
+                pass
+
+    _, final = traced(body)
+    assert final["exception_totals"]["control"] == 200
+    assert row(final, "Ends.__next__")["raised"] == 0
+    _, final = traced(lambda: asyncio.run(cancelled()))
+    types = {one["type"] for one in final["exceptions"]}
+    assert not types & {"StopIteration", "CancelledError", "GeneratorExit"}
+    assert final["exception_totals"]["control"] >= 1
+
+
+def makes_a_type(raise_it):
+    class Local(Exception):
+        pass
+
+    gone = weakref.ref(Local)
+    try:
+        raise Local
+    except Local:
+        pass
+    return gone
+
+
+def test_types_and_code_are_not_kept_alive():
+    """Types of one name in functions of one name are one row, even if they have the
+    addresses of freed ones."""
+    made = []
+
+    def body():
+        for _ in range(50):
+            made.append(makes_a_type(True))
+            gc.collect()
+        for i in range(300):
+            exec(
+                f"try: raise type('Own{i % 3}', (Exception,), {{}})\nexcept Exception: pass"
+            )
+
+    _, final = traced(body)
+    assert all(one() is None for one in made)
+    assert counts(final, "Local", "makes_a_type") == (50, 0)
+    assert [counts(final, f"Own{i}", "<module>") for i in range(3)] == [(100, 0)] * 3
+
+
+def test_more_kinds_than_there_is_room_for():
+    types = [type(f"Type{i}", (Exception,), {}) for i in range(400)]
+
+    def body():
+        for one in types:
+            try:
+                raise one
+            except one:
+                pass
+
+    _, final = traced(body)
+    assert len(final["exceptions"]) == 256
+    assert final["exceptions"][-1]["type"] == "(others)"
+    assert final["exceptions"][-1]["function"] is None
+    assert final["exception_totals"]["raised"] == row(final, "body")["raised"] == 400
+
+
+def test_code_that_is_not_traced_has_no_function():
+    _, final = traced(through, 10, exclude=["deep"])
+    assert counts(final, "KeyError", None) == (10, 30)
+    assert counts(final, "KeyError", "through") == (0, 10)
+
+
+def endless():
+    return endless()
+
+
+def test_at_the_limit_of_recursion():
+    def body():
+        for _ in range(3):
+            try:
+                endless()
+            except RecursionError:
+                pass
+
+    _, final = traced(body)
+    assert kind(final, "RecursionError", "endless")["raised"] == 3
+
+
+def test_the_exception_stays_as_it_is():
+    """The hook keeps no reference to an exception, its traceback or its type."""
+    error = Mine("text")
+    before = sys.getrefcount(error), sys.getrefcount(Mine)
+
+    def body():
+        try:
+            raise error from None
+        except Mine as caught:
+            assert caught is error and caught.args == ("text",)
+            assert caught.__traceback__.tb_next is None
+
+    traced(body)
+    error.__traceback__ = None
+    assert (sys.getrefcount(error), sys.getrefcount(Mine)) == before
+
+
+def test_threads():
+    def body():
+        threads = [threading.Thread(target=fresh, args=(500,)) for _ in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+
+    _, final = traced(body)
+    assert counts(final, "Mine", "fresh") == (2000, 0)
+
+
+FORKS = """
+import os, sys, ocular
+
+def raises(times):
+    for _ in range(times):
+        try:
+            raise KeyError
+        except KeyError:
+            pass
+
+def raised(snapshot):
+    return [one["raised"] for one in snapshot["exceptions"] if one["function"] == "raises"]
+
+ocular.start_tracing(perfetto=False, quiet=True)
+raises(100)
+child = os.fork()
+if not child:
+    raises(5)
+    ocular.stop_tracing()
+    ocular.start_tracing(perfetto=False, quiet=True)
+    raises(20)
+    print("child", raised(ocular.stop_tracing()), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+raises(30)
+print("parent", raised(ocular.stop_tracing()))
+"""
+
+
+def test_a_child_counts_from_zero(tmp_path):
+    done = run([PYTHON, write(tmp_path, FORKS)], cwd=tmp_path)
+    assert done.status == 0, done.err
+    assert "child [20]" in done.out and "parent [130]" in done.out
+
+
+MILLIONS = """
+import sys, time, ocular
+
+def hot(until):
+    n = 0
+    while not until(n):
+        for _ in range(1000):
+            try:
+                raise KeyError
+            except KeyError:
+                n += 1
+    return n
+
+def counted():
+    found = [one for one in ocular.snapshot()["exceptions"] if one["function"] == "hot"]
+    return found[0] if found else None
+
+def enough(n):
+    global looked
+    if time.thread_time() < looked:
+        return False
+    looked = time.thread_time() + 0.5
+    assert looked < 40
+    one = counted()
+    return one and one["error"] and one["error"] < 0.3
+
+looked = 1
+
+ocular.start_tracing(perfetto=False, quiet=True, overhead_budget=0.01)
+n = hot(enough)
+final = ocular.stop_tracing()
+one = [one for one in final["exceptions"] if one["function"] == "hot"][0]
+row = [row for row in final["functions"] if row["name"] == "hot"][0]
+print(n, one["raised"], one["error"], row["raised"], row["raised_estimated"],
+      final["exception_totals"]["exact"])
+"""
+
+
+def test_too_many_exceptions_are_estimated(tmp_path):
+    """The program counts its own exceptions. The estimate is wrong by at most four times
+    its stated error."""
+    done = run([PYTHON, write(tmp_path, MILLIONS)], cwd=tmp_path)
+    assert done.status == 0, done.err
+    true, found, error, raised, estimated, exact = done.out.split()
+    assert (estimated, exact) == ("True", "False")
+    assert abs(int(found) / int(true) - 1) < 4 * float(error)
+    assert int(raised) == pytest.approx(int(found), rel=0.01)
+
+
+def test_the_event_is_lost():
+    """Another tool takes our id, so the numbers are unknown."""
+    ocular.start_tracing(perfetto=False, quiet=True)
+    try:
+        fresh(10)
+        sys.monitoring.free_tool_id(4)
+        wait_until(
+            lambda: ocular.snapshot()["exception_totals"]["raised"] is None,
+            LATEST_S,
+        )
+        assert row(ocular.snapshot(), "fresh")["raised"] is None
+    finally:
+        ocular.stop_tracing()

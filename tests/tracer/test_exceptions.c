@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/hook/exceptions and the rows that a snapshot has of it, in
+// virtual time.
+#include "tracer/hook/exceptions.h"
+
+#include "tracer/code/registry.h"
+#include "tracer/session/exception_rows.h"
+
+#include <stdio.h>
+
+#include "tests/tracer/make_code.h"
+#include "tests/unit.h"
+
+#define HZ 1e6 // ticks a second
+#define SECOND ((uint64_t)HZ)
+
+struct Fixture {
+    struct Exceptions exceptions;
+    struct ExceptionRates rates;
+    struct Registry *registry;
+    struct Code *code;
+    struct Snapshot *snapshot;
+    uint64_t ticks;
+    bool on;
+};
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    f->registry = Registry_new();
+    f->code = make_code(7, 0x1000);
+    f->ticks = SECOND;
+    f->on = true;
+    Exceptions_reset(&f->exceptions);
+    Exceptions_begin(&f->exceptions, f->ticks, HZ);
+    Exceptions_limit(&f->exceptions, true);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Snapshot_free(f->snapshot);
+    Exceptions_reset(&f->exceptions);
+    Code_free(f->code);
+    Registry_free(f->registry);
+    free(f);
+    return 0;
+}
+
+// The program runs all the time.
+static uint64_t cpu_ns(const struct Fixture *f)
+{
+    return f->ticks * (uint64_t)(1e9 / HZ);
+}
+
+// Raises an exception, as the hook of RAISE does. `type` is also the type's
+// name.
+static struct ExceptionKind *raise(struct Fixture *f, const char *type,
+                                   enum ExceptionAct act)
+{
+    struct Exceptions *e = &f->exceptions;
+    struct ExceptionKind *kind = Exceptions_find(e, f->code, type);
+
+    if (!kind && (kind = Exceptions_take(e, f->code, type, f->ticks))) {
+        kind->lasting = type;
+        kind->type = &kind->lasting;
+        Exceptions_link(e, kind);
+    }
+    if (!kind)
+        kind = &e->kinds[0];
+    Exceptions_count(kind, act, f->ticks);
+    if (f->code && act == EXCEPTION_RAISED)
+        Counter_add(&f->code->cold.raised, 1);
+    if (Exceptions_note(e, f->ticks) && Exceptions_end(e, f->ticks, cpu_ns(f)))
+        f->on = false;
+    return kind;
+}
+
+// Raises `rate` exceptions a second for `s` seconds. The governor looks each
+// second.
+static void run(struct Fixture *f, double rate, double s)
+{
+    uint64_t end = f->ticks + (uint64_t)(s * HZ), step = (uint64_t)(HZ / rate);
+    uint64_t look = f->ticks + SECOND;
+
+    for (; f->ticks < end; f->ticks += step) {
+        if (f->on)
+            raise(f, "KeyError", EXCEPTION_RAISED);
+        if (f->ticks >= look) {
+            look += SECOND;
+            Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f), &f->on);
+        }
+    }
+}
+
+static struct Moment moment(struct Fixture *f)
+{
+    return (struct Moment){.registry = f->registry,
+                           .exceptions = &f->exceptions,
+                           .start_ticks = SECOND,
+                           .now = (double)f->ticks / HZ,
+                           .started = 1,
+                           .hz = HZ,
+                           .ticks = f->ticks,
+                           .cpu_ns = cpu_ns(f)};
+}
+
+static const struct Snapshot *build(struct Fixture *f)
+{
+    struct Moment at = moment(f);
+
+    Snapshot_free(f->snapshot);
+    f->snapshot = Snapshot_new();
+    assert_true(ExceptionRows_fill(f->snapshot, &f->rates, &at));
+    return f->snapshot;
+}
+
+TEST_WITH(test_kinds_are_counted, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct ExceptionKind *kind = raise(f, "KeyError", EXCEPTION_RAISED);
+    const struct Snapshot *s;
+    struct Function function = {0};
+    struct Moment at;
+
+    kind->line = 12;
+    f->ticks += SECOND;
+    raise(f, "ValueError", EXCEPTION_PASSED);
+    raise(f, "KeyError", EXCEPTION_RAISED);
+    f->ticks += SECOND;
+    s = build(f);
+    assert_int_equal(s->exception_count, 2);
+    assert_string_equal(s->exceptions[0].type, "ValueError"); // the newest one
+    assert_int_equal(s->exceptions[0].passed, 1);
+    assert_int_equal(s->exceptions[0].line, NULL_U64);
+    assert_float_equal(s->exceptions[0].first_s, 1, 1e-6);
+    assert_string_equal(s->exceptions[1].type, "KeyError");
+    assert_string_equal(s->exceptions[1].function, "name");
+    assert_int_equal(s->exceptions[1].id, 7);
+    assert_int_equal(s->exceptions[1].line, 12);
+    assert_int_equal(s->exceptions[1].raised, 2);
+    assert_float_equal(s->exceptions[1].raised_per_s, 1, 1e-6);
+    assert_float_equal(s->exceptions[1].age_s, 1, 1e-6);
+    assert_true(isnan(s->exceptions[1].error));
+    assert_int_equal(s->exception_totals_raised, 2);
+    assert_int_equal(s->exception_totals_passed, 1);
+    assert_int_equal(s->exception_totals_exact, 1);
+    at = moment(f);
+    ExceptionRows_fill_function(&function, f->code, &at);
+    assert_int_equal(function.raised, 2);
+    assert_int_equal(function.raised_estimated, 0);
+    f->ticks += 100 * SECOND;
+    assert_float_equal(build(f)->exceptions[1].raised_per_s, 0, 1e-3);
+}
+
+TEST_WITH(test_types_of_one_name_are_one_kind, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    char first[] = "Mine", second[] = "Mine";
+
+    raise(f, first, EXCEPTION_RAISED);
+    raise(f, second, EXCEPTION_RAISED);
+    raise(f, first, EXCEPTION_RAISED);
+    assert_int_equal(build(f)->exception_count, 1);
+    assert_int_equal(f->snapshot->exceptions[0].raised, 3);
+}
+
+TEST_WITH(test_a_freed_function_gives_its_name_to_the_next_one, set_up,
+          tear_down)
+{
+    struct Fixture *f = *state;
+
+    raise(f, "KeyError", EXCEPTION_RAISED);
+    Exceptions_forget_code(&f->exceptions, f->code);
+    assert_null(Exceptions_find(&f->exceptions, f->code, "KeyError"));
+    Code_free(f->code);
+    f->code = make_code(8, 0x2000);
+    raise(f, "KeyError", EXCEPTION_RAISED);
+    assert_int_equal(build(f)->exception_count, 1);
+    assert_int_equal(f->snapshot->exceptions[0].raised, 2);
+    assert_int_equal(f->snapshot->exceptions[0].id, 8);
+}
+
+TEST_WITH(test_code_that_is_not_traced_has_no_function, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Code *code = f->code;
+
+    f->code = NULL;
+    raise(f, "KeyError", EXCEPTION_RAISED);
+    f->code = code;
+    build(f);
+    assert_null(f->snapshot->exceptions[0].function);
+    assert_int_equal(f->snapshot->exceptions[0].id, NULL_U64);
+}
+
+TEST_WITH(test_old_kinds_give_up_their_places, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    char types[EXCEPTION_KINDS + 1][8];
+    const struct Snapshot *s;
+
+    for (int i = 0; i <= EXCEPTION_KINDS; i++)
+        snprintf(types[i], sizeof types[i], "E%d", i);
+    for (int i = 0; i < EXCEPTION_KINDS; i++)
+        raise(f, types[i], EXCEPTION_RAISED);
+    s = build(f);
+    assert_int_equal(s->exception_count, EXCEPTION_KINDS);
+    // The last one found no room.
+    assert_string_equal(s->exceptions[EXCEPTION_KINDS - 1].type, "(others)");
+    assert_int_equal(s->exceptions[EXCEPTION_KINDS - 1].raised, 1);
+    f->ticks += 61 * SECOND;
+    for (int i = 1; i < EXCEPTION_KINDS - 1; i++)
+        raise(f, types[i], EXCEPTION_RAISED);
+    raise(f, types[EXCEPTION_KINDS], EXCEPTION_RAISED);
+    s = build(f);
+    assert_string_equal(s->exceptions[0].type, types[EXCEPTION_KINDS]);
+    assert_int_equal(s->exceptions[EXCEPTION_KINDS - 1].raised, 2);
+    assert_null(Exceptions_find(&f->exceptions, f->code, types[0]));
+    assert_int_equal(s->exception_totals_raised, 2 * EXCEPTION_KINDS - 1);
+}
+
+TEST_WITH(test_a_long_name_is_cut_between_characters, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    char type[2 * EXCEPTION_TYPE_SIZE + 1] = {0};
+    const char *kept;
+
+    for (size_t i = 0; i + 1 < sizeof type; i += 2)
+        memcpy(type + i, "\xc3\xa4", 2);
+    raise(f, type, EXCEPTION_RAISED);
+    kept = build(f)->exceptions[0].type;
+    assert_int_equal(strlen(kept), EXCEPTION_TYPE_SIZE - 2);
+    assert_memory_equal(kept, type, strlen(kept));
+}
+
+TEST_WITH(test_up_to_the_limit_all_are_counted, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    run(f, 9000, 20);
+    assert_true(f->on);
+    assert_int_equal(build(f)->exception_totals_exact, 1);
+    assert_float_equal(f->snapshot->exceptions[0].raised, 180000, 2000);
+}
+
+TEST_WITH(test_too_many_are_estimated_from_windows, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Function function = {0};
+    struct Moment at;
+    const struct ExceptionRow *row;
+
+    run(f, 100000, 0.5);
+    assert_false(f->on);
+    // Before the first window nothing is known.
+    assert_int_equal(build(f)->exceptions[0].raised, NULL_U64);
+    assert_int_equal(f->snapshot->exception_totals_raised, NULL_U64);
+    run(f, 100000, 39.5);
+    row = build(f)->exceptions;
+    assert_int_equal(f->snapshot->exception_totals_exact, 0);
+    assert_int_equal(f->snapshot->exception_totals_control, NULL_U64);
+    assert_true(row->error > 0 && row->error < .3);
+    assert_float_equal((double)row->raised / 4e6, 1, row->error);
+    assert_float_equal(row->raised_per_s / 1e5, 1, .05);
+    // The hook has seen only a part.
+    assert_true(Counter_get(&f->exceptions.events) < 400000);
+    at = moment(f);
+    ExceptionRows_fill_function(&function, f->code, &at);
+    assert_float_equal((double)function.raised, (double)row->raised, 2);
+    assert_int_equal(function.raised_estimated, 1);
+}
+
+TEST_WITH(test_all_are_counted_again_if_there_are_fewer, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    uint64_t before;
+
+    run(f, 100000, 10);
+    run(f, 1000, 40);
+    assert_true(f->on);
+    before = build(f)->exceptions[0].raised;
+    run(f, 1000, 10);
+    assert_int_equal(build(f)->exceptions[0].raised, before + 10000);
+    assert_int_equal(f->snapshot->exception_totals_exact, 0);
+}
+
+TEST_WITH(test_without_a_budget_all_are_counted, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+
+    run(f, 100000, 1);
+    assert_false(f->on);
+    Exceptions_limit(&f->exceptions, false);
+    assert_true(Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f), &f->on) &&
+                f->on);
+    run(f, 100000, 5);
+    assert_true(f->on);
+    Exceptions_limit(&f->exceptions, true);
+    run(f, 100000, 5);
+    assert_int_not_equal(f->exceptions.phase, EXCEPTIONS_ALL);
+}
+
+TEST_WITH(test_nothing_is_known_after_the_event_was_lost, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Function function = {0};
+    struct Moment at;
+
+    raise(f, "KeyError", EXCEPTION_RAISED);
+    Exceptions_lose(&f->exceptions);
+    build(f);
+    assert_int_equal(f->snapshot->exceptions[0].raised, NULL_U64);
+    assert_int_equal(f->snapshot->exception_totals_exact, NULL_U64);
+    at = moment(f);
+    ExceptionRows_fill_function(&function, f->code, &at);
+    assert_int_equal(function.raised, NULL_U64);
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: MIT
+// See exceptions.h.
+#include "tracer/hook/exceptions.h"
+#include "ipc/base/heap.h"
+#include "tracer/code/spans.h"
+
+#include <math.h>
+#include <string.h>
+
+// More exceptions in one or two seconds are not all counted. They cost about 2
+// ms of CPU time, which is 0.1 to 0.2 % of a core.
+#define EXCEPTIONS_MOST 20000
+#define SECOND_S 1.0
+#define SLOW_EVENTS 20 // a new kind takes as long as this number of events
+#define WINDOW_S 0.02
+// The time from a window to the next one begins with FIRST_PAUSE_S and doubles.
+// To switch the event on and off takes CPython 0.1 us for each function, from
+// 3.15 on 5 us.
+#define FIRST_PAUSE_S 0.5
+#define LONGEST_PAUSE_S 16.0
+#define OLD_S 60.0 // a kind that was not seen for so long may give its place up
+#define SEARCH_S 1.0 // time after which an old kind is searched again
+
+// --- Labels ------------------------------------------------------------------
+
+static size_t size_of(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static size_t bytes_of(const struct ExceptionLabel *label)
+{
+    return sizeof *label + size_of(label->type) + size_of(label->function) +
+           size_of(label->file);
+}
+
+// Copies at most EXCEPTION_TYPE_SIZE - 1 bytes, and no part of a character.
+static size_t type_length(const char *type)
+{
+    size_t length = strnlen(type, EXCEPTION_TYPE_SIZE);
+
+    if (length < EXCEPTION_TYPE_SIZE)
+        return length;
+    for (length--; length && (type[length] & 0xc0) == 0x80; length--)
+        ;
+    return length;
+}
+
+static struct ExceptionLabel *make_label(const struct Code *code,
+                                         const char *type, uint64_t ticks)
+{
+    size_t length = type_length(type);
+    size_t function = code ? size_of(code->who.name) : 0;
+    size_t file = code ? size_of(code->who.file) : 0;
+    struct ExceptionLabel *label =
+        Heap_zeroed(1, sizeof *label + length + 1 + function + file);
+
+    if (!label)
+        return NULL;
+    label->began = ticks;
+    memcpy(label->type, type, length);
+    if (!code)
+        return label;
+    label->id = code->hot.id;
+    label->first_line = code->who.line;
+    label->function =
+        memcpy(label->type + length + 1, code->who.name, function);
+    label->file =
+        memcpy(label->type + length + 1 + function, code->who.file, file);
+    return label;
+}
+
+static struct ExceptionLabel *label_of(const struct ExceptionKind *kind)
+{
+    return atomic_load_explicit(&kind->label, memory_order_relaxed);
+}
+
+static void set_label(struct Exceptions *exceptions, struct ExceptionKind *kind,
+                      struct ExceptionLabel *label)
+{
+    struct ExceptionLabel *old = label_of(kind);
+
+    if (label)
+        Counter_add(&exceptions->label_bytes, bytes_of(label));
+    // This store pairs with the acquire in ExceptionRows_fill.
+    atomic_store_explicit(&kind->label, label, memory_order_release);
+    if (!old)
+        return;
+    Counter_add(&exceptions->label_bytes, -bytes_of(old));
+    old->next = atomic_load_explicit(&exceptions->old, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&exceptions->old, &old->next,
+                                                  old, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+}
+
+void Exceptions_free_old(struct Exceptions *exceptions)
+{
+    struct ExceptionLabel *label = atomic_exchange_explicit(
+                              &exceptions->old, NULL, memory_order_acquire),
+                          *next;
+
+    for (; label; label = next) {
+        next = label->next;
+        Heap_free(label);
+    }
+}
+
+static bool is_same(const struct ExceptionLabel *a,
+                    const struct ExceptionLabel *b)
+{
+    if (!a->function != !b->function || strcmp(a->type, b->type) != 0)
+        return false;
+    return !a->function || (a->first_line == b->first_line &&
+                            strcmp(a->function, b->function) == 0 &&
+                            strcmp(a->file, b->file) == 0);
+}
+
+// --- Kinds -------------------------------------------------------------------
+
+static uint32_t number_of(const struct Exceptions *exceptions,
+                          const struct ExceptionKind *kind)
+{
+    return (uint32_t)(kind - exceptions->kinds);
+}
+
+static void unlink_kind(struct Exceptions *exceptions,
+                        const struct ExceptionKind *kind)
+{
+    uint32_t number = number_of(exceptions, kind);
+    uint16_t *at = &exceptions->chains[kind->chain];
+
+    while (*at && *at != number)
+        at = &exceptions->kinds[*at].next;
+    *at = kind->next;
+}
+
+void Exceptions_link(struct Exceptions *exceptions, struct ExceptionKind *kind)
+{
+    kind->chain = Exceptions_chain(kind->code, *kind->type);
+    kind->next = exceptions->chains[kind->chain];
+    exceptions->chains[kind->chain] = (uint16_t)number_of(exceptions, kind);
+}
+
+void Exceptions_forget_code(struct Exceptions *exceptions,
+                            const struct Code *code)
+{
+    size_t used = Counter_get(&exceptions->used);
+
+    for (size_t i = 1; code->cold.raises && i < used; i++)
+        if (exceptions->kinds[i].code == code)
+            exceptions->kinds[i].code = EXCEPTION_NO_CODE;
+}
+
+static void begin_change(struct Exceptions *exceptions)
+{
+    Counter_add(&exceptions->version, 1);
+    // This fence pairs with the acquire in ExceptionRows_fill.
+    atomic_thread_fence(memory_order_release);
+}
+
+static void end_change(struct Exceptions *exceptions)
+{
+    // This store pairs with the acquire in ExceptionRows_fill.
+    atomic_store_explicit(&exceptions->version,
+                          Counter_get(&exceptions->version) + 1,
+                          memory_order_release);
+}
+
+static void add_double(counter_t *counter, double value)
+{
+    Counter_set_double(counter, Counter_get_double(counter) + value);
+}
+
+static void move_double(counter_t *to, counter_t *from)
+{
+    add_double(to, Counter_get_double(from));
+    Counter_set(from, 0);
+}
+
+// Adds the numbers of a kind to the sum of all kinds that are not kept.
+static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
+{
+    struct ExceptionKind *others = &exceptions->kinds[0];
+    struct ExceptionEstimate *to = &exceptions->estimates[0];
+    struct ExceptionEstimate *from =
+        &exceptions->estimates[number_of(exceptions, kind)];
+
+    for (int i = 0; i < EXCEPTION_ACTS; i++) {
+        Counter_add(&others->counts[i], Counter_get(&kind->counts[i]));
+        Counter_set(&kind->counts[i], 0);
+        to->opened[i] += from->opened[i];
+        move_double(&to->missed[i], &from->missed[i]);
+    }
+    if (Counter_get(&kind->newest) > Counter_get(&others->newest))
+        Counter_set(&others->newest, Counter_get(&kind->newest));
+    *from = (struct ExceptionEstimate){0};
+    set_label(exceptions, kind, NULL);
+    atomic_store_explicit(&kind->line, 0, memory_order_relaxed);
+}
+
+// Returns the kind that was not seen for the longest time, if that is long.
+static struct ExceptionKind *oldest(struct Exceptions *exceptions,
+                                    uint64_t ticks)
+{
+    struct ExceptionKind *found = &exceptions->kinds[1];
+
+    if (exceptions->searched &&
+        (double)(int64_t)(ticks - exceptions->searched) <
+            SEARCH_S * exceptions->hz)
+        return NULL;
+    for (size_t i = 2; i < EXCEPTION_KINDS; i++)
+        if (Counter_get(&exceptions->kinds[i].newest) <
+            Counter_get(&found->newest))
+            found = &exceptions->kinds[i];
+    if ((double)(int64_t)(ticks - Counter_get(&found->newest)) >
+        OLD_S * exceptions->hz)
+        return found;
+    exceptions->searched = ticks;
+    return NULL;
+}
+
+static struct ExceptionKind *twin_of(struct Exceptions *exceptions,
+                                     const struct ExceptionLabel *label)
+{
+    size_t used = Counter_get(&exceptions->used);
+
+    for (size_t i = 1; i < used; i++)
+        if (is_same(label_of(&exceptions->kinds[i]), label))
+            return &exceptions->kinds[i];
+    return NULL;
+}
+
+static struct ExceptionKind *free_kind(struct Exceptions *exceptions,
+                                       uint64_t ticks)
+{
+    size_t used = Counter_get(&exceptions->used);
+    struct ExceptionKind *kind;
+
+    if (used < EXCEPTION_KINDS) {
+        Counter_set(&exceptions->used, used + 1);
+        return &exceptions->kinds[used];
+    }
+    kind = oldest(exceptions, ticks);
+    if (kind) {
+        unlink_kind(exceptions, kind);
+        give_up(exceptions, kind);
+    }
+    return kind;
+}
+
+struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
+                                      struct Code *code, const char *type,
+                                      uint64_t ticks)
+{
+    struct ExceptionLabel *label = make_label(code, type, ticks);
+    struct ExceptionKind *kind, *twin;
+
+    if (!label)
+        return NULL;
+    begin_change(exceptions);
+    kind = twin = twin_of(exceptions, label);
+    if (twin) {
+        unlink_kind(exceptions, twin);
+        label->began = label_of(twin)->began;
+    } else {
+        kind = free_kind(exceptions, ticks);
+    }
+    if (kind) {
+        set_label(exceptions, kind, label);
+        kind->code = code;
+        Counter_set(&kind->newest, ticks);
+        if (code)
+            code->cold.raises = true;
+    } else {
+        Heap_free(label);
+    }
+    end_change(exceptions);
+    return kind;
+}
+
+// --- Windows -----------------------------------------------------------------
+
+static void set_phase(struct Exceptions *exceptions, enum ExceptionPhase phase,
+                      uint64_t ticks)
+{
+    Counter_set(&exceptions->since, ticks);
+    Counter_set(&exceptions->phase, phase);
+    exceptions->opened = Counter_get(&exceptions->events);
+    exceptions->stop_events = exceptions->stop_ticks = UINT64_MAX;
+}
+
+void Exceptions_reset(struct Exceptions *exceptions)
+{
+    size_t used = Counter_get(&exceptions->used);
+
+    for (size_t i = 0; i < used; i++)
+        set_label(exceptions, &exceptions->kinds[i], NULL);
+    Exceptions_free_old(exceptions);
+    memset(exceptions->kinds, 0, used * sizeof *exceptions->kinds);
+    memset(exceptions->estimates, 0, used * sizeof *exceptions->estimates);
+    memset(exceptions, 0, offsetof(struct Exceptions, kinds));
+    Counter_set(&exceptions->used, 1);
+}
+
+void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks, double hz)
+{
+    exceptions->hz = hz;
+    exceptions->pause_s = FIRST_PAUSE_S;
+    set_phase(exceptions, EXCEPTIONS_ALL, ticks);
+}
+
+static double seconds_since(const struct Exceptions *exceptions, uint64_t ticks)
+{
+    uint64_t since = Counter_get(&exceptions->since);
+
+    return fmax((double)(int64_t)(ticks - since) / exceptions->hz, 0);
+}
+
+static double cpu_since(const struct Exceptions *exceptions, uint64_t cpu_ns)
+{
+    uint64_t since = Counter_get(&exceptions->cpu_ns);
+
+    return fmax((double)(int64_t)(cpu_ns - since), 0);
+}
+
+static void open_window(struct Exceptions *exceptions, uint64_t ticks,
+                        uint64_t cpu_ns)
+{
+    size_t used = Counter_get(&exceptions->used);
+
+    exceptions->pending = cpu_since(exceptions, cpu_ns);
+    Counter_set(&exceptions->cpu_ns, cpu_ns);
+    for (size_t i = 0; i < used; i++)
+        for (int act = 0; act < EXCEPTION_ACTS; act++)
+            exceptions->estimates[i].opened[act] =
+                Counter_get(&exceptions->kinds[i].counts[act]);
+    set_phase(exceptions, EXCEPTIONS_WINDOW, ticks);
+    exceptions->stop_ticks = ticks + (uint64_t)(WINDOW_S * exceptions->hz);
+    exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
+}
+
+// Adds the window to the kind's estimate. Returns how many exceptions have
+// begun between this window and the last one.
+static double estimate(struct Exceptions *exceptions, size_t number, double ns)
+{
+    struct ExceptionEstimate *of = &exceptions->estimates[number];
+    const struct ExceptionKind *kind = &exceptions->kinds[number];
+    double all = exceptions->window_ns, missed = 0, seen, clump;
+
+    of->squares *= SPANS_KEPT;
+    for (int act = EXCEPTION_ACTS; act-- > 0;) {
+        double count =
+            (double)(Counter_get(&kind->counts[act]) - of->opened[act]);
+
+        of->seen[act] = SPANS_KEPT * of->seen[act] + count;
+        missed = of->seen[act] / all * exceptions->pending;
+        Counter_set_double(&of->rate[act], of->seen[act] / all);
+        add_double(&of->missed[act], missed);
+        if (act == EXCEPTION_RAISED)
+            of->squares += count * count / ns;
+    }
+    seen = of->seen[EXCEPTION_RAISED];
+    clump = Spans_clump(seen, all, of->squares, exceptions->windows);
+    Counter_set_double(&of->error, sqrt(clump * (seen + 1)) / seen);
+    return missed;
+}
+
+static struct Code *code_of(const struct ExceptionKind *kind)
+{
+    return kind->code == EXCEPTION_NO_CODE ? NULL : kind->code;
+}
+
+// Returns the CPU time of the window in ns, without the time of our hook.
+static double window_length(const struct Exceptions *exceptions,
+                            uint64_t cpu_ns)
+{
+    double ns = cpu_since(exceptions, cpu_ns);
+    double count =
+        (double)(Counter_get(&exceptions->events) - exceptions->opened);
+
+    return fmax(fmax(ns - count * EXCEPTION_S * 1e9, ns / 2), 1);
+}
+
+static void close_window(struct Exceptions *exceptions, uint64_t cpu_ns)
+{
+    double length = window_length(exceptions, cpu_ns);
+    size_t used = Counter_get(&exceptions->used);
+    struct Code *code;
+
+    exceptions->windows = SPANS_KEPT * exceptions->windows + 1;
+    exceptions->window_ns = SPANS_KEPT * exceptions->window_ns + length;
+    for (size_t i = 0; i < used; i++)
+        if ((code = code_of(&exceptions->kinds[i])))
+            Counter_set(&code->cold.raised_rate, 0);
+    for (size_t i = 0; i < used; i++) {
+        double missed = estimate(exceptions, i, length);
+
+        if (!(code = code_of(&exceptions->kinds[i])))
+            continue;
+        add_double(&code->cold.raised_missed, missed);
+        add_double(&code->cold.raised_rate,
+                   Counter_get_double(
+                       &exceptions->estimates[i].rate[EXCEPTION_RAISED]));
+        Code_touch(code);
+    }
+    exceptions->pending = 0;
+    Counter_set(&exceptions->estimated, 1);
+}
+
+static bool stop(struct Exceptions *exceptions, uint64_t ticks, uint64_t cpu_ns)
+{
+    Counter_set(&exceptions->cpu_ns, cpu_ns);
+    set_phase(exceptions, EXCEPTIONS_OFF, ticks);
+    Counter_set(&exceptions->missed, 1);
+    return true;
+}
+
+void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks)
+{
+    set_phase(exceptions, EXCEPTIONS_ALL, ticks);
+    if (exceptions->limited)
+        exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
+}
+
+void Exceptions_lose(struct Exceptions *exceptions)
+{
+    set_phase(exceptions, EXCEPTIONS_UNKNOWN, 0);
+}
+
+void Exceptions_limit(struct Exceptions *exceptions, bool limited)
+{
+    if (limited == exceptions->limited)
+        return;
+    exceptions->limited = limited;
+    if (Counter_get(&exceptions->phase) == EXCEPTIONS_ALL)
+        Exceptions_go_on(exceptions, Counter_get(&exceptions->since));
+}
+
+void Exceptions_note_slow(struct Exceptions *exceptions)
+{
+    Counter_add(&exceptions->events, SLOW_EVENTS);
+}
+
+bool Exceptions_end(struct Exceptions *exceptions, uint64_t ticks,
+                    uint64_t cpu_ns)
+{
+    double s = seconds_since(exceptions, ticks);
+    double count =
+        (double)(Counter_get(&exceptions->events) - exceptions->opened);
+
+    if (Counter_get(&exceptions->phase) == EXCEPTIONS_ALL)
+        return stop(exceptions, ticks, cpu_ns);
+    if (Counter_get(&exceptions->phase) != EXCEPTIONS_WINDOW)
+        return false;
+    close_window(exceptions, cpu_ns);
+    exceptions->pause_s = fmin(2 * exceptions->pause_s, LONGEST_PAUSE_S);
+    if (exceptions->limited && count > EXCEPTIONS_MOST / SECOND_S / 2 * s)
+        return stop(exceptions, ticks, cpu_ns);
+    exceptions->pause_s = FIRST_PAUSE_S;
+    Exceptions_go_on(exceptions, ticks);
+    return false;
+}
+
+bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
+                     uint64_t cpu_ns, bool *on)
+{
+    double s = seconds_since(exceptions, ticks);
+
+    switch ((enum ExceptionPhase)Counter_get(&exceptions->phase)) {
+    case EXCEPTIONS_ALL:
+        if (s >= SECOND_S)
+            Exceptions_go_on(exceptions, ticks);
+        return false;
+    case EXCEPTIONS_WINDOW:
+        if (ticks < exceptions->stop_ticks ||
+            !Exceptions_end(exceptions, ticks, cpu_ns))
+            return false;
+        *on = false;
+        return true;
+    case EXCEPTIONS_OFF:
+        if (exceptions->limited && s < exceptions->pause_s)
+            return false;
+        open_window(exceptions, ticks, cpu_ns);
+        *on = true;
+        return true;
+    case EXCEPTIONS_UNKNOWN:
+        break;
+    }
+    return false;
+}

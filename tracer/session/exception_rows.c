@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// See exception_rows.h.
+#include "tracer/session/exception_rows.h"
+#include "tracer/base/rcu.h"
+#include "tracer/code/registry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_S 10.0 // mean age in seconds of the exceptions in a rate
+#define TRIES 4       // number of attempts to read kinds that do not change
+
+// The numbers of a kind at one moment.
+struct Reading {
+    const struct ExceptionLabel *label; // NULL: the kind is free
+    uint32_t number, line;
+    uint64_t counts[EXCEPTION_ACTS], newest;
+    double missed[EXCEPTION_ACTS];
+};
+
+static uint64_t count_of(uint64_t counted, double missed)
+{
+    return counted + (uint64_t)llround(fmax(missed, 0));
+}
+
+static bool is_known(const struct Exceptions *exceptions)
+{
+    return Counter_get(&exceptions->phase) != EXCEPTIONS_UNKNOWN &&
+           (!Counter_get(&exceptions->missed) ||
+            Counter_get(&exceptions->estimated));
+}
+
+// Returns the CPU time in ns since counting was switched off, or 0.
+static double off_ns(const struct Exceptions *exceptions,
+                     const struct Moment *at)
+{
+    int64_t off = (int64_t)(at->cpu_ns - Counter_get(&exceptions->cpu_ns));
+
+    return Counter_get(&exceptions->phase) == EXCEPTIONS_OFF && off > 0
+               ? (double)off
+               : 0;
+}
+
+// --- Reading -----------------------------------------------------------------
+
+static void read_kind(const struct Exceptions *exceptions, size_t number,
+                      double off, struct Reading *out)
+{
+    const struct ExceptionKind *kind = &exceptions->kinds[number];
+    const struct ExceptionEstimate *of = &exceptions->estimates[number];
+
+    // This load pairs with the release in set_label (exceptions.c).
+    out->label = atomic_load_explicit(&kind->label, memory_order_acquire);
+    out->number = (uint32_t)number;
+    out->line = atomic_load_explicit(&kind->line, memory_order_relaxed);
+    out->newest = Counter_get(&kind->newest);
+    for (int act = 0; act < EXCEPTION_ACTS; act++) {
+        out->counts[act] = Counter_get(&kind->counts[act]);
+        out->missed[act] = Counter_get_double(&of->missed[act]) +
+                           off * Counter_get_double(&of->rate[act]);
+    }
+}
+
+static void read_kinds(const struct Exceptions *exceptions, size_t count,
+                       double off, struct Reading *out)
+{
+    for (int i = 0; i < TRIES; i++) {
+        // This load and the fence pair with begin_change and end_change.
+        uint64_t version =
+            atomic_load_explicit(&exceptions->version, memory_order_acquire);
+
+        for (size_t k = 0; k < count; k++)
+            read_kind(exceptions, k, off, &out[k]);
+        atomic_thread_fence(memory_order_acquire);
+        if (!(version & 1) && version == Counter_get(&exceptions->version))
+            return;
+    }
+}
+
+// --- Rates -------------------------------------------------------------------
+
+// Moves the window to the present. The exceptions since the last snapshot weigh
+// `part`, and the older ones weigh less by the factor `kept`.
+static void move(struct ExceptionRate *rate, const struct Reading *read,
+                 double kept, double part)
+{
+    uint64_t began = read->label ? read->label->began : 0;
+
+    if (read->number && rate->began != began)
+        *rate = (struct ExceptionRate){.began = began};
+    for (int act = 0; act < EXCEPTION_ACTS; act++) {
+        double count = (double)read->counts[act] + read->missed[act];
+        // An estimate may become smaller.
+        double more = fmax(count - rate->counts[act], 0);
+
+        rate->weighted[act] = rate->weighted[act] * kept + more * part;
+        rate->counts[act] = count;
+    }
+}
+
+static void move_rates(struct ExceptionRates *rates, const struct Reading *read,
+                       size_t count, const struct Moment *at)
+{
+    double last = rates->at_s > 0 ? rates->at_s : at->started;
+    double s = fmax(at->now - last, 0), kept = exp(-s / WINDOW_S);
+    // The exceptions since the last snapshot count as spread evenly.
+    double all = WINDOW_S * (1 - kept);
+
+    rates->all_s = rates->all_s * kept + all;
+    rates->at_s = at->now;
+    for (size_t i = 0; i < count; i++)
+        move(&rates->kinds[read[i].number], &read[i], kept,
+             s > 0 ? all / s : 1);
+}
+
+// --- Rows --------------------------------------------------------------------
+
+static bool fill_texts(struct Snapshot *snapshot, struct ExceptionRow *row,
+                       const struct ExceptionLabel *label)
+{
+    row->type = Snapshot_text(snapshot, label ? label->type : "(others)");
+    if (!row->type || !label || !label->function)
+        return row->type;
+    row->id = label->id;
+    row->function = Snapshot_text(snapshot, label->function);
+    row->file = Snapshot_text(snapshot, label->file);
+    return row->function && row->file;
+}
+
+static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
+                         const struct ExceptionRates *rates,
+                         const struct Moment *at)
+{
+    const struct Exceptions *exceptions = at->exceptions;
+    const struct ExceptionEstimate *of = &exceptions->estimates[read->number];
+    const struct ExceptionRate *rate = &rates->kinds[read->number];
+    double raised = (double)read->counts[EXCEPTION_RAISED];
+    double missed = fmax(read->missed[EXCEPTION_RAISED], 0);
+
+    if (read->line)
+        row->line = read->line;
+    row->age_s = fmax((double)(int64_t)(at->ticks - read->newest) / at->hz, 0);
+    if (read->label)
+        row->first_s =
+            (double)(int64_t)(read->label->began - at->start_ticks) / at->hz;
+    if (!is_known(exceptions))
+        return;
+    row->raised = count_of(read->counts[EXCEPTION_RAISED], missed);
+    row->passed = count_of(read->counts[EXCEPTION_PASSED],
+                           read->missed[EXCEPTION_PASSED]);
+    row->raised_per_s = rate->weighted[EXCEPTION_RAISED] / rates->all_s;
+    row->passed_per_s = rate->weighted[EXCEPTION_PASSED] / rates->all_s;
+    if (missed > 0)
+        row->error =
+            Counter_get_double(&of->error) * missed / (raised + missed);
+}
+
+// Has the rows of functions filled whose numbers grow although no exception is
+// counted.
+static void touch_functions(const struct Reading *read, size_t count,
+                            const struct Moment *at)
+{
+    Rcu_read_lock();
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = read[i].label ? read[i].label->id : 0;
+        struct Code *code = id ? Registry_by_id(at->registry, id) : NULL;
+
+        if (code && Counter_get(&code->cold.raised_rate))
+            Code_touch(code);
+    }
+    Rcu_read_unlock();
+}
+
+static int newest_first(const void *left, const void *right)
+{
+    const struct ExceptionRow *a = left, *b = right;
+
+    // The row of all others has no beginning and comes last.
+    if (isnan(a->first_s) || isnan(b->first_s))
+        return isnan(a->first_s) - isnan(b->first_s);
+    return (a->first_s < b->first_s) - (a->first_s > b->first_s);
+}
+
+static void fill_sums(struct Snapshot *snapshot,
+                      const struct Exceptions *exceptions)
+{
+    bool missed = Counter_get(&exceptions->missed);
+
+    if (!is_known(exceptions))
+        return;
+    snapshot->exception_totals_exact = !missed;
+    if (!missed)
+        snapshot->exception_totals_control = Counter_get(&exceptions->control);
+    snapshot->exception_totals_raised = snapshot->exception_totals_passed = 0;
+    for (size_t i = 0; i < snapshot->exception_count; i++) {
+        snapshot->exception_totals_raised += snapshot->exceptions[i].raised;
+        snapshot->exception_totals_passed += snapshot->exceptions[i].passed;
+    }
+}
+
+bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
+                        const struct Moment *at)
+{
+    struct Exceptions *exceptions = at->exceptions;
+    size_t used = Counter_get(&exceptions->used), count = 0;
+    struct Reading *read = Snapshot_alloc(snapshot, (used + 1) * sizeof *read);
+    struct ExceptionRow *rows =
+        Snapshot_alloc(snapshot, (used + 1) * sizeof *rows);
+    bool whole = true;
+
+    Exceptions_free_old(exceptions);
+    if (!read || !rows)
+        return false;
+    read_kinds(exceptions, used, off_ns(exceptions, at), read);
+    move_rates(rates, read, used, at);
+    if (off_ns(exceptions, at) > 0)
+        touch_functions(read, used, at);
+    for (size_t i = 0; i < used; i++) {
+        if (!read[i].label &&
+            !(i == 0 && read[i].counts[0] + read[i].counts[1] > 0))
+            continue;
+        Record_clear(&EXCEPTION_RECORD, &rows[count]);
+        fill_numbers(&rows[count], &read[i], rates, at);
+        whole = fill_texts(snapshot, &rows[count++], read[i].label) && whole;
+    }
+    qsort(rows, count, sizeof *rows, newest_first);
+    snapshot->exceptions = rows;
+    snapshot->exception_count = count;
+    fill_sums(snapshot, exceptions);
+    return whole;
+}
+
+uint8_t ExceptionRows_state(const struct Moment *at)
+{
+    return (uint8_t)(is_known(at->exceptions) |
+                     Counter_get(&at->exceptions->missed) << 1);
+}
+
+void ExceptionRows_fill_function(struct Function *f, const struct Code *code,
+                                 const struct Moment *at)
+{
+    const struct Exceptions *exceptions = at->exceptions;
+
+    f->raised = f->raised_estimated = NULL_U64;
+    if (!is_known(exceptions))
+        return;
+    f->raised = count_of(Counter_get(&code->cold.raised),
+                         Counter_get_double(&code->cold.raised_missed) +
+                             off_ns(exceptions, at) *
+                                 Counter_get_double(&code->cold.raised_rate));
+    f->raised_estimated = Counter_get(&exceptions->missed);
+}
