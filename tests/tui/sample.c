@@ -119,6 +119,7 @@ static void fill(struct Function *function, const struct Brief *brief,
         return;
     function->share = function->cpu_share = function->run_share = share;
     function->wait_share = brief->wait;
+    function->gil_blocked_share = brief->c > 0 ? .3 * share : 0;
     function->c_share = share * brief->c;
     function->total_share = fmin(share * 1.8, 1);
     function->samples = (uint64_t)(share * time * 100);
@@ -325,6 +326,10 @@ static void add_threads(struct Snapshot *snapshot,
                              ? NULL_F64
                              : .6 / (1 + i) * (.8 + .1 * sin(wish->tick + i)),
             .wait_share = wish->no_sampler ? NULL_F64 : .1,
+            .gil_held_share = wish->no_sampler ? NULL_F64 : .5 / (1 + i),
+            .gil_wait_share = wish->no_sampler ? NULL_F64 : .05 * i,
+            .gil_held_s = NULL_F64,
+            .gil_wait_s = NULL_F64,
             .samples = wish->no_sampler ? NULL_U64 : 1000 - 100 * i,
             .cpu_s = 10. / (1 + i)};
     for (unsigned i = 0; i < 4 && !wish->no_sampler; i++) {
@@ -340,6 +345,10 @@ static void add_threads(struct Snapshot *snapshot,
         .name = "has ended",
         .cpu_share = NULL_F64,
         .wait_share = NULL_F64,
+        .gil_held_share = NULL_F64,
+        .gil_wait_share = NULL_F64,
+        .gil_held_s = NULL_F64,
+        .gil_wait_s = NULL_F64,
         .samples = NULL_U64,
         .cpu_s = 3.5,
         .ended = 1,

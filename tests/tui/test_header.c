@@ -235,6 +235,29 @@ TEST_WITH(test_a_recent_stall_is_in_the_header, set_up, tear_down)
     }
 }
 
+// --- The GIL
+
+TEST_WITH(test_the_gil, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Snapshot *snapshot;
+
+    for (int width = 80; width < 200; width++) {
+        snapshot = Sample_new((struct SampleWish){0});
+        snapshot->gil_held = .97;
+        snapshot->gil_waited = 2.3;
+        draw(f, snapshot, width);
+        assert_true(says(f, "GIL held 97.0%, waited 230%"));
+        assert_true(says(f, "sort SHARE"));
+    }
+    snapshot = Sample_new((struct SampleWish){0});
+    snapshot->gil_held = .97; // the waits cannot be read
+    draw(f, snapshot, 150);
+    assert_true(says(f, "GIL held 97.0%") && !says(f, "waited"));
+    draw(f, Sample_new((struct SampleWish){0}), 150);
+    assert_false(says(f, "GIL"));
+}
+
 // --- The filter
 
 TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)

@@ -165,7 +165,7 @@ def test_sorting(top):
     top.press("F6", "G", "k", "Enter")
     top.wait("FUNCTION▲")
     # a screen of 80 cells does not show the chosen column
-    top.press("F6", "g", *["j"] * 13, "Enter")
+    top.press("F6", "g", *["j"] * 14, "Enter")
     top.wait("TOTAL▼")
     top.press("F6")
     top.wait("SORT BY")
@@ -420,7 +420,7 @@ def test_threads(top, tmp_path):
     assert "4 run, 1 ended" in text
     top.press("j", "j")
     top.wait("FUNCTIONS OF Thread-1")
-    top.press(*">>>>>")
+    top.press(*">>>>>>>")
     top.wait("THREAD▲")
     assert "Thread-1 (serve)" in selected(top.settle())
     top.press("I")

@@ -51,6 +51,7 @@ static struct Function nothing(void)
     function.resumptions = function.in_flight = NULL_U64;
     function.wall_p50_s = function.wall_p99_s = function.wall_max_s = NAN;
     function.oldest_s = function.await_s = NAN;
+    function.gil_blocked_share = function.gil_blocked_s = NAN;
     return function;
 }
 

@@ -141,6 +141,28 @@ static struct Snapshot *with_a_tid_twice(unsigned tick)
     return snapshot;
 }
 
+TEST(test_the_longest_hold_of_the_gil)
+{
+    static const struct StackPlace places[] = {{7, "search", "re.py", 12},
+                                               {8, NULL, NULL, NULL_U64}};
+    struct Stage stage;
+    struct Snapshot *snapshot;
+
+    for (int width = 80; width <= 150; width += 70) {
+        set_up(&stage, width, 40);
+        snapshot = Sample_new((struct SampleWish){.tick = 3});
+        Stage_press(&stage, 't');
+        Stage_expect(&stage, "GIL held up to", false);
+        snapshot->gil_longest_s = 0.0824;
+        snapshot->gil_longest = places;
+        snapshot->gil_longest_count = 2;
+        assert_int_equal(Model_push(&stage.ui.model, snapshot), 0);
+        Stage_expect(&stage, "GIL held up to 82ms in search:12 < ?", true);
+        Stage_expect(&stage, "FOR GIL   HOLDS", true);
+        Stage_release(&stage);
+    }
+}
+
 TEST(test_a_tid_that_comes_again)
 {
     struct Stage stage;
@@ -171,7 +193,7 @@ TEST(test_a_tid_that_comes_again)
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
-    Stage_expect(&stage, "● Thread-1 (serve) (e…", true);
+    Stage_expect(&stage, "● Thread-1 (serve) (e", true);
     Stage_expect(&stage, "● pool-0", false);
     assert_true(ui->threads.pin.ended);
     Stage_release(&stage);

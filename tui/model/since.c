@@ -34,6 +34,7 @@ static void take_part(struct Function *function, const struct Row *row)
         return;
     function->share = function->cpu_share = row->part_share;
     function->wait_share = function->c_share = function->total_share = NAN;
+    function->gil_blocked_share = NAN;
 }
 
 static struct Thread count_thread(struct Thread thread, const struct Mark *mark)

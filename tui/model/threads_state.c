@@ -20,6 +20,10 @@ static double key_of(const struct Thread *thread, int sort)
     switch (sort) {
     case THREADS_BY_WAIT:
         return thread->wait_share;
+    case THREADS_BY_GIL_HELD:
+        return thread->gil_held_share;
+    case THREADS_BY_GIL_WAIT:
+        return thread->gil_wait_share;
     case THREADS_BY_TIME:
         return thread->cpu_s;
     case THREADS_BY_SAMPLES:
@@ -115,6 +119,8 @@ struct ThreadFigures ThreadFigures_of(const struct Model *model,
         .cpu_before = base ? base->cpu_share : before,
         .wait = thread->wait_share,
         .wait_before = base ? base->wait_share : before,
+        .gil_held = thread->gil_held_share,
+        .gil_wait = thread->gil_wait_share,
         .seconds = thread->cpu_s - (since ? since->cpu_s : 0),
         .samples = Row_u64(thread->samples) - (since ? since->samples : 0)};
 }
@@ -128,11 +134,13 @@ static void add(double *sum, double value)
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
-    struct ThreadFigures all = {NAN, NAN, NAN, NAN, NAN, NAN};
+    struct ThreadFigures all = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     for (size_t i = 0; now && i < now->thread_count; i++) {
         struct ThreadFigures one = ThreadFigures_of(model, &now->threads[i]);
         add(&all.cpu, one.cpu);
         add(&all.cpu_before, one.cpu_before);
+        add(&all.gil_held, one.gil_held);
+        add(&all.gil_wait, one.gil_wait);
         add(&all.seconds, one.seconds);
     }
     return all;

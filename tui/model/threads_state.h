@@ -10,6 +10,8 @@
 enum ThreadsColumn {
     THREADS_BY_CPU,
     THREADS_BY_WAIT,
+    THREADS_BY_GIL_WAIT,
+    THREADS_BY_GIL_HELD,
     THREADS_BY_TIME,
     THREADS_BY_SAMPLES,
     THREADS_BY_TID,
@@ -49,13 +51,14 @@ void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 struct ThreadFigures {
     double cpu, cpu_before; // shares now and at the baseline
     double wait, wait_before;
-    double seconds; // seconds of CPU time
+    double gil_held, gil_wait; // shares now
+    double seconds;            // seconds of CPU time
     double samples;
 };
 
 struct ThreadFigures ThreadFigures_of(const struct Model *model,
                                       const struct Thread *thread);
-// Returns the numbers of all threads together. Waiting and samples are NaN,
+// Returns the numbers of all threads together. `wait` and `samples` are NaN,
 // because their sums are meaningless.
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model);
 

@@ -15,6 +15,8 @@
 
 #define STALL_S 30 // the header shows a stall for this number of seconds
 #define MUCH .01   // if the rows lack a larger share, this share is shown
+// if threads wait for the GIL for a larger share, this share is important
+#define MUCH_GIL .1
 
 // Sets `out` to the means of `trend` in `cells` equal parts.
 static void squeeze(float *out, const float *trend, int cells)
@@ -153,6 +155,22 @@ static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
     Strip_add(strip, STYLE_FAINT, " %.0fs ago (L)", fmax(ago_s, 0));
 }
 
+// Adds the time with the GIL, and the sum of the waits for it.
+static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    char number[NUMBER_MAX];
+    if (!isfinite(snapshot->gil_held))
+        return;
+    Strip_label(strip, snapshot->gil_waited > MUCH_GIL ? 2 : 6, "GIL held",
+                "%s", Number_percent(number, snapshot->gil_held));
+    if (!isfinite(snapshot->gil_waited))
+        return;
+    Strip_add(strip, STYLE_FAINT, ", waited ");
+    Strip_add(strip,
+              snapshot->gil_waited > MUCH_GIL ? STYLE_PARTIAL : STYLE_PLAIN,
+              "%s", Number_percent(number, snapshot->gil_waited));
+}
+
 // Says what a latency is, or that there are none.
 static void add_latency(struct Strip *strip, const struct Model *model)
 {
@@ -266,6 +284,7 @@ void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
     add_unlisted(&strip, model);
     if (!model->one_thread) {
         add_garbage(&strip, model->snapshot, canvas->width >= HEADER_WIDER);
+        add_gil(&strip, model->snapshot);
         add_unseen(&strip, model->snapshot);
     }
     add_choices(&strip, model, status);

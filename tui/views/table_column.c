@@ -64,7 +64,8 @@ static void put_trend(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)Gauge_heat(last[TREND_CELLS - 1]);
 }
 
-static void put_wait_share(struct ListCell *out, const struct TableCell *cell)
+// Writes a share whose samples are not counted.
+static void put_plain_share(struct ListCell *out, const struct TableCell *cell)
 {
     char text[NUMBER_MAX];
     ListCell_put(out, cell->value >= 0.01 ? STYLE_PLAIN : STYLE_FAINT,
@@ -326,7 +327,14 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
                            .width = 6,
                            .importance = 15,
                            .room = 48,
-                           .format = put_wait_share},
+                           .format = put_plain_share},
+    [COLUMN_GIL] = {.title = "GIL",
+                    .about = "share of time others waited for the GIL while it "
+                             "had it",
+                    .width = 6,
+                    .importance = 22,
+                    .room = 48,
+                    .format = put_plain_share},
     [COLUMN_RATE] = {.title = "CALLS/s",
                      .about = "calls a second (~ estimated: dark recently)",
                      .width = 7,

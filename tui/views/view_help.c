@@ -219,6 +219,17 @@ static const struct HelpMark MARKS[] = {
      "the run), and its longest pause, both counted"},
     {STYLE_ALERT, "loop stalled",
      "in the header: a step of an event loop took long (stall_ms)"},
+    {STYLE_FAINT, "GIL held",
+     "in the header: time in which a thread had the GIL, and the sum of the "
+     "threads' waits for it, both sampled"},
+    {STYLE_FAINT, "FOR GIL",
+     "in the threads view: the part of WAIT in which the thread was asleep for "
+     "the GIL, sampled"},
+    {STYLE_FAINT, "HOLDS",
+     "in the threads view: the thread's CPU time with the GIL, sampled"},
+    {STYLE_FAINT, "GIL held up",
+     "in the threads view: the longest hold for which another thread waited, "
+     "sampled, and its stack"},
     {STYLE_FAINT, "untraced",
      "in the header: share spent in code that is not traced"},
     {STYLE_FAINT, "gone",

@@ -18,7 +18,7 @@
 
 #define SIDE_BY_SIDE                                                           \
     110 // Least width in cells of a screen with the functions on the right.
-#define LIST_WIDTH 61
+#define LIST_WIDTH 76
 #define FUNCTIONS_MOST 128
 
 enum { THREADS_CHOOSE = REQUEST_OWN };
@@ -37,7 +37,7 @@ static const struct Binding KEYS[] = {
 static int list_width(const struct Ui *ui)
 {
     int width = ui->canvas.width;
-    return width >= SIDE_BY_SIDE ? LIST_WIDTH + (width - SIDE_BY_SIDE) / 4
+    return width >= SIDE_BY_SIDE ? LIST_WIDTH + (width - SIDE_BY_SIDE) * 3 / 10
                                  : width;
 }
 
@@ -46,9 +46,11 @@ static int list_width(const struct Ui *ui)
 static const struct ListColumn COLUMNS_OF_THREADS[THREADS_COLUMNS] = {
     [THREADS_BY_CPU] = {.title = "CPU", .width = 6, .gap = 2},
     [THREADS_BY_WAIT] = {.title = "WAIT", .width = 6, .gap = 2},
+    [THREADS_BY_GIL_WAIT] = {.title = "FOR GIL", .width = 7, .gap = 2},
+    [THREADS_BY_GIL_HELD] = {.title = "HOLDS", .width = 6, .gap = 2},
     [THREADS_BY_TIME] = {.title = "CPU TIME", .width = 9, .gap = 2},
     [THREADS_BY_SAMPLES] =
-        {.title = "SAMPLES", .width = 7, .gap = 2, .importance = 2, .room = 20},
+        {.title = "SAMPLES", .width = 7, .gap = 2, .importance = 2, .room = 22},
     [THREADS_BY_TID] = {.title = "TID",
                         .width = 8,
                         .gap = 2,
@@ -110,6 +112,10 @@ static void write_thread(struct ListCell *cell, const struct ListRows *rows,
         write_share(cell, one.cpu, one.cpu_before);
     } else if (column == THREADS_BY_WAIT) {
         write_share(cell, one.wait, one.wait_before);
+    } else if (column == THREADS_BY_GIL_HELD) {
+        write_share(cell, one.gil_held, NAN);
+    } else if (column == THREADS_BY_GIL_WAIT) {
+        write_share(cell, one.gil_wait, NAN);
     } else if (column == THREADS_BY_TIME && isfinite(one.seconds)) {
         ListCell_put(cell, style, Number_ns(text, one.seconds * 1e9));
     } else if (column == THREADS_BY_SAMPLES && isfinite(one.samples)) {
@@ -270,6 +276,26 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
 
 // --- As a view
 
+// Adds the longest time for which a thread kept the GIL from others, and the
+// thread's stack.
+static void add_longest_hold(struct Strip *strip, const struct Snapshot *now)
+{
+    char number[NUMBER_MAX];
+    if (!isfinite(now->gil_longest_s))
+        return;
+    Strip_label(strip, 2, "GIL held up to", "%s",
+                Number_ns(number, now->gil_longest_s * 1e9));
+    for (size_t i = 0; i < now->gil_longest_count; i++) {
+        const struct StackPlace *place = &now->gil_longest[i];
+        Strip_add(strip, i ? STYLE_FAINT : STYLE_PLAIN, "%s%.100s",
+                  i ? " < " : " in ", place->name ? place->name : "?");
+        if (place->line != NULL_U64)
+            Strip_add(strip, STYLE_FAINT, ":%llu",
+                      (unsigned long long)place->line);
+    }
+    Strip_flex(strip, 24);
+}
+
 static void draw_title(struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;
@@ -294,6 +320,7 @@ static void draw_title(struct Ui *ui)
         Strip_add(&strip, STYLE_FAINT, ", %s more have, and are not listed",
                   Number_grouped(number, now->threads_dropped));
     Header_add_since(&strip, &ui->model);
+    add_longest_hold(&strip, now);
     if (isfinite(now->sampler_hz)) {
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_FAINT, "shares of one core");
