@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 // The kernel is asked at most this number of times a second, and in one step,
-// because asking takes 10 us (docs/overhead.md).
-#define ASKED_PER_S 48
-#define ASKED_MOST 24
+// because an answer takes about 20 us (docs/overhead.md).
+#define ASKED_PER_S 16
+#define ASKED_MOST 8
 
 static void credit(struct ShareValue *one, struct ShareValue *all,
                    const struct ShareTime *now, double ns)
