@@ -244,7 +244,7 @@ def test_the_archive_builds_by_itself(tmp_path):
     """The archive holds each file that git tracks, and Ocular can be built from the archive
     in another directory. The test copies the objects that are already built to this
     directory. make compares the times of the objects with the times of the sources. So make
-    compiles nothing. It fails if a header or a source is missing in the archive."""
+    compiles nothing. The build fails if a header or a source is missing in the archive."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:

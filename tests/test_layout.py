@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the architecture. These are the rules which folder may include which other folder,
-and which files may include a foreign header (docs/hacking.md). The tests only read the
-sources, so nothing needs to be built."""
+"""Tests the architecture. The rules say which folder may include which other folder, and
+which files may include a foreign header (docs/hacking.md). The tests only read the sources,
+so nothing needs to be built."""
 
 import re
 from pathlib import Path
@@ -302,7 +302,8 @@ KNOWN = {
 
 
 def test_the_viewer_sees_nothing_of_the_engine():
-    """formats/ has two headers for the viewer. They do not include the engine."""
+    """formats/ has two headers for the viewer. The two headers do not include the
+    engine."""
     for name in ALONE["tui", "formats"]:
         seen = reachable(ROOT / name)
         assert {header.split("/")[0] for header in seen} <= {"ipc"}

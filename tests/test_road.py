@@ -26,9 +26,9 @@ def bodies():
 
 
 def road(text, functions):
-    """Returns the functions that a reader of `text` has to read. These are the functions
-    that the text names, and the functions that these call in the same file. Also returns
-    the names in the text that look like functions but are none."""
+    """Returns the functions that a reader of `text` has to read. A reader reads the
+    functions that the text names, and the functions that these call in the same file. Also
+    returns the names in the text that look like functions but are none."""
     named = {
         name: path
         for name, path in NAMED.findall(text)

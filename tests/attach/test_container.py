@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Root attaches to a process in other namespaces than root's. The process has a different
-/tmp and different process ids. It cannot read the package, so it gets a copy."""
+/tmp and different process ids. The process cannot read the package, so it gets a copy."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ocular attaches to programs that sleep, and detaches from them. Their calls end at the
-usual time and with the usual result."""
+"""Ocular attaches to programs that sleep, and detaches from them. The calls in which the
+programs sleep end at the usual time and with the usual result."""
 
 import os
 import signal

@@ -429,7 +429,7 @@ def us_a_call(functions):
 
 def bytes_held():
     """Returns the bytes that Ocular holds. The snapshot that reports these bytes has rows,
-    and the snapshot before has as many rows. These rows do not count."""
+    and the snapshot before has as many rows. The memory of these rows does not count."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]

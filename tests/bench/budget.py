@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`make bench ARGS=--budget` runs benchmarks of other authors (pyperformance's). They do
-the same work untraced and traced alternately (A B A B), while a viewer and another sampler
-watch them. The questions are: does Ocular cost no more than the budget allows? Does Ocular
-report its cost correctly? Does Ocular still show the functions that take most time?
+"""`make bench ARGS=--budget` runs benchmarks of other authors (pyperformance's). The
+benchmarks do the same work untraced and traced alternately (A B A B), while a viewer and
+another sampler watch them. The questions are: does Ocular cost no more than the budget
+allows? Does Ocular report its cost correctly? Does Ocular still show the functions that
+take most time?
 
 The program forks two processes. The two processes work alternately, for a twentieth of a
 second each, so that both find the machine in the same state. While one process works, the
@@ -11,8 +12,8 @@ is compared with the turns of the other process before and after it. A pair of t
 out if its difference deviates by more than a tenth from the typical difference, because the
 machine has changed its speed between the two turns. The speed rises as often as it falls,
 so this leaves out as many turns of one process as of the other. If the traced process is
-more expensive more often than chance explains, Ocular costs bursts of time. This counts as
-a miss.
+more expensive more often than chance explains, Ocular costs bursts of time. Such bursts
+count as a miss.
 
 One process is traced in the first half of a run, and the other in the second half. Two
 processes differ by one or two per cent as long as they live. The mean over both halves does
@@ -454,7 +455,7 @@ def measure(name, options):
 def left_behind(job, settings, options):
     """Computes how much more expensive one of two processes is than the other. Returns two
     logarithms of ratios. The first is for the time while the process is traced, the second
-    for the time after it. Both are relative to the time before."""
+    for the time after it. Both logarithms are relative to the time before tracing."""
     with Pair(job, settings) as pair:
         first, second = pair.children
         # in these turns, the processes get memory pages of their own

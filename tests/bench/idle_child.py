@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""idle.py runs this program under callgrind. It runs a number of rounds of another program
-inside sorted(), in a process that either serves or does not serve. Only a few modules are
-imported, because callgrind is slow."""
+"""idle.py runs this program under callgrind. The program runs a number of rounds of another
+program inside sorted(), in a process that either serves or does not serve. Only a few
+modules are imported, because callgrind is slow."""
 
 import os
 import socket

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Measures the speed of writing a timeline in each format, and the size of its
-// file. The timeline is made up. It has one thread with nested calls, and a
-// loop event for every four calls. bench.py starts this program. write_timeline
-// FILE EVENTS prints bytes, events, CPU seconds, and the peak of resident
-// memory in MiB before and after.
+// file. The timeline is made up. The timeline has one thread with nested calls,
+// and a loop event for every four calls. bench.py starts this program.
+// write_timeline FILE EVENTS prints bytes, events, CPU seconds, and the peak of
+// resident memory in MiB before and after.
 #include "formats/perfetto.h"
 #include "ipc/base/now.h"
 #include "tests/formats/frozen.h"

@@ -117,7 +117,8 @@ class Ended(Exception):
 
 
 class Refused(Exception):
-    """This error is raised for an ERROR message. It has the errno and the text."""
+    """This error is raised for an ERROR message. The error has the errno and the text of
+    the message."""
 
 
 class Client:

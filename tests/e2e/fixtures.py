@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Contains fixtures of tests/python and tests/e2e. The fixtures make a directory in which a
-test runs, and a directory with a short path for sockets. They check that no test leaves a
-running trace behind."""
+test runs, and a directory with a short path for sockets. The fixtures check that no test
+leaves a running trace behind."""
 
 import shutil
 import signal

@@ -15,8 +15,8 @@ DOCUMENTS = (
     "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
 )
 
-# A program that stands for the reader's program. It takes some tenths of a second of CPU
-# time even on a busy machine, because samples are taken by CPU time.
+# A program that stands for the reader's program. The program takes some tenths of a second
+# of CPU time even on a busy machine, because samples are taken by CPU time.
 SCRIPT = """
 import time
 def work(n=100):

@@ -50,8 +50,8 @@ def reported(began):
 
 def test_account_of_threads(serving, figure):
     """The reported overhead includes the server, the sampler, the timeline, a handout and
-    the governor. It also includes the CPU time of interruptions, which belongs to no
-    thread."""
+    the governor. The reported overhead also includes the CPU time of interruptions, which
+    belongs to no thread."""
     began, base = serving
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(0.1)
@@ -136,8 +136,9 @@ def seconds(run):
 
 def hooks_seconds(began):
     """Computes from the reported overhead how many seconds of CPU time all hooks have taken
-    so far. This works because nearly nothing else of Ocular runs. If the reported cost of
-    hooks exceeds all CPU time, there is no share. Then the result is infinite."""
+    so far. This computation is right because nearly nothing else of Ocular runs. If the
+    reported cost of hooks exceeds all CPU time, there is no share. Then the result is
+    infinite."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
@@ -160,10 +161,10 @@ def hooks_seconds(began):
     ],
 )
 def test_account_of_hooks(tmp_path, figure, run, timeline):
-    """All hooks stay installed during this test. It compares the reported overhead with the
-    program's additional time. For this, the program runs traced and untraced alternately.
-    In addition, CPython 3.12 runs an armed function without superinstructions (fused
-    pairs)."""
+    """All hooks stay installed during this test. The test compares the reported overhead
+    with the program's additional time. For this, the program runs traced and untraced
+    alternately. In addition, CPython 3.12 runs an armed function without superinstructions
+    (fused pairs)."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9

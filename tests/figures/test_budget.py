@@ -37,9 +37,9 @@ def spin(rounds=30):
 
 
 def heavy():
-    """This call takes about 200 us. For each timed call, the caller's own time contains
-    some additional time. 200 us are much longer than that, even if few calls of the caller
-    are timed."""
+    """A call of this function takes about 200 us. For each timed call, the caller's own
+    time contains some additional time. 200 us are much longer than that, even if few calls
+    of the caller are timed."""
     total = 0
     for number in range(6000):
         total += number * 3 % 7
@@ -184,7 +184,7 @@ def test_a_storm_is_cut_short(tracing, figure):
     for mine in rows:  # the loss of calls is bounded and reported
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
-    # The debt is paid back. It is at most the allowed overhead of ten seconds.
+    # The debt is paid back. The debt is at most the allowed overhead of ten seconds.
     began = time.monotonic()
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
     figure("paid_back", time.monotonic() - began, unit="s")

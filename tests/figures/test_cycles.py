@@ -23,7 +23,7 @@ def empty():
 
 
 def in_c():
-    """This call takes about 50 us in one C function."""
+    """A call of this function takes about 50 us in one C function."""
     sum(NUMBERS)
 
 
@@ -31,7 +31,8 @@ NUMBERS = list(range(8000))
 
 
 def arithmetic(n):
-    """This call takes about 50 us in Python. Only the loop has an armed branch."""
+    """A call of this function takes about 50 us in Python. Only the loop has an armed
+    branch."""
     while n:
         n -= 1
     return n
@@ -121,7 +122,7 @@ def test_two_threads_that_compute(figure):
 
 
 def long_in_c():
-    """This call takes about 500 us in one C function."""
+    """A call of this function takes about 500 us in one C function."""
     sum(MANY)
 
 

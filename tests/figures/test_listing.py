@@ -12,8 +12,8 @@ def loop(n):
 
 
 def test_listing(sockets, figure):
-    """If a viewer asks again at once, it waits for a fifth of a second. It does not wait
-    until the collector thread wakes up for another reason."""
+    """If a viewer asks again at once, it waits for a fifth of a second. The viewer does not
+    wait until the collector thread wakes up for another reason."""
     waits = []
     with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1):
         with Client(ocular._ocular.socket_path()) as viewer:

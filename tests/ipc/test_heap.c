@@ -104,7 +104,7 @@ TEST(test_many_large_ones)
         Heap_free(blocks[i]);
     blocks[0] = Heap_alloc(100000);
     mapped = Heap_mapped();
-    // The heap has reached the limit of kept blocks. It keeps this block
+    // The heap has reached the limit of kept blocks. The heap keeps this block
     // nevertheless, and frees another kept block.
     Heap_free(blocks[0]);
     assert_true(!OURS || Heap_mapped() == mapped - 65536);

@@ -204,8 +204,8 @@ TEST(test_arena_is_aligned_zeroed_and_apart)
     Snapshot_free(snapshot);
 }
 
-// A snapshot that is renewed is like a new one. It uses its old memory again as
-// soon as this memory is one chunk.
+// A snapshot that is renewed is like a new one. A renewed snapshot uses its old
+// memory again as soon as this memory is one chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();

@@ -147,8 +147,9 @@ def holds(threads):
 
 @SETTINGS
 def test_a_c_call_that_does_not_release_the_gil(settings):
-    """While the C call runs, the other thread is asleep. This time counts for the function
-    with the call, and the longest time with the GIL is that of the call."""
+    """While the C call runs, the other thread is asleep. The time of the C call counts for
+    the function that makes the call, and the longest time with the GIL is that of the
+    call."""
 
     def near():
         time.sleep(0.5)

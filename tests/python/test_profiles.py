@@ -120,8 +120,8 @@ def test_speedscope(written):
 
 @pytest.mark.skipif(bool(speedscope.missing()), reason=str(speedscope.missing()))
 def test_speedscope_itself(written):
-    """speedscope's own importer reads both files. It finds each function's self time and
-    total time."""
+    """speedscope's own importer reads both files. The importer finds each function's self
+    time and total time."""
     document = json.loads(written["t.speedscope.json"].read_text())
     frames, own, whole = document["shared"]["frames"], Counter(), Counter()
     (profile,) = document["profiles"]

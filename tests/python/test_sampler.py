@@ -56,7 +56,8 @@ NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """This call takes about 30 ms. Kernels often switch threads at the next system call."""
+    """A call of this function takes about 30 ms. Kernels often switch threads at the next
+    system call."""
     for _ in range(100):
         NUMBERS.copy().sort()
 

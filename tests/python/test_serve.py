@@ -128,8 +128,8 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
 
 
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
-    """A process that serves idly has no hook, no tool and no thread that wakes up. It has
-    hooks, tools and threads only while a viewer is connected."""
+    """A process that serves idly has no hook, no tool and no thread that wakes up. The
+    process has hooks, tools and threads only while a viewer is connected."""
     with serving(tmp_path, sockets) as served:
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
         wait_until(served.sleeps, SLOW)

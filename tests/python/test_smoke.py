@@ -91,7 +91,8 @@ def twenty():
 
 
 def test_shares(tracing):
-    """Two functions run for 80 and 20 % of the time. Their shares are the same."""
+    """Two functions run for 80 and 20 % of the time. The shares of the two functions are
+    the same percentages."""
     tracing(overhead_budget=0.05, deinstrument_threshold=50, exclude=["burn"])
     began = time.thread_time()
 

@@ -15,7 +15,7 @@ from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
 from ocular.demo import pure
 
-# The sampler fills these lists. These lists can still be empty.
+# The sampler fills these lists. The lists that the sampler fills can still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 
 

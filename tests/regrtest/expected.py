@@ -11,8 +11,8 @@ VAGUE = re.compile(r"[*?]")
 
 @dataclass
 class Entry:
-    """An entry for a single test. It has the kind of the difference, and the reason why
-    Ocular does not cause it."""
+    """An entry for a single test. An entry has the kind of the difference, and the reason
+    why Ocular does not cause it."""
 
     test: str
     kind: str

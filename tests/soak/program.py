@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The program that `make soak` traces. It runs until its stdin is closed. The program has
-threads that change their work, asyncio, code that is made and freed, idle times, and forks
-from time to time. At the end the program stops the trace and prints its counts on
-stdout."""
+"""The program that `make soak` traces. The program runs until its stdin is closed. The
+program has threads that change their work, asyncio, code that is made and freed, idle
+times, and forks from time to time. At the end the program stops the trace and prints its
+counts on stdout."""
 
 import asyncio
 import json

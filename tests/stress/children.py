@@ -193,7 +193,7 @@ def fork_and_return(party, dice):
     if pid:
         expect(party, pid, f"{deed.__name__}, returns", status, tidy=True)
         return True
-    # Otherwise the child would wait at its exit for children of its parent.
+    # If the child did not return, it would wait at its exit for children of its parent.
     multiprocessing.process._children.clear()
     status = in_child(party, deed)
     if status:

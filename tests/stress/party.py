@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Holds the data that all parts of the stress test share. These are the time to stop,
+"""Holds the data that all parts of the stress test share. The data is the time to stop,
 random numbers, counts and failures. Each part is a function that gets a Party and runs in a
 thread of its own until `party.over` is set."""
 

@@ -114,8 +114,8 @@ def meet(function, dice):
 
 
 class Ends:
-    """An object of this class is garbage in a cycle of references. Its finalizer runs
-    Python code, and lets other threads run."""
+    """An object of this class is garbage in a cycle of references. The object's finalizer
+    runs Python code, and lets other threads run."""
 
     def __init__(self, sleeps):
         self.me = self

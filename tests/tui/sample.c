@@ -380,8 +380,8 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
 }
 
 enum { HOSTILE = 12 };
-// Returns a hostile name. It is a text that is wide, combining, right-to-left,
-// control, escape, invisible, invalid, empty or extremely long.
+// Returns a hostile name. The name is a text that is wide, combining,
+// right-to-left, control, escape, invisible, invalid, empty or extremely long.
 static const char *hostile(struct Arena *arena, unsigned which)
 {
     static const char *const names[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes snapshots for the viewer's tests. The snapshots show a small program.
-// It has functions in every state, a function with a hostile name, and more
-// functions if a test asks for them.
+// The program has functions in every state, a function with a hostile name, and
+// more functions if a test asks for them.
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 

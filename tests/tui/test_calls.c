@@ -115,7 +115,7 @@ TEST_WITH(test_the_tree, NULL, tear_down)
           {2, G, .1}, {0, F, .1});
     Tree_root(&tree, F);
     assert_int_equal(Tree_build(&tree, &model, &calls), 0);
-    // These rows are 3 headings, MAIN, the bottom of the stack, F itself, H and
+    // The rows are 3 headings, MAIN, the bottom of the stack, F itself, H and
     // G.
     assert_int_equal(tree.count, 8);
     assert_int_equal(tree.branches[1].id, MAIN);

@@ -160,7 +160,7 @@ TEST(test_a_tid_that_comes_again)
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.snapshot.threads[1].cpu_s == .1);
     assert_true(since.snapshot.threads[1].samples == threads[1].samples);
-    // This is still the same thread as before.
+    // The thread with this id is still the same thread as before.
     assert_true(since.snapshot.threads[2].cpu_s == 10);
     assert_true(since.snapshot.threads[3].cpu_s == threads[3].cpu_s);
     assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);

@@ -103,8 +103,8 @@ static void check_screen(struct Stage *stage, int width, int height)
 }
 
 // Returns the size to test after this one. If `every` is true, the next size is
-// the next number. Otherwise the difference is small at sizes at which columns
-// are left out, and large under sanitizers, which make the test ten times
+// the next number. If `every` is false, the next size is near at sizes at which
+// columns are left out, and far under sanitizers, which make the test ten times
 // slower.
 static int next(int size, int step, bool every)
 {

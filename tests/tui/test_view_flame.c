@@ -188,7 +188,7 @@ TEST(test_windows)
     Stage_expect(&stage, "over 3 s, 300 samples", true);
     take(&stage, 30);
     take(&stage, 33);
-    // This is the longest window for which there is data.
+    // The last window is the longest one for which there is data.
     Stage_expect(&stage, "over 25 s, 2", true);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 28 s, 2", true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs ocular-top without a terminal. It prints frames as text, or snapshots as
-// JSON, on stdout. main.c calls Batch_run on the main thread.
+// Runs ocular-top without a terminal. The batch prints frames as text, or
+// snapshots as JSON, on stdout. main.c calls Batch_run on the main thread.
 #ifndef OCULAR_TUI_APP_BATCH_H
 #define OCULAR_TUI_APP_BATCH_H
 

@@ -184,8 +184,8 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // Reads the processes that do not serve first. Otherwise a process that
-    // begins to serve meanwhile would be missed.
+    // Reads the processes that do not serve first. If they were read last, a
+    // process that begins to serve meanwhile would be missed.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);

@@ -17,8 +17,8 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-// If more than ROWS functions have changed, the table has all of them.
-// Otherwise it has at most ROWS rows.
+// The table has at most ROWS rows, or more if more than ROWS functions have
+// changed.
 #define ROWS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The viewer's loop on a terminal. It waits for keys, signals and snapshots,
-// and draws frames. main.c calls Live_run on the main thread.
+// The viewer's loop on a terminal. The loop waits for keys, signals and
+// snapshots, and draws frames. main.c calls Live_run on the main thread.
 #ifndef OCULAR_TUI_APP_LIVE_H
 #define OCULAR_TUI_APP_LIVE_H
 

@@ -257,8 +257,8 @@ static bool is_forbidden(const char *said)
 // Sets `folder` to the path at which the process sees Ocular's package. If the
 // process can read this program's own package, this is the package's folder. If
 // the process cannot read it, Ocular copies the package. If the copy fails,
-// `folder` is "" and `why` has the reason. This is no error yet, because the
-// process might have an Ocular of its own.
+// `folder` is "" and `why` has the reason. A failed copy is no error yet,
+// because the process might have an Ocular of its own.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -365,8 +365,8 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    // The kernel can hide even a process that belongs to this user. In this
-    // case a later check reports the reason.
+    // The kernel can hide even a process that belongs to this user. If the
+    // process is hidden, a later check reports the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
         return error;
     char other[256];

@@ -22,8 +22,8 @@ struct CodePage {
 
 // Returns an address for the page, or 0 if no gap between mappings is large
 // enough. If an earlier ocular-top was killed after it had mapped a page in the
-// process, returns the address of this page. Otherwise nothing is mapped at the
-// address.
+// process, returns the address of this page. If there is no such page, nothing
+// is mapped at the address.
 uint64_t CodePage_place(pid_t pid);
 // Describes the function call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);

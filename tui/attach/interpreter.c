@@ -38,9 +38,9 @@ static int take_runtime(struct Interpreter *found, uint64_t base)
     return 0;
 }
 
-// Searches for _PyRuntime in the mapped files. It begins at each file's mapping
-// with the offset 0. Returns 0 or -errno. -ENOENT means that no file defines
-// _PyRuntime.
+// Searches for _PyRuntime in the mapped files. The search begins at each file's
+// mapping with the offset 0. Returns 0 or -errno. -ENOENT means that no file
+// defines _PyRuntime.
 static int find_runtime(struct Interpreter *found)
 {
     char name[64], program[PATH_MAX] = "", *line = NULL;

@@ -83,9 +83,9 @@ static bool is_traced(pid_t id)
 static int seize(pid_t id)
 {
     int error = 0;
-    // Another attaching program stops a thread only for a moment. It could have
-    // released the thread before is_traced() reads the thread's state. So the
-    // loop tries again.
+    // Another attaching program stops a thread only for a moment. That program
+    // could have released the thread before is_traced() reads the thread's
+    // state. So the loop tries again.
     for (int i = 0; i < SEIZES_MOST; i++) {
         if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
             return 0;
