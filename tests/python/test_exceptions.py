@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the counts of exceptions by type and function, against programs that count their
-own exceptions."""
+"""Tests the counts of exceptions by type and function, by programs that count their own
+exceptions."""
 
 import asyncio
 import gc
@@ -15,7 +15,7 @@ from e2e.program import PYTHON, run, wait_until, write
 
 BUDGET = dict(perfetto=False, quiet=True, overhead_budget=0.01)
 SETTINGS = [EXACT, BUDGET, {**EXACT, "mode": "precise"}]
-# at a million exceptions a second only a part can be counted
+# at a million exceptions a second, Ocular can count only some of them
 LATEST_S = 60
 
 
@@ -24,7 +24,7 @@ class Mine(Exception):
 
 
 def kind(snapshot, type, function):
-    """Returns the row of a type in a function, or None."""
+    """Returns the row for a type in a function, or None if there is none."""
     rows = [
         one
         for one in snapshot["exceptions"]
@@ -77,7 +77,8 @@ def swallowed(times):
 
 
 def again(times):
-    """Raises one exception again in the same function, and again from another one."""
+    """Raises one exception again in the same function, and then again in another
+    function."""
     for _ in range(times):
         try:
             try:
@@ -170,8 +171,8 @@ def makes_a_type(raise_it):
 
 
 def test_types_and_code_are_not_kept_alive():
-    """Types of one name in functions of one name are one row, even if they have the
-    addresses of freed ones."""
+    """If types with the same name are in functions with the same name, they share one row,
+    even if they have the addresses of freed types."""
     made = []
 
     def body():
@@ -332,7 +333,7 @@ print(n, one["raised"], one["error"], row["raised"], row["raised_estimated"],
 
 def test_too_many_exceptions_are_estimated(tmp_path):
     """The program counts its own exceptions. The estimate is wrong by at most four times
-    its stated error."""
+    the error that Ocular gives."""
     done = run([PYTHON, write(tmp_path, MILLIONS)], cwd=tmp_path)
     assert done.status == 0, done.err
     true, found, error, raised, estimated, exact = done.out.split()
@@ -342,7 +343,7 @@ def test_too_many_exceptions_are_estimated(tmp_path):
 
 
 def test_the_event_is_lost():
-    """Another tool takes our id, so the numbers are unknown."""
+    """Another tool takes Ocular's tool id, so the numbers are not known."""
     ocular.start_tracing(perfetto=False, quiet=True)
     try:
         fresh(10)
