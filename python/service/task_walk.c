@@ -15,13 +15,13 @@
 #include <time.h>
 
 // A slice reads tasks for SLICE_S seconds. All slices together may use
-// CORE_PART of a core, or DEBT_PART while the budget is overdrawn. They may use
-// AHEAD_S seconds of CPU time in advance, so that the first walk does not take
-// long.
+// CORE_PART of a core. They may use AHEAD_S seconds of CPU time in advance, so
+// that the first walk does not take long. Later walks may use only DEBT_PART of
+// a core while the budget is overdrawn.
 #define SLICE_S 80e-6
 #define CORE_PART 0.0025
-#define DEBT_PART 0.0005
-#define AHEAD_S 40e-3
+#define DEBT_PART 0.001
+#define AHEAD_S 60e-3
 
 #define GAP_S 2e-3 // least time between two slices
 
@@ -396,17 +396,19 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
     struct TaskBoard *board = &state->engine.session->tasks;
     double now_s = Now_s(CLOCK_MONOTONIC);
     bool whole = walk->walking && walk->set == SETS;
+    bool first = walk->groups.last_s == 0;
 
     walk->paid_s = fmax(walk->paid_s, now_s) +
-                   took_s / (overdrawn ? DEBT_PART : CORE_PART);
+                   took_s / (overdrawn && !first ? DEBT_PART : CORE_PART);
+    if (whole && first) // only the first walk gets an advance
+        walk->paid_s = fmax(walk->paid_s, now_s + AHEAD_S / CORE_PART);
     walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
     if (whole) {
         TaskGroups_end(&walk->groups, now_s);
         walk->walking = false;
         walk->next_s = fmax(walk->next_s, walk->groups.begun_s + WALK_S);
         show(walk, board, true, now_s);
-    } else if (walk->walking && walk->groups.last_s == 0 &&
-               now_s - walk->shown_s >= SHOW_S) {
+    } else if (walk->walking && first && now_s - walk->shown_s >= SHOW_S) {
         show(walk, board, false, now_s);
     }
 }
