@@ -203,7 +203,7 @@ TEST_WITH(test_generators_are_left_out, set_up, tear_down)
 {
     struct Fixture *f = *state;
 
-    f->code->cold.ends = ENDS_FEW;
+    f->code->who.ends = ENDS_FEW;
     Counter_set(&f->code->hot.entries, 10);
     suspend(f, 7, 1000, 1);
     end(f, 7, 0, 1, 6500);

@@ -12,18 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Says which ends of a function's calls have an event.
-enum CodeEnds {
-    ENDS_ALL,
-    // The function is an asynchronous generator. From 3.13 on CPython reports
-    // no end of a call if the program drops an asynchronous generator.
-    ENDS_MOST,
-    // The function is a generator and no coroutine, and programs often drop
-    // generators before their end. Latencies of calls with ENDS_FEW are not
-    // measured.
-    ENDS_FEW
-};
-
 struct CodeCold {
     _Atomic uint32_t dark_times; // Number of times that the function went dark.
     // Number of times that a site or an instruction went dark, or that all
@@ -43,7 +31,6 @@ struct CodeCold {
     // if the function is armed, or if no call was missed.
     _Atomic uint64_t dark_since;
     bool unarmed; // True if the function was never armed.
-    uint8_t ends; // enum CodeEnds, immutable.
     // Not 0 if the code begins steps of event loops. The GIL guards `steps`.
     uint8_t steps;
     // True if a call of the function was running when the code was adopted. Any

@@ -15,7 +15,7 @@ static struct Latency *make(struct Code *code)
 {
     struct Latency *latency = Code_latency(code);
 
-    if (latency || code->cold.ends == ENDS_FEW)
+    if (latency || code->who.ends == ENDS_FEW)
         return latency;
     latency = Heap_zeroed(1, sizeof *latency);
     if (!latency)

@@ -43,7 +43,7 @@ static void fill_quantiles(struct Function *f, struct Latency *latency,
 // Returns true if the hooks see all calls that begin now.
 static bool is_armed(const struct Code *code)
 {
-    return !code->hot.dark && code->cold.ends == ENDS_ALL &&
+    return !code->hot.dark && code->who.ends == ENDS_ALL &&
            Code_arming(code) != ARMED_SLICES && Code_arming(code) != ARMED_HOT;
 }
 
