@@ -26,7 +26,8 @@ void EventLoops_reset(struct EventLoops *loops, double limit_s, double hz)
     }
     Heap_free(loops->stalls);
     loops->stalls = NULL;
-    loops->stall_count = 0;
+    Counter_set(&loops->stall_count, 0);
+    Counter_set(&loops->taken, 0);
     loops->count = 0;
     loops->asleep = false;
     loops->limit = (uint64_t)(limit_s * hz);
@@ -62,20 +63,22 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
     while (!loop && i < EVENT_LOOPS && loops->loops[i].used)
         i++;
     if (!loop && i < EVENT_LOOPS) {
-        struct ObservedStep *observed = loops->loops[i].observed;
-        // EventLoops_steps never gets less.
-        uint64_t steps = Counter_get(&loops->loops[i].steps);
-
         loop = &loops->loops[i];
-        *loop = (struct EventLoop){
-            .steps = steps, .owner = owner, .tid = tid, .observed = observed};
-        loop->window.steps = steps;
-        loop->window.at_s = Now_s(CLOCK_MONOTONIC);
-        if (observed)
-            observed->step = 0;
+        loop->owner = owner;
+        loop->tid = tid;
+        atomic_store(&loop->began, 0);
+        // The sums of an earlier thread stay, because EventLoops_steps never
+        // gets less.
+        loop->window = (struct LoopWindow){
+            .at_s = Now_s(CLOCK_MONOTONIC),
+            .steps = Counter_get(&loop->steps),
+            .timers = Counter_get(&loop->timers),
+            .late_ns = Counter_get(&loop->late_ns),
+        };
         atomic_store(&loop->used, true);
         if (i >= loops->count)
             loops->count = i + 1;
+        Counter_add(&loops->taken, 1);
     }
     pthread_mutex_unlock(&loops->mutex);
     return loop;
@@ -177,7 +180,8 @@ void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
     if (!loops->stalls)
         loops->stalls = Heap_zeroed(STALLS, sizeof *loops->stalls);
     if (loops->stalls) {
-        kept = &loops->stalls[loops->stall_count++ % STALLS];
+        kept = &loops->stalls[Counter_get(&loops->stall_count) % STALLS];
+        Counter_add(&loops->stall_count, 1);
         *kept = *stall;
         if (observed && observed->count &&
             observed->step == Counter_get(&loop->steps))

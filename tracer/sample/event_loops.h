@@ -84,7 +84,8 @@ struct EventLoops {
     struct EventLoop loops[EVENT_LOOPS];
     pthread_mutex_t mutex; // guards the next fields and all `observed`
     struct Stall *stalls;  // NULL before the first stall
-    uint64_t stall_count;  // stalls since the session began
+    counter_t stall_count; // stalls since the session began
+    counter_t taken;       // loops that have begun since the session began
 };
 
 struct LoopRates {

@@ -2,7 +2,9 @@
 // See stall_watch.h. A turn observes the steps that have run for EARLY of the
 // limit. A younger step is observed SOON of the limit later. If no step runs,
 // the next turn is PERIOD of the limit later. So each step that reaches the
-// limit is observed before, even if the turn is a fifth of the limit late.
+// limit is observed before, even if the turn is a fifth of the limit late. If
+// no loop has begun or stalled for CLOSE_NS, turns are rarer by the factor
+// CALM, because a turn costs about 20 us.
 #include "tracer/sample/stall_watch.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
@@ -13,6 +15,8 @@
 #define PERIOD 0.8
 #define SOON 0.6
 #define EARLY 0.2
+#define CLOSE_NS UINT64_C(30000000000)
+#define CALM 4
 #define LEAST_NS 10000000u // least time between two turns
 #define LATER 8            // a step of age t is observed again after t / LATER
 #define RETRIES 3          // further walks if the thread runs during a walk
@@ -88,54 +92,69 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
         if (!watch->walk->torn || !start.read)
             break;
     }
-    if (EventLoop_began(loop) != began || Counter_get(&loop->steps) != step)
+    if (!start.read || EventLoop_began(loop) != began ||
+        Counter_get(&loop->steps) != step)
         return; // the walk may show the next step
-    if (fill(watch, newest, code, &place))
+    if (!fill(watch, newest, code, &place))
+        // An exception has ended the step, and its event was switched off.
+        atomic_compare_exchange_strong(&loop->began, &began, 0);
+    else if (place.function)
         EventLoops_observe(watch->loops, loop, step, Clock_read(watch->clock),
                            &place);
-    else // an exception has ended the step, and its event was switched off
-        atomic_compare_exchange_strong(&loop->began, &began, 0);
 }
 
-// Returns the ns until the loop must be observed again. Sets *open if a step
-// runs.
+// Observes the loop if its step takes long. Returns the ns until the loop must
+// be observed again, or UINT64_MAX if no step runs.
 static uint64_t see(struct StallWatch *watch, struct EventLoop *loop,
-                    uint64_t period_ns, bool *open)
+                    double limit_ns)
 {
     uint64_t began = EventLoop_began(loop), now = Clock_read(watch->clock);
-    double limit = (double)watch->loops->limit, age;
+    double age_ns;
 
     if (!began || now <= began)
-        return period_ns;
-    *open = true;
-    age = (double)(now - began);
-    if (age < EARLY * limit)
-        return (uint64_t)(SOON / PERIOD * (double)period_ns);
+        return UINT64_MAX;
+    age_ns = (double)(now - began) * 1e9 / watch->loops->hz;
+    if (age_ns < EARLY * limit_ns)
+        return (uint64_t)(SOON * limit_ns);
     observe(watch, loop, began);
-    return (uint64_t)(age / limit / PERIOD * (double)period_ns / LATER);
+    return (uint64_t)(age_ns / LATER);
+}
+
+// Returns true if a loop has stalled or has begun recently.
+static bool is_close(struct StallWatch *watch, uint64_t now_ns)
+{
+    const struct EventLoops *loops = watch->loops;
+    uint64_t news =
+        Counter_get(&loops->taken) + Counter_get(&loops->stall_count);
+
+    if (news != watch->news)
+        watch->close_until_ns = now_ns + CLOSE_NS;
+    watch->news = news;
+    return now_ns < watch->close_until_ns;
 }
 
 static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 {
     struct EventLoops *loops = watch->loops;
-    uint64_t steps = EventLoops_steps(loops);
-    uint64_t most = (uint64_t)(PERIOD * 1e9 * (double)loops->limit / loops->hz);
-    uint64_t next = most;
-    bool open = false;
+    uint64_t steps = EventLoops_steps(loops), next = UINT64_MAX, most;
+    double limit_ns = (double)loops->limit * 1e9 / loops->hz;
 
     for (unsigned i = 0; i < loops->count; i++) {
         struct EventLoop *loop = &loops->loops[i];
-        uint64_t wait = loop->used ? see(watch, loop, most, &open) : most;
+        uint64_t wait =
+            atomic_load(&loop->used) ? see(watch, loop, limit_ns) : UINT64_MAX;
 
         next = wait < next ? wait : next;
     }
-    if (!open && steps == watch->steps) {
+    if (next == UINT64_MAX && steps == watch->steps) {
         atomic_store(&loops->asleep, true);
         if (EventLoops_steps(loops) == steps)
             return UINT64_MAX;
         atomic_store(&loops->asleep, false);
     }
     watch->steps = steps;
+    most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);
+    next = next < most ? next : most;
     return now_ns + (next < LEAST_NS ? LEAST_NS : next);
 }
 

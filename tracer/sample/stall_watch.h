@@ -17,6 +17,9 @@ struct StallWatch {
     const struct Clock *clock;
     uint64_t due_ns; // CLOCK_MONOTONIC of the next turn; UINT64_MAX: asleep
     uint64_t steps;  // steps that had begun at the last turn
+    uint64_t news;   // loops and stalls that had begun at the last turn
+    // CLOCK_MONOTONIC until which loops are observed closely.
+    uint64_t close_until_ns;
 };
 
 // Observes the loops if that is due at `now_ns` of CLOCK_MONOTONIC. Returns the

@@ -69,19 +69,19 @@ static struct StallRow row_of(struct Snapshot *snapshot,
 static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
                        uint64_t start)
 {
-    uint64_t count;
+    uint64_t count, all;
     struct StallRow *rows;
 
     pthread_mutex_lock(&loops->mutex);
-    count = loops->stall_count < STALLS ? loops->stall_count : STALLS;
+    all = Counter_get(&loops->stall_count);
+    count = all < STALLS ? all : STALLS;
     rows = Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
     for (uint64_t i = 0; rows && i < count; i++)
-        rows[i] = row_of(
-            snapshot, &loops->stalls[(loops->stall_count - count + i) % STALLS],
-            start, loops->hz);
+        rows[i] = row_of(snapshot, &loops->stalls[(all - count + i) % STALLS],
+                         start, loops->hz);
     snapshot->stalls = rows;
     snapshot->stall_count = rows ? count : 0;
-    snapshot->stalls_total = loops->stall_count;
+    snapshot->stalls_total = all;
     snapshot->stall_limit_s = (double)loops->limit / loops->hz;
     pthread_mutex_unlock(&loops->mutex);
     return rows;
