@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from e2e.program import PYTHON, TOP, Running
+from e2e.program import PYTHON, TOP, Running, wait_until
 
 pytestmark = [
     pytest.mark.once,
@@ -23,9 +23,9 @@ def keys_of(question):
     return re.search(r"ocular-top -p PID --keys '(.*)'", section)[1]
 
 
-def screen(pid, keys):
+def screen(pid, keys, *options):
     done = subprocess.run(
-        [TOP, "-p", str(pid), "--once", "--size", "150x40", "--keys", keys],
+        [TOP, "-p", str(pid), "--once", "--size", "150x40", "--keys", keys, *options],
         env={**os.environ, "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
@@ -33,6 +33,56 @@ def screen(pid, keys):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+SHOP = """
+import json, ocular, os, random, sys, threading
+
+prices = [random.random() for _ in range(300_000)]
+order = json.dumps([{"id": i, "price": i / 7} for i in range(50)])
+
+def handle():
+    return sum(item["price"] for item in json.loads(order))
+
+def report():
+    return sorted(prices)[0]
+
+def serve(reports):
+    while True:
+        for _ in range(1000):
+            handle()
+        if reports:
+            report()
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+for number in range(4):
+    threading.Thread(target=serve, args=(number == 0,), daemon=True).start()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_why_one_core_is_full(tmp_path):
+    """The threads wait for the GIL, and the longest hold is the C function's. The number of
+    its line is the line of the call."""
+    keys = keys_of("Why is one core full and nothing gets faster?")
+    assert len(keys) <= 3
+    line = 1 + SHOP.split("\n").index("    return sorted(prices)[0]")
+
+    longest = rf"GIL held up to \S+ in report:{line} < serve:\d+ <"
+    column = r"^[ ▸] +\S+ +\S+ +([\d.]+)% .* report +\S+:\d+$"
+
+    def answer():
+        drawn = screen(program.pid, keys)
+        blocked = re.search(column, screen(program.pid, "", "-s", "gil%"), re.M)
+        return re.search(longest, drawn) and blocked and float(blocked[1]) > 5 and drawn
+
+    with Running(tmp_path, SHOP) as program:
+        drawn = wait_until(answer)
+        header = screen(program.pid, "")
+    waits = re.search(r"▸ +\S+ +([\d.]+)% .*● all threads", drawn)
+    assert "FOR GIL" in drawn and float(waits[1]) > 50, drawn
+    assert re.search(r"GIL held [\d.]+%, waited [\d.]+%", header), header
 
 
 LEAK = """

@@ -293,7 +293,7 @@ static void add_longest_hold(struct Strip *strip, const struct Snapshot *now)
             Strip_add(strip, STYLE_FAINT, ":%llu",
                       (unsigned long long)place->line);
     }
-    Strip_flex(strip, 24);
+    Strip_flex(strip, 50);
 }
 
 static void draw_title(struct Ui *ui)
