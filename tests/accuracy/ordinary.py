@@ -11,12 +11,12 @@ ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 the environment that `make figures` installs. $OCULAR_BENCHMARKS names this environment.
 
 A job's share is compared with the fraction of the program's CPU time that the job used.
-This share is the time of samples in the job or in its callees. Estimated calls are compared
-for the whole run. A function is judged only if it has enough samples: three sigma must be
-at most 25 %. With --ratio a program also runs untraced: for half of the time before the
-traced run, and for half of the time after the traced run. The ratio is the CPU time of the
-work when traced, divided by the CPU time of the same work when untraced. The traced time
-includes Ocular's threads."""
+A job's share is the time of samples in the job or in its callees. Estimated calls are
+compared for the whole run. A function is judged only if it has enough samples: three sigma
+must be at most 25 %. With --ratio a program also runs untraced: for half of the time before
+the traced run, and for half of the time after the traced run. The ratio is the CPU time of
+the work when traced, divided by the CPU time of the same work when untraced. The traced
+time includes Ocular's threads."""
 
 import argparse
 import asyncio

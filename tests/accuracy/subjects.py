@@ -413,11 +413,11 @@ async def awaits(n):
 class Subject:
     """A row of the table. The line `call` is between two marks, and calls the function
     `calls` times. `around` is the work of the line that is not the function's own work.
-    This work includes `entries` entries. The entries are resumptions if `entered` says so,
-    and otherwise calls. A coroutine's frame begins by a resumption. To time a function's
-    own work, the line is run without its callees. Either empty functions replace the
-    callees and are entered `stubs` times, or the callees' results replace the calls (the
-    line `stand_in`)."""
+    The work in `around` includes `entries` entries. The entries are resumptions if
+    `entered` says so, and otherwise calls. A coroutine's frame begins by a resumption. To
+    time a function's own work, the line is run without its callees. Either empty functions
+    replace the callees and are entered `stubs` times, or the callees' results replace the
+    calls (the line `stand_in`)."""
 
     def __init__(
         self,

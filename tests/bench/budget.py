@@ -301,8 +301,8 @@ def half(pair, traced, bare, options):
 
 def turns_of(traced, bare, seconds):
     """Returns [(CPU s untraced before, traced, untraced after)] for the traced turns, and
-    the time for which the traced process has worked. This time is `seconds`, or slightly
-    longer."""
+    the time for which the traced process has worked. The traced process has worked for
+    `seconds`, or slightly longer."""
     turns, worked = [], 0.0
     before = bare.turn()[0]
     while worked < seconds:

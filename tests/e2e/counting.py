@@ -44,8 +44,8 @@ def traced(function, *arguments, **settings):
 
 
 def memory_bytes():
-    """Returns the memory that Ocular reports while a viewer is connected. This memory
-    includes the last two snapshots, so the function takes two snapshots."""
+    """Returns the memory that Ocular reports while a viewer is connected. The reported
+    memory includes the last two snapshots, so the function takes two snapshots."""
     ocular.snapshot()
     return ocular.snapshot()["memory_bytes"]
 

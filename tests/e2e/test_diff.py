@@ -37,8 +37,8 @@ pytestmark = [pytest.mark.once, pytest.mark.timeout(400)]
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """Returns a folder with recordings of three runs. The runs a and b are equal. In the
-    run `slow`, one function takes ten times as long. This run is longer than the runs a and
-    b, even if the machine was busier during those."""
+    run `slow`, one function takes ten times as long. The run `slow` is longer than the runs
+    a and b, even if the machine was busier during those."""
     folder = tmp_path_factory.mktemp("runs")
     program, least = write(folder, WORK), 0
     for name, size in ("a", "6000"), ("b", "6000"), ("slow", "60000"):

@@ -104,8 +104,8 @@ def serving(command=(), argument=(), **more):
 
 
 def child_of(pid):
-    """unshare has forked. Returns the pid of the child of unshare. This child is the first
-    process in the pid namespace."""
+    """unshare has forked. Returns the pid of the child of unshare. The child of unshare is
+    the first process in the pid namespace."""
     done = run(["ps", "-o", "pid=", "--ppid", pid])
     return int(done.out) if done.out.strip() else pid
 

@@ -105,7 +105,8 @@ INSTRUMENTS = {
 
 
 def run(name, folder):
-    """Runs a measuring program. Returns its figures, and True if it did not fail."""
+    """Runs a measuring program. Returns the figures of the program, and True if the program
+    did not fail."""
     path, log = folder / f"{name}.jsonl", folder / f"{name}.log"
     path.unlink(missing_ok=True)
     _, command = INSTRUMENTS[name]

@@ -11,8 +11,9 @@ BETTER = ("lower", "higher", "nearer")
 
 
 def recording():
-    """Returns True if `make figures` has started this program. In this case a missed target
-    is only a figure, and does not change the exit status."""
+    """Returns True if `make figures` has started this program. If `make figures` has
+    started the program, a missed target is only a figure, and does not change the exit
+    status."""
     return bool(os.environ.get("OCULAR_FIGURES"))
 
 

@@ -97,8 +97,8 @@ static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
     return send(fd, piece, length, MSG_NOSIGNAL);
 }
 
-// Returns the number that the next descriptor would get. This number is the
-// same as before if no descriptor was leaked.
+// Returns the number that the next descriptor would get. If no descriptor was
+// leaked, the next number is the same as before.
 static int next_descriptor(void)
 {
     int fd = open("/dev/null", O_RDONLY);

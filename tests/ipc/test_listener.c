@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/listener on a thread of Ocular. This thread has fewer rights than
-// the program's thread that has bound the socket.
+// Tests ipc/listener on a thread of Ocular. Ocular's thread has fewer rights
+// than the program's thread that has bound the socket.
 #include "ipc/base/worker.h"
 #include "ipc/listener.h"
 

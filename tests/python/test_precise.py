@@ -176,8 +176,8 @@ def details(codes):
 
 def compare(wanted, threshold=0, disabled_lines=False):
     """Compares Ocular's rows with the numbers of a separate count. `disabled_lines` is true
-    if another tool has returned DISABLE from its LINE events. In this case CPython skips
-    one INSTRUCTION event of the first instruction of each such line."""
+    if another tool has returned DISABLE from its LINE events. If a line's LINE event is
+    disabled, CPython skips one INSTRUCTION event of the first instruction of the line."""
     steps = 0
     for code, rows in details(wanted).items():
         assert rows or not wanted[code], f"{code.co_qualname} is not known"

@@ -231,7 +231,7 @@ def test_another_system(tmp_path):
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py"])
 def test_an_older_python_can_read_the_check(name):
     """An older Python must be able to compile these files, although it cannot run Ocular.
-    Otherwise the user would see only a syntax error."""
+    If it could not, the user would see only a syntax error."""
     ast.parse((PACKAGE / name).read_text(), feature_version=(3, 8))
 
 

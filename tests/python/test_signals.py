@@ -15,8 +15,8 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json")
 """
 
-# Each program is started in each of these ways. The result must not depend on the way in
-# which the program is started.
+# Each test program is started in each way of this list. The result must not depend on the
+# way in which the program is started.
 WAYS = {
     "untraced": ("", []),
     "serving": (START, []),

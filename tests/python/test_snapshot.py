@@ -20,7 +20,7 @@ BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id sha
 
 
 def shape(value, path=""):
-    """Returns all nested keys of a value. For a list, these are the keys that all its
+    """Returns all nested keys of a value. The keys of a list are the keys that all its
     elements have."""
     if path in BY_CHANCE:
         assert all(" ".join(element) == BY_CHANCE[path] for element in value)

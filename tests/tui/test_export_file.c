@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/export_file. This module decides where the file is made,
-// which errors there are, and whose rights apply if root watches another user's
-// process.
+// Tests tui/model/export_file. tui/model/export_file decides where the file is
+// made, which errors there are, and whose rights apply if root watches another
+// user's process.
 #include "tui/model/export_file.h"
 
 #include <dirent.h>
@@ -126,7 +126,7 @@ TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// Root watches another user's process. This user has chosen the directory.
+// Root watches another user's process. The other user has chosen the directory.
 TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
 {
     struct ExportFile file;

@@ -155,13 +155,13 @@ TEST(test_few_samples)
     function.share = function.cpu_share = .314;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_5);
-    // This share is based on three samples.
+    // The next share is based on three samples.
     function.share = function.cpu_share = .034;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "3%");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = function.cpu_share = .004;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
-    // This share is less than one sample, because the weight of a sample
+    // The next share is less than one sample, because the weight of a sample
     // decreases with its age.
     function.share = function.cpu_share = .001;
     assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");

@@ -155,9 +155,9 @@ def test_colours(watch, tmp_path, term, most):
 
 
 def test_a_curses_library_of_another_system(watch, tmp_path):
-    """The viewer in a wheel has its own curses library. This library can search for
-    terminfo in folders that this system does not use. The test uses a copy of the library
-    in which the names of these folders are changed."""
+    """The viewer in a wheel has its own curses library. The library of the wheel can search
+    for terminfo in folders that this system does not use. The test uses a copy of the
+    library in which the names of these folders are changed."""
     linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
     # Some systems have one curses library, and other systems have two.
     found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests two properties of text that is not trusted: it becomes harmless, and
-// its width is right.
+// Tests two properties of text that is not trusted: the text becomes harmless,
+// and its width is right.
 #define _GNU_SOURCE 1 // for wcwidth()
 #include "tui/text/text.h"
 

@@ -232,8 +232,8 @@ static int await(const struct Interpreter *interpreter,
     return *why ? -EIO : 0;
 }
 
-// Puts the process's number before the script's message, which has no
-// beginning.
+// Puts the process's number before the script's message, because the message
+// begins in the middle of a sentence.
 static void complete(pid_t pid, int error, char *why, size_t why_size)
 {
     if (error != -EIO)

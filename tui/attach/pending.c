@@ -195,7 +195,7 @@ static int find_queue(struct Queue *queue)
 }
 
 // Returns true if the bytes are very probably the state of a running
-// interpreter. Such an interpreter has a recursion limit, and its GIL lies
+// interpreter. A running interpreter has a recursion limit, and its GIL lies
 // within _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {

@@ -52,8 +52,8 @@ enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 // not block the signals of faults. The thread also does not block the signals
 // of setuid() and pthread_cancel(), because these functions wait for each
 // thread. SIGSTKFLT is not blocked either, although no program sends it. So no
-// program has this mask. If a thread has it, the thread runs a function that
-// Ocular has called.
+// program has this mask. If a thread has this mask, the thread runs a function
+// that Ocular has called.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
