@@ -186,6 +186,20 @@ uint64_t Process_start(pid_t pid)
     return ticks;
 }
 
+uint64_t Process_stack(pid_t pid)
+{
+    char stat[1024];
+    unsigned long long stack;
+
+    if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
+        return 0;
+    const char *end = strrchr(stat, ')');
+    // the 28th field of the line; the name in brackets is the second
+    for (int field = 2; end && field < 28; field++)
+        end = strchr(end + 1, ' ');
+    return end && sscanf(end, " %llu", &stack) == 1 ? stack : 0;
+}
+
 double Process_age_s(pid_t pid)
 {
     uint64_t ticks = Process_start(pid);

@@ -54,6 +54,9 @@ pid_t Process_parent(pid_t pid);
 // 0 if /proc does not give this time. The pid and this time together identify a
 // process.
 uint64_t Process_start(pid_t pid);
+// Returns the address at which a process's first stack begins, or 0 if the
+// kernel hides it. A fork has the address of its parent, until it calls exec.
+uint64_t Process_stack(pid_t pid);
 // Returns the seconds since a process was forked, or NAN if /proc does not give
 // the time.
 double Process_age_s(pid_t pid);

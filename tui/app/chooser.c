@@ -4,6 +4,7 @@
 
 #include "ipc/process.h"
 #include "tui/attach/attach.h"
+#include "tui/model/children.h"
 #include "tui/screen/keymap.h"
 #include "tui/text/text.h"
 #include "tui/views/navigation.h"
@@ -70,14 +71,13 @@ static void arrange(struct ChooserRow *rows, struct ChooserRow *all, long count)
             rows[used++] = all[i];
 }
 
-// Sets the `role` of each row. A child with the same command line as its parent
-// is a worker, because it was only forked. Other children run another program.
+// Sets the `role` of each row.
 static void find_workers(struct ChooserRow *rows, long count)
 {
     for (long i = 0; i < count; i++)
         for (long j = 0; j < count; j++) {
             if (rows[j].served.pid != rows[i].parent ||
-                strcmp(rows[j].served.command, rows[i].served.command) != 0)
+                !Children_is_worker(rows[i].served.pid, rows[j].served.pid))
                 continue;
             rows[i].role = "worker";
             if (!rows[j].role)

@@ -21,6 +21,7 @@
 #define YOUNG_S 2
 #define THREADS 1024  // maximum number of threads whose lists one check reads
 #define LIST_MAX 4096 // bytes of one thread's list
+#define COMMAND_MAX 512
 
 static bool is_python(pid_t pid)
 {
@@ -41,24 +42,22 @@ static bool serves(pid_t pid)
     return Address_find(&served, pid, why, sizeof why) == 0;
 }
 
-static unsigned count_of(char *list, unsigned *checked)
+// Adds the numbers of one thread's list to `children`.
+static size_t add(char *list, pid_t *children, size_t count, size_t most)
 {
-    unsigned count = 0;
-    for (char *at = list, *end; *checked < MOST; at = end) {
+    for (char *at = list, *end; count < most; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
         if (end == at)
             break;
-        ++*checked;
-        count +=
-            is_python(pid) && Process_age_s(pid) >= YOUNG_S && !serves(pid);
+        children[count++] = pid;
     }
     return count;
 }
 
-static unsigned count_untraced(pid_t pid)
+size_t Children_list(pid_t pid, pid_t *children, size_t most)
 {
     char path[128], list[LIST_MAX];
-    unsigned count = 0, checked = 0, threads = 0;
+    size_t count = 0, threads = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     const struct dirent *task;
@@ -68,10 +67,34 @@ static unsigned count_untraced(pid_t pid)
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid,
                  task->d_name);
         if (Opened_read(path, list, sizeof list) > 0)
-            count += count_of(list, &checked);
+            count = add(list, children, count, most);
     }
     if (tasks)
         closedir(tasks);
+    return count;
+}
+
+bool Children_is_worker(pid_t child, pid_t parent)
+{
+    char its[COMMAND_MAX], parents[COMMAND_MAX];
+    uint64_t stack = Process_stack(child);
+    if (stack && stack == Process_stack(parent))
+        return true;
+    Process_command(child, its, sizeof its);
+    Process_command(parent, parents, sizeof parents);
+    return strcmp(its, parents) == 0 ||
+           strstr(its, " --multiprocessing-fork") != NULL ||
+           strstr(its, "multiprocessing.forkserver import main") != NULL;
+}
+
+static unsigned count_untraced(pid_t pid)
+{
+    pid_t children[MOST];
+    size_t all = Children_list(pid, children, MOST);
+    unsigned count = 0;
+    for (size_t i = 0; i < all; i++)
+        count += is_python(children[i]) &&
+                 Process_age_s(children[i]) >= YOUNG_S && !serves(children[i]);
     return count;
 }
 

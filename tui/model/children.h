@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Counts the traced process's children that run Python and do not serve. The
-// count shows the user of a prefork server that the work happens in other
-// processes. The count is made from /proc every few seconds. updates.c calls
-// Children_update on the viewer's thread.
+// Lists the children of a process, and counts those that run Python and do not
+// serve. The count shows the user of a prefork server that the work happens in
+// other processes. The count is made from /proc every few seconds. updates.c,
+// fleet.c and the chooser call these functions on the viewer's thread.
 #ifndef OCULAR_TUI_MODEL_CHILDREN_H
 #define OCULAR_TUI_MODEL_CHILDREN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct Children {
@@ -17,5 +19,12 @@ struct Children {
 // process's number in the viewer's pid namespace. If /proc hides processes, the
 // count is 0.
 void Children_update(struct Children *children, pid_t pid, double now);
+// Writes the process's children to `children`. Returns their number, at most
+// `most`.
+size_t Children_list(pid_t pid, pid_t *children, size_t most);
+// Returns true if the child does the same work as its parent. Such a child is a
+// fork of its parent, or a process of the module multiprocessing. Other
+// children run other programs.
+bool Children_is_worker(pid_t child, pid_t parent);
 
 #endif
