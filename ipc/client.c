@@ -361,15 +361,15 @@ static int check_hello(const struct Client *client, pid_t pid, char *why,
     return -EPROTONOSUPPORT;
 }
 
-static int meet(struct Client *client, pid_t pid, long deadline, char *why,
-                size_t why_size)
+// `got` is the result of reading the hello. Returns 0 if the connection can be
+// used, or -errno.
+static int settle(struct Client *client, pid_t pid, int got, char *why,
+                  size_t why_size)
 {
-    int got = say_hello(client);
+    int error = got > 0 ? check_hello(client, pid, why, why_size) : got;
 
-    while (!got && now_ms() < deadline)
-        got = Client_wait(client, &client->hello, (int)(deadline - now_ms()));
-    if (got > 0)
-        return check_hello(client, pid, why, why_size);
+    if (got > 0) // the FOLLOW is sent with the first request
+        return error ? error : follow(client);
     if (got == 0)
         snprintf(why, why_size,
                  "process %d does not answer: is it stopped, or in a debugger?",
@@ -383,10 +383,10 @@ static int meet(struct Client *client, pid_t pid, long deadline, char *why,
     return got ? got : -ETIMEDOUT;
 }
 
-int Client_open(struct Client **out, const struct Served *served, char *why,
-                size_t why_size)
+// Connects and sends the hello.
+static int begin(struct Client **out, const struct Served *served,
+                 long deadline, char *why, size_t why_size)
 {
-    long deadline = now_ms() + OPEN_MS;
     struct Client *client = calloc(1, sizeof(*client));
     int error;
 
@@ -399,15 +399,46 @@ int Client_open(struct Client **out, const struct Served *served, char *why,
     }
     client->fd = connect_to(served, deadline);
     error = client->fd < 0 ? explain_connect(served, client->fd, why, why_size)
-                           : meet(client, served->pid, deadline, why, why_size);
-    if (!error)
-        error = follow(client); // the FOLLOW is sent with the first request
+                           : say_hello(client);
     if (error) {
         Client_close(client);
         return error;
     }
     *out = client;
     return 0;
+}
+
+int Client_open(struct Client **out, const struct Served *served, char *why,
+                size_t why_size)
+{
+    long deadline = now_ms() + OPEN_MS;
+    int error = begin(out, served, deadline, why, why_size), got = 0;
+    struct Client *client = *out;
+
+    if (error)
+        return error;
+    while (!got && now_ms() < deadline)
+        got = Client_wait(client, &client->hello, (int)(deadline - now_ms()));
+    error = settle(client, served->pid, got, why, why_size);
+    if (!error)
+        return 0;
+    Client_close(client);
+    *out = NULL;
+    return error;
+}
+
+int Client_begin(struct Client **out, const struct Served *served, char *why,
+                 size_t why_size)
+{
+    return begin(out, served, 0, why, why_size);
+}
+
+int Client_greet(struct Client *client, pid_t pid, char *why, size_t why_size)
+{
+    int got = Client_next(client, &client->hello);
+    int error = got ? settle(client, pid, got, why, why_size) : 0;
+
+    return error ? error : got;
 }
 
 void Client_close(struct Client *client)

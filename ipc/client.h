@@ -15,6 +15,13 @@ struct Client;
 // means that the process speaks another version of the protocol.
 int Client_open(struct Client **client, const struct Served *served, char *why,
                 size_t why_size);
+// Client_begin connects without waiting for the process's hello. After it,
+// Client_greet is called whenever the descriptor is readable. Client_greet
+// returns 1 if the client can be used, 0 if the hello has not come yet, or
+// -errno. In all other points both functions work as Client_open does.
+int Client_begin(struct Client **client, const struct Served *served, char *why,
+                 size_t why_size);
+int Client_greet(struct Client *client, pid_t pid, char *why, size_t why_size);
 void Client_close(struct Client *client);
 // Returns the descriptor to poll for reading.
 int Client_fd(const struct Client *client);
