@@ -15,7 +15,8 @@ static struct Bytes out;
 static struct json_object *read_back(const struct Snapshot *snapshot)
 {
     Bytes_init(&out);
-    assert_int_equal(Json_snapshot(&out, snapshot, NAN, NULL_U64), 0);
+    struct JsonSnapshot from = {snapshot, NAN, NULL_U64, NULL};
+    assert_int_equal(Json_snapshot(&out, &from), 0);
     Bytes_put(&out, "", 1);
     assert_int_equal(out.error, 0);
     assert_int_equal(out.data[out.size - 2], '\n');

@@ -28,11 +28,13 @@ static void check_lines(const struct Layout *layout, bool bare)
 
 // Returns the list that has the main table's columns on a screen of `width`
 // cells.
+// The snapshot is of several processes, so that each column can be shown.
 static struct List columns_at(int width, enum ColumnId sort, bool sampled)
 {
     struct Snapshot snapshot = {0};
     struct Model model = {.snapshot = &snapshot,
                           .sampled = sampled,
+                          .fleet = &(struct Standouts){0},
                           .latency = COLUMNS[sort].latency};
     struct List list = {.sort = (int)sort};
     struct Table table;
@@ -104,4 +106,24 @@ TEST(test_wider_never_loses_a_column)
                 ((COLUMNS[i].sampled && !sampled) ||
                  !Column_is_in((enum ColumnId)i, COLUMNS[sort].latency)));
     }
+}
+
+TEST(test_one_process_has_no_column_of_workers)
+{
+    for (int fleet = 0; fleet < 2; fleet++)
+        for (int latency = 0; latency < 2; latency++) {
+            struct Snapshot snapshot = {0};
+            struct Model model = {
+                .snapshot = &snapshot,
+                .sort = latency ? COLUMN_SLOW_WORKER : COLUMN_WORKER,
+                .sampled = true,
+                .fleet = fleet ? &(struct Standouts){0} : NULL,
+                .latency = latency};
+            struct List list = {.sort = (int)Model_sort_column(&model)};
+            struct Table table;
+            Table_fill(&table, &model, NULL);
+            List_arrange(&list, &table.rows, 80);
+            assert_int_equal(has(&list, model.sort), fleet);
+            assert_true(has(&list, Model_sort_column(&model)));
+        }
 }

@@ -37,6 +37,20 @@ static void fill_stretch(const struct Feed *feed, struct Status *status)
     status->to_s = shown.to_s;
 }
 
+static void fill_workers(const struct Fleet *fleet, struct Status *status)
+{
+    struct FleetState state;
+    if (!fleet)
+        return;
+    Fleet_state(fleet, 0, &state);
+    status->unmerged = (unsigned)state.workers_beyond;
+    for (size_t i = 0; i < state.worker_count; i++) {
+        const struct FleetWorker *worker = &state.workers[i];
+        status->workers += !worker->master && worker->merged;
+        status->unmerged += !worker->master && worker->why;
+    }
+}
+
 static void fill_status(const struct Ui *ui, struct Status *status)
 {
     const struct Feed *feed = ui->feed;
@@ -57,6 +71,7 @@ static void fill_status(const struct Ui *ui, struct Status *status)
                     .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},
     };
     fill_stretch(feed, status);
+    fill_workers(feed->link.fleet, status);
     if (*feed->notice)
         status->notice = feed->notice;
     if (*ui->message && Feed_now() < ui->message_until) {

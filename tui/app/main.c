@@ -78,12 +78,22 @@ static bool begins_with(const char *path, const char *magic)
     return does;
 }
 
+// Returns true if the process is shown together with its workers. A recording
+// is of one process.
+static bool is_merged(const struct Options *options, pid_t pid)
+{
+    return !options->alone && !options->attach && !options->record &&
+           Fleet_is_wanted(pid);
+}
+
 // Opens a process or a file. The first bytes of a file show which kind of
 // recording it is.
 static int open_feed(struct Feed *feed, const struct Options *options,
                      const struct Served *served, bool live, char why[WHY])
 {
     const char *file = options->replay;
+    if (!file && is_merged(options, served->pid))
+        return Feed_open_fleet(feed, served->pid, options->delay_s, why, WHY);
     if (!file)
         return Feed_open(feed, served, options->delay_s, why, WHY);
     if (begins_with(file, PAST_RUN_MAGIC) ||
@@ -114,6 +124,8 @@ static int watch(const struct Options *options, const struct Served *served,
         Feed_record(&feed, &recording);
     }
     Ui_init(&ui, VIEWS, &feed, options->ascii);
+    if (feed.link.fleet)
+        ui.model.fleet = Fleet_standouts(feed.link.fleet);
     if (COLUMNS[options->sort].latency)
         Navigation_open(&ui, VIEW_LATENCY);
     ui.model.sort = options->sort;
@@ -230,6 +242,11 @@ static int list(void)
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
+    if (is_merged(options, options->pid)) {
+        // the master need not serve
+        *served = (struct Served){.pid = options->pid};
+        return 0;
+    }
     int error = options->attach
                     ? Address_find(served, options->pid, why, WHY)
                     : Startup_find(served, options->pid, STARTUP_PATIENCE_S,

@@ -37,6 +37,7 @@ const char OPTIONS_USAGE[] =
     "                     the viewer leaves\n"
     "      --attach-only  have it serve, and leave\n"
     "      --detach       end what --attach-only began\n"
+    "      --alone        with --pid: without the workers of this process\n"
     "      --list         print which processes serve\n"
     "      --package DIR  where an Ocular for --attach is that the program has "
     "not\n"
@@ -233,6 +234,7 @@ static const struct Choice choices[] = {
     {"attach", 0, false, AT(attach), NULL},
     {"attach-only", 0, false, AT(attach_only), NULL},
     {"detach", 0, false, AT(detach), NULL},
+    {"alone", 0, false, AT(alone), NULL},
     {"list", 0, false, AT(list), NULL},
     {"package", 0, true, AT(package), NULL},
     {"diff", 0, false, AT(diff), NULL},

@@ -40,6 +40,7 @@ struct Options {
     bool attach;         // attach to a process that does not serve
     bool attach_only;    // attach to the process of --pid, and exit
     bool detach;         // undo --attach-only
+    bool alone;          // show the process of --pid without its workers
     bool list;           // print the processes that serve
     const char *package; // folder that contains an ocular/ for --attach, or
                          // NULL

@@ -75,7 +75,8 @@ static void take_stacks(struct Ui *ui, struct FlameTable *stacks)
     const struct Moment *now = &ui->flame.now;
     FlameState_take(&ui->flame, stacks);
     ui->changed |= ui->view == VIEW_FLAME || ui->view == VIEW_LATENCY;
-    if (!ui->model.latency || FlameState_calls(&ui->flame, &calls))
+    if (!ui->model.latency || !Feed_has_all_stacks(ui->feed) ||
+        FlameState_calls(&ui->flame, &calls))
         return;
     Model_take_calls(&ui->model, &calls, now->at_s, now->samples);
     Calls_release(&calls);

@@ -48,6 +48,18 @@ bool Column_is_in(enum ColumnId id, bool latency)
     return both || COLUMNS[id].latency == latency;
 }
 
+bool Column_is_of_fleet(enum ColumnId id)
+{
+    return id == COLUMN_WORKER || id == COLUMN_SLOW_WORKER;
+}
+
+enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled)
+{
+    if (Column_is_of_fleet(id) && !fleet)
+        id = COLUMNS[id].latency ? COLUMN_WALL_P99 : COLUMN_SHARE;
+    return COLUMNS[id].sampled && !sampled ? COLUMN_SELF : id;
+}
+
 double Column_change(enum ColumnId id, const struct Row *row)
 {
     double before = row->mark[id], now = COLUMNS[id].key(row);

@@ -42,6 +42,12 @@ extern const struct Column COLUMNS[COLUMN_COUNT];
 enum ColumnId Column_find(const char *name);
 // Returns true if the latency view, or else the main view, shows the column.
 bool Column_is_in(enum ColumnId id, bool latency);
+// Returns true if only the snapshot of several processes has the column.
+bool Column_is_of_fleet(enum ColumnId id);
+// Returns the column, or the usual column of the same view if the snapshot does
+// not have this column. `fleet`: the snapshot is of several processes.
+// `sampled`: it has shares.
+enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);

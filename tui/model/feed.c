@@ -38,6 +38,14 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
     return 0;
 }
 
+int Feed_open_fleet(struct Feed *feed, pid_t master, double rate_s, char *why,
+                    size_t why_size)
+{
+    *feed = (struct Feed){.heard_at = Feed_now(), .pid = master};
+    int error = Fleet_open(&feed->link.fleet, master, rate_s, why, why_size);
+    return error ? error : Feed_rate(feed, rate_s);
+}
+
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size)
 {
@@ -262,7 +270,9 @@ static const char *why_ended(const struct Feed *feed, int error)
                                 : "The recording ends here";
     if (error == -EPROTO)
         return "The process sent a message that is not of Ocular's protocol";
-    return error == -ENOMEM ? "There is no memory for the message"
+    if (error == -ENOMEM)
+        return "There is no memory for the message";
+    return feed->link.fleet ? "The processes have ended"
                             : "The process has ended";
 }
 
@@ -350,7 +360,7 @@ static int receive(struct Feed *feed, struct Message *message)
 static bool is_enough(const struct Feed *feed)
 {
     return feed->taken >= TAKEN_MAX ||
-           (feed->taken && feed->link.client &&
+           (feed->taken && !Feed_is_replay(feed) &&
             Feed_now() - feed->taking_since >= TAKING_MAX_S);
 }
 
@@ -417,6 +427,11 @@ struct FlameTable *Feed_take_stacks(struct Feed *feed)
         return NULL;
     feed->stacks = NULL;
     return stacks;
+}
+
+bool Feed_has_all_stacks(const struct Feed *feed)
+{
+    return !feed->link.fleet || Fleet_has_all_stacks(feed->link.fleet);
 }
 
 void Feed_step(struct Feed *feed)

@@ -67,6 +67,10 @@ double Feed_now(void); // monotonic time in seconds
 // `why`.
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
+// Connects to the processes of a service instead, a master and its workers. The
+// other functions then work as for one process, but there is no export.
+int Feed_open_fleet(struct Feed *feed, pid_t master, double rate_s, char *why,
+                    size_t why_size);
 // Opens a recording instead of a connection. If `paced` is true, snapshots come
 // at their recorded times. If `paced` is false, each Feed_step makes one
 // snapshot come.
@@ -106,6 +110,8 @@ struct Snapshot *Feed_take(struct Feed *feed);
 // Returns the newest stacks, as Feed_take returns the newest snapshot. The
 // stacks of a recording also come while the feed is paused.
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
+// Returns true if the newest stacks have the CPU time of all counted calls.
+bool Feed_has_all_stacks(const struct Feed *feed);
 // Makes a replay play one more snapshot. Does nothing for a live process.
 void Feed_step(struct Feed *feed);
 void Feed_speed(struct Feed *feed, double speed); // Sets the speed of a replay.

@@ -10,18 +10,23 @@ int FeedLink_fd(const struct FeedLink *link)
         return PastRun_fd(link->past);
     if (link->replay)
         return Playback_fd(link->replay);
+    if (link->fleet)
+        return link->hung_up ? -1 : Fleet_fd(link->fleet);
     return link->client ? Client_fd(link->client) : -1;
 }
 
 bool FeedLink_answers(const struct FeedLink *link)
 {
-    return link->client || link->replay || link->past;
+    return link->client || (link->fleet && !link->hung_up) || link->replay ||
+           link->past;
 }
 
 int FeedLink_next(struct FeedLink *link, struct Message *message)
 {
     if (link->past)
         return PastRun_next(link->past, message);
+    if (link->fleet)
+        return Fleet_next(link->fleet, message);
     return link->replay ? Playback_next(link->replay, message)
                         : Client_next(link->client, message);
 }
@@ -32,6 +37,8 @@ int FeedLink_request(struct FeedLink *link, struct Message *request)
         return -EPIPE;
     if (link->past)
         return PastRun_request(link->past, request);
+    if (link->fleet)
+        return Fleet_request(link->fleet, request);
     return link->replay ? Playback_request(link->replay, request)
                         : Client_request(link->client, request);
 }
@@ -41,11 +48,14 @@ void FeedLink_hang_up(struct FeedLink *link)
     if (link->client)
         Client_close(link->client);
     link->client = NULL;
+    link->hung_up = true;
 }
 
 void FeedLink_close(struct FeedLink *link)
 {
     FeedLink_hang_up(link);
+    Fleet_close(link->fleet);
+    link->fleet = NULL;
     Playback_close(link->replay);
     link->replay = NULL;
     PastRun_close(link->past);

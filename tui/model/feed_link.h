@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 // A FeedLink is the source of a feed's messages. The source is a process
-// connected by a socket, or a recording (of a viewer or of a run) that answers
-// like a process. struct Pending has the requests that are not answered yet.
-// The feed owns both structs. Only one thread calls these functions, and they
-// do not block.
+// connected by a socket, the processes of a fleet, or a recording (of a viewer
+// or of a run) that answers like a process. struct Pending has the requests
+// that are not answered yet. The feed owns both structs. Only one thread calls
+// these functions, and they do not block.
 #ifndef OCULAR_TUI_MODEL_FEED_LINK_H
 #define OCULAR_TUI_MODEL_FEED_LINK_H
 
 #include "ipc/client.h"
+#include "tui/model/fleet.h"
 #include "tui/model/past_run.h"
 #include "tui/model/playback.h"
 
 #include <stdbool.h>
 
 struct FeedLink {
-    // The connection to the process. NULL: the source is a recording, or the
-    // process has ended.
+    // The connection to the process. NULL: the source is a fleet or a
+    // recording, or the process has ended.
     struct Client *client;
+    // The processes of a service, which remain after their end; or NULL.
+    struct Fleet *fleet;
+    bool hung_up; // the fleet has ended
     // The recording of a viewer, which still answers after its end; or NULL.
     struct Playback *replay;
     struct PastRun *past; // the recording of a run; or NULL

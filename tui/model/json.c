@@ -2,6 +2,7 @@
 // See json.h.
 #include "tui/model/json.h"
 
+#include "tui/model/merge.h"
 #include "tui/text/text.h"
 
 #include <errno.h>
@@ -102,20 +103,27 @@ static struct json_object *owner_of(struct json_object *object,
     return group;
 }
 
+static int add_fields(struct json_object *object, const struct Record *record,
+                      const void *value)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        struct json_object *owner = owner_of(object, field), *member = NULL;
+        if (!owner || from_field(&member, field, value) ||
+            json_object_object_add(owner, field->name, member))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 static struct json_object *from_record(const struct Record *record,
                                        const void *value)
 {
     struct json_object *object = json_object_new_object();
-    for (size_t i = 0; object && i < record->field_count; i++) {
-        const struct Field *field = &record->fields[i];
-        struct json_object *owner = owner_of(object, field), *member = NULL;
-        if (!owner || from_field(&member, field, value) ||
-            json_object_object_add(owner, field->name, member)) {
-            json_object_put(object);
-            return NULL;
-        }
-    }
-    return object;
+    if (!object || !add_fields(object, record, value))
+        return object;
+    json_object_put(object);
+    return NULL;
 }
 
 static void put_escape(struct Bytes *out, uint32_t code)
@@ -176,19 +184,43 @@ static int add(struct json_object *object, const char *name,
     return -ENOMEM;
 }
 
-int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
-                  double since_s, uint64_t tid)
+// Adds the names of the fields that a merged snapshot lacks.
+static int add_lacks(struct json_object *object)
+{
+    struct json_object *lacks = json_object_new_array();
+    const char *group = NULL, *name;
+    char text[100];
+    int error = add(object, "not_merged", lacks);
+    for (size_t i = 0; !error && lacks && (name = Merge_lacks(i, &group));
+         i++) {
+        struct json_object *item;
+        snprintf(text, sizeof text, "%s%s%s", group ? group : "",
+                 group ? "." : "", name);
+        error = from_text(&item, text);
+        if (!error && json_object_array_add(lacks, item)) {
+            json_object_put(item);
+            error = -ENOMEM;
+        }
+    }
+    return error;
+}
+
+int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from)
 {
     static const struct Field number = {.type = FIELD_U64};
-    struct json_object *object = from_record(&SNAPSHOT_RECORD, snapshot);
+    struct json_object *object = from_record(&SNAPSHOT_RECORD, from->snapshot);
     struct json_object *since, *thread;
-    int error = from_double(&since, since_s);
+    int error = from_double(&since, from->since_s);
     if (!error)
         error = add(object, "counts_since_s", since);
     if (!error)
-        error = from_number(&thread, &number, tid);
+        error = from_number(&thread, &number, from->tid);
     if (!error)
         error = add(object, "shares_of_tid", thread);
+    if (!error && from->fleet && object)
+        error = add_fields(object, &FLEET_RECORD, from->fleet);
+    if (!error && from->fleet && object)
+        error = add_lacks(object);
     int failed = put_object(out, object);
     return error ? error : failed;
 }

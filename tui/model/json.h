@@ -7,15 +7,22 @@
 
 #include "ipc/base/bytes.h"
 #include "ipc/snapshot.h"
+#include "tui/model/fleet.h"
 
 // Each function appends an object and a newline, and returns 0 or -ENOMEM. The
 // text is valid UTF-8 and escapes every character that could disturb a
 // terminal.
 int Json_record(struct Bytes *out, const struct Record *record,
                 const void *value);
-// Also writes since_s as "counts_since_s" unless since_s is NaN, and tid as
-// "shares_of_tid" unless tid is null.
-int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
-                  double since_s, uint64_t tid);
+struct JsonSnapshot {
+    const struct Snapshot *snapshot;
+    double since_s; // written as "counts_since_s", unless it is NaN
+    uint64_t tid;   // written as "shares_of_tid", unless it is null
+    // The processes of a merged snapshot, whose fields are written, too; or
+    // NULL.
+    const struct FleetState *fleet;
+};
+
+int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from);
 
 #endif

@@ -73,8 +73,7 @@ static void update_rows(struct Model *model)
     for (size_t i = 0; i < snapshot->function_count; i++) {
         const struct Function *function = &snapshot->functions[i];
         struct Row *row = RowTable_take(&model->rows, function->id);
-        row->now = function;
-        row->window = model->window;
+        Row_take(row, function, model->window, model->fleet);
         row->deopt = Deopt_has(&deopt, function);
     }
     share_out(model);
@@ -227,8 +226,8 @@ double Model_pair_count(const struct Model *model,
 
 enum ColumnId Model_sort_column(const struct Model *model)
 {
-    bool missing = model->snapshot && !model->sampled;
-    return COLUMNS[model->sort].sampled && missing ? COLUMN_SELF : model->sort;
+    bool sampled = model->sampled || !model->snapshot;
+    return Column_in(model->sort, model->fleet != NULL, sampled);
 }
 
 void Model_sort_by(struct Model *model, enum ColumnId column)

@@ -40,6 +40,9 @@ struct Model {
     size_t hidden; // number of idle rows that pass the filter
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
+    // The workers that stand out in the newest snapshot, borrowed. NULL: the
+    // snapshot is of one process.
+    const struct Standouts *fleet;
     struct Tally tally;
     // Values of Model_share, of which the newest is the last; NaN: not known.
     float trend[TREND_LENGTH];
@@ -73,8 +76,8 @@ void Model_baseline(struct Model *model);
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// Returns the column that sorts the rows: the user's choice, or SELF if the
-// snapshot has no shares.
+// Returns the column that sorts the rows: the user's choice, or another column
+// if the snapshot has no shares or is of one process.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);

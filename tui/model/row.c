@@ -21,6 +21,7 @@ void Row_init(struct Row *row, uint64_t id)
     *row = (struct Row){.id = id,
                         .part_share = NAN,
                         .window = Window_unknown(),
+                        .workers = {{.times = NAN}, {.times = NAN}},
                         .cpu_s = NAN,
                         .cpu_samples = NAN};
     for (int i = 0; i < TREND_LENGTH; i++)
@@ -33,6 +34,15 @@ void Trend_push(float trend[TREND_LENGTH], double share)
 {
     memmove(trend, trend + 1, (TREND_LENGTH - 1) * sizeof *trend);
     trend[TREND_LENGTH - 1] = (float)share;
+}
+
+void Row_take(struct Row *row, const struct Function *now, struct Window window,
+              const struct Standouts *standouts)
+{
+    row->now = now;
+    row->window = window;
+    if (standouts && row->id > 0 && row->id <= standouts->count)
+        row->workers = standouts->items[row->id - 1];
 }
 
 double Row_u64(uint64_t value)

@@ -7,6 +7,7 @@
 #define OCULAR_TUI_MODEL_ROW_H
 
 #include "ipc/snapshot.h"
+#include "tui/model/standout.h"
 #include "tui/model/window.h"
 
 #include <stdbool.h>
@@ -58,6 +59,8 @@ struct Row {
     bool part;
     double part_share;
     struct Window window; // window of the snapshot's shares
+    // The worker that stands out. Unknown, if the snapshot is of one process.
+    struct FunctionStandouts workers;
     // Seconds of CPU time with callees since the sampler began, and the number
     // of samples for this time; NaN: unknown.
     double cpu_s, cpu_samples;
@@ -73,6 +76,10 @@ struct Row {
 
 void Row_init(struct Row *row, uint64_t id);
 void Trend_push(float trend[TREND_LENGTH], double share);
+// Takes the function's newest numbers, and the workers that stand out, unless
+// `standouts` is NULL.
+void Row_take(struct Row *row, const struct Function *now, struct Window window,
+              const struct Standouts *standouts);
 void Row_reset(struct Row *row); // makes the row's counts start now
 
 // Returns a number of a snapshot, or NaN for null.

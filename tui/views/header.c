@@ -141,6 +141,14 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
                  (unsigned long long)snapshot->pid);
         Strip_label(strip, 2, "pid", "%s", number);
     }
+    if (status->workers || status->unmerged) {
+        Strip_item(strip, 1);
+        Strip_add(strip, STYLE_PLAIN, "%u worker%s", status->workers,
+                  status->workers == 1 ? "" : "s");
+        if (status->unmerged)
+            Strip_add(strip, STYLE_ALERT, ", %u more missing",
+                      status->unmerged);
+    }
     Strip_item(strip, 1);
     Strip_add(strip, STYLE_STRONG, "%s",
               snapshot->command ? snapshot->command : "");

@@ -18,6 +18,9 @@ struct Status {
     double rate_s; // seconds between snapshots
     // Seconds since the newest message of the process; 0: not silent.
     double silent_s;
+    unsigned workers; // number of workers in the merged snapshot
+    // Number of workers that are not, or of which only the counts are.
+    unsigned unmerged;
     unsigned untraced_children; // number of Python children that do not serve
     bool past;                  // the viewer shows the recording of a run
     // Seconds since tracing began. The recording covers first_s to all_s, and

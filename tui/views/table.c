@@ -147,6 +147,8 @@ void Table_fill(struct Table *table, const struct Model *model,
         if (!Column_is_in((enum ColumnId)i, model->latency) ||
             (COLUMNS[i].sampled && model->snapshot && !model->sampled))
             table->rows.absent |= UINT32_C(1) << i;
+        if (Column_is_of_fleet((enum ColumnId)i) && !model->fleet)
+            table->rows.absent |= UINT32_C(1) << i;
         if (model->past && !COLUMNS[i].latency &&
             (i == COLUMN_RUN_SHARE || is_blank(model, i)))
             table->rows.absent |= UINT32_C(1) << i;

@@ -274,6 +274,25 @@ static void put_cpu(struct ListCell *out, const struct TableCell *cell)
                  cpu > 0 ? text : "");
 }
 
+static void put_standout(struct ListCell *out, const struct Standout *standout)
+{
+    char text[NUMBER_MAX] = "";
+    if (standout->pid)
+        snprintf(text, sizeof text, "%d%s", (int)standout->pid,
+                 standout->out ? "!" : " ");
+    ListCell_put(out, standout->out ? STYLE_ALERT : STYLE_FAINT, text);
+}
+
+static void put_worker(struct ListCell *out, const struct TableCell *cell)
+{
+    put_standout(out, &cell->row->workers.busy);
+}
+
+static void put_slow_worker(struct ListCell *out, const struct TableCell *cell)
+{
+    put_standout(out, &cell->row->workers.slow);
+}
+
 static void put_function(struct ListCell *out, const struct TableCell *cell)
 {
     ListCell_put(out, Row_is_idle(cell->row) ? STYLE_FAINT : STYLE_PLAIN,
@@ -413,6 +432,11 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
          .importance = 13,
          .room = 28,
          .format = put_spec},
+    [COLUMN_WORKER] = {.title = "WORKER ",
+                       .about =
+                           "the worker that runs most in it (! stands out)",
+                       .width = 8,
+                       .format = put_worker},
     [COLUMN_IN_FLIGHT] = {.title = "IN FLIGHT",
                           .about = "calls that have begun and have not ended",
                           .width = 9,
@@ -457,6 +481,11 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
                       .importance = 7,
                       .room = 24,
                       .format = put_seconds},
+    [COLUMN_SLOW_WORKER] =
+        {.title = "WORKER ",
+         .about = "the slowest worker, by P99 or a call that hangs",
+         .width = 8,
+         .format = put_slow_worker},
     [COLUMN_FUNCTION] = {.title = "FUNCTION",
                          .about = "qualified name",
                          .width = 20,

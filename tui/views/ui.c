@@ -145,10 +145,16 @@ int Ui_write_json(const struct Ui *ui, struct Bytes *out)
     if (!ui->model.snapshot)
         return -ENODATA;
     struct Since since;
+    struct FleetState fleet;
     int error = Since_make(&since, &ui->model, Ui_lists_functions(ui));
     if (error)
         return error;
-    error = Json_snapshot(out, &since.snapshot, since.at_s, since.tid);
+    struct JsonSnapshot from = {&since.snapshot, since.at_s, since.tid, NULL};
+    if (ui->feed->link.fleet) {
+        Fleet_state(ui->feed->link.fleet, 0, &fleet);
+        from.fleet = &fleet;
+    }
+    error = Json_snapshot(out, &from);
     Since_release(&since);
     return error;
 }

@@ -104,12 +104,19 @@ static void next_period(struct Ui *ui)
         finish_change(ui, error);
 }
 
+// Returns the process whose code is shown.
+static pid_t code_pid(const struct Ui *ui)
+{
+    const struct Fleet *fleet = ui->feed->link.fleet;
+    return fleet ? Fleet_code_pid(fleet) : ui->feed->pid;
+}
+
 static void want(struct Ui *ui)
 {
     struct AnnotateState *state = &ui->annotate;
     struct Listing *listing = Feed_take_listing(ui->feed);
     if (listing && listing->id == state->id)
-        finish_change(ui, AnnotateState_take(state, listing, ui->feed->pid));
+        finish_change(ui, AnnotateState_take(state, listing, code_pid(ui)));
     else
         Listing_free(listing);
     follow_successor(ui);
@@ -219,6 +226,10 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     } else if (state->replaced) {
         Strip_item(&strip, 6);
         Strip_add(&strip, STYLE_FAINT, "made anew");
+    }
+    if (listing && ui->feed->link.fleet) {
+        Strip_item(&strip, 1);
+        Strip_add(&strip, STYLE_PROMPT, "code of worker %d", (int)code_pid(ui));
     }
     if (listing && listing->precise == 1) {
         Strip_item(&strip, 7);

@@ -87,7 +87,8 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
 static bool is_offered(const struct Model *model, long column)
 {
     return Column_is_in((enum ColumnId)column, model->latency) &&
-           (model->sampled || !COLUMNS[column].sampled);
+           (model->sampled || !COLUMNS[column].sampled) &&
+           (model->fleet || !Column_is_of_fleet((enum ColumnId)column));
 }
 
 static long column_of(const struct ListRows *rows, long row)

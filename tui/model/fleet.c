@@ -1,0 +1,736 @@
+// SPDX-License-Identifier: MIT
+// See fleet.h. An epoll instance has the connections, and a timer for what has
+// no descriptor: new workers, and processes that do not answer.
+#include "tui/model/fleet.h"
+
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+#include "ipc/client.h"
+#include "ipc/process.h"
+#include "ipc/rows.h"
+#include "tui/model/children.h"
+#include "tui/model/merge.h"
+#include "tui/model/merge_stacks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+// The timer's period.
+#define TICK_NS 200000000
+// Seconds between two searches for workers.
+#define LOOK_S 1.0
+// A young process is tried again after RETRY_S seconds, and an older process
+// after RETRY_OLD_S seconds. A process of YOUNG_S seconds is old, because it
+// will hardly serve by itself.
+#define RETRY_S 1.0
+#define RETRY_OLD_S 5.0
+#define YOUNG_S 15.0
+// Seconds in which a process has to answer.
+#define ANSWER_S 2.0
+// Seconds for which the first snapshot waits for all processes.
+#define FIRST_S 3.0
+// A process without a message for this many seconds, and this many turns, is
+// silent.
+#define SILENT_S 3.0
+#define SILENT_TURNS 3
+// Messages of one process in one turn, so that no process blocks the others.
+#define TAKEN_MAX 64
+#define CHILDREN_MOST 256
+#define ASKS 16
+
+struct Sent { // a request to one process
+    uint32_t theirs;
+    uint32_t ours; // number of the fleet's request; 0: free
+};
+
+struct Worker {
+    pid_t pid;
+    struct Client *client; // NULL: no connection
+    bool greeted;
+    bool found; // the newest search has found the process
+    bool fresh; // `newest` is not merged yet
+    struct Snapshot *newest;
+    struct IdMap ids;
+    double begun_at; // time at which the connection began
+    double heard_at;
+    double try_at; // time of the next attempt to connect
+    char why[200];
+    struct Sent sent[ASKS];
+    struct FlameTable *stacks;
+    bool answered; // `stacks` answers the newest request
+};
+
+struct Ask { // a request of the feed
+    uint32_t number;
+    enum MessageType type;
+    double until;
+    unsigned waiting;      // number of processes that have not answered
+    struct Message answer; // an answer, or the newest error
+};
+
+struct Fleet {
+    pid_t master;
+    double rate_s;
+    int epoll, timer;
+    struct Worker workers[FLEET_MOST];
+    size_t count;
+    unsigned beyond;
+    uint64_t ended_count;
+    struct Snapshot *ended; // sums of the processes that have ended
+    struct Merge merge;
+    struct Standouts standouts;
+    double opened_at, merged_at, look_at;
+    double began_at; // time at which the first process began to trace
+    struct Ask asks[ASKS];
+    size_t ask_count;
+    uint32_t last_number;
+    uint64_t code_id; // function whose code was asked for, and its process
+    pid_t code_pid;
+    bool all_stacks;
+    char notice[160]; // a notice to pass on, or ""
+};
+
+// --- The processes
+
+static double now_s(void)
+{
+    return Now_s(CLOCK_MONOTONIC);
+}
+
+static bool serves(pid_t pid, struct Served *served)
+{
+    char why[256];
+    return Address_find(served, pid, why, sizeof why) == 0;
+}
+
+static struct Worker *worker_of(struct Fleet *fleet, pid_t pid)
+{
+    for (size_t i = 0; fleet && i < fleet->count; i++)
+        if (fleet->workers[i].pid == pid)
+            return &fleet->workers[i];
+    return NULL;
+}
+
+// Fills `pids` with the master, its workers, and the workers of workers.
+// Returns their number. `fleet` may be NULL.
+static size_t find_workers(struct Fleet *fleet, pid_t master,
+                           pid_t pids[CHILDREN_MOST])
+{
+    pid_t children[CHILDREN_MOST];
+    size_t count = 1;
+    pids[0] = master;
+    for (size_t i = 0; i < count; i++) {
+        size_t found = Children_list(pids[i], children, CHILDREN_MOST);
+        for (size_t k = 0; k < found && count < CHILDREN_MOST; k++) {
+            const struct Worker *known = worker_of(fleet, children[k]);
+            if ((known && known->client) ||
+                Children_is_worker(children[k], pids[i]))
+                pids[count++] = children[k];
+        }
+    }
+    return count;
+}
+
+bool Fleet_is_wanted(pid_t master)
+{
+    pid_t pids[CHILDREN_MOST];
+    struct Served served;
+    size_t count = find_workers(NULL, master, pids);
+    for (size_t i = 1; i < count; i++)
+        if (serves(pids[i], &served))
+            return true;
+    return false;
+}
+
+static void forget_requests(struct Fleet *fleet, struct Worker *worker)
+{
+    for (int i = 0; i < ASKS; i++)
+        for (size_t k = 0; worker->sent[i].ours && k < fleet->ask_count; k++)
+            if (fleet->asks[k].number == worker->sent[i].ours)
+                fleet->asks[k].waiting--;
+    memset(worker->sent, 0, sizeof worker->sent);
+}
+
+// Adds the counts of a process that has ended to the sums.
+static void keep_counts(struct Fleet *fleet, struct Worker *worker)
+{
+    struct MergePart parts[2];
+    size_t count = 0;
+    double uptime = now_s() - fleet->began_at;
+    if (fleet->ended)
+        parts[count++] = (struct MergePart){.snapshot = fleet->ended};
+    parts[count++] = (struct MergePart){
+        .pid = worker->pid, .snapshot = worker->newest, .ids = &worker->ids};
+    struct MergeWish wish = {parts, count, (uint64_t)fleet->master, uptime};
+    struct Snapshot *sum = Merge_make(&fleet->merge, &wish, NULL);
+    fleet->ended_count++;
+    if (!sum) // no memory
+        return;
+    Snapshot_free(fleet->ended);
+    fleet->ended = sum;
+}
+
+static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
+{
+    if (worker->newest)
+        keep_counts(fleet, worker);
+    forget_requests(fleet, worker);
+    Client_close(worker->client);
+    Snapshot_free(worker->newest);
+    FlameTable_free(worker->stacks);
+    IdMap_release(&worker->ids);
+    struct Worker left = {.pid = worker->pid,
+                          .found = worker->found,
+                          .try_at = now_s() + RETRY_S};
+    snprintf(left.why, sizeof left.why, "%s", why);
+    *worker = left;
+}
+
+static int ask_rate(struct Fleet *fleet, struct Worker *worker)
+{
+    struct Message message = {.type = MESSAGE_RATE, .value = fleet->rate_s};
+    return Client_request(worker->client, &message);
+}
+
+static void try_to_join(struct Fleet *fleet, struct Worker *worker, double now)
+{
+    struct Served served;
+    double age = Process_age_s(worker->pid);
+    worker->try_at = now + (age < YOUNG_S ? RETRY_S : RETRY_OLD_S);
+    if (!serves(worker->pid, &served)) {
+        strcpy(worker->why, "is not traced");
+        return;
+    }
+    if (Client_begin(&worker->client, &served, worker->why,
+                     sizeof worker->why)) {
+        worker->client = NULL;
+        return;
+    }
+    struct epoll_event event = {.events = EPOLLIN};
+    epoll_ctl(fleet->epoll, EPOLL_CTL_ADD, Client_fd(worker->client), &event);
+    worker->begun_at = now;
+    strcpy(worker->why, "has not answered yet");
+}
+
+// Looks for workers that have come or gone.
+static void look(struct Fleet *fleet, double now)
+{
+    pid_t pids[CHILDREN_MOST];
+    size_t count = find_workers(fleet, fleet->master, pids), kept = 0;
+    for (size_t i = 0; i < fleet->count; i++)
+        fleet->workers[i].found = false;
+    fleet->beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct Worker *worker = worker_of(fleet, pids[i]);
+        if (!worker && fleet->count < FLEET_MOST) {
+            worker = &fleet->workers[fleet->count++];
+            *worker = (struct Worker){.pid = pids[i]};
+        }
+        if (worker)
+            worker->found = true;
+        else
+            fleet->beyond++;
+    }
+    for (size_t i = 0; i < fleet->count; i++)
+        if (fleet->workers[i].client || fleet->workers[i].found)
+            fleet->workers[kept++] = fleet->workers[i];
+    fleet->count = kept;
+    for (size_t i = 0; i < fleet->count; i++)
+        if (!fleet->workers[i].client && now >= fleet->workers[i].try_at)
+            try_to_join(fleet, &fleet->workers[i], now);
+    fleet->look_at = now + LOOK_S;
+}
+
+static enum FoldAge age_of(const struct Fleet *fleet,
+                           const struct Worker *worker, double now)
+{
+    double limit = SILENT_S + SILENT_TURNS * fleet->rate_s;
+    return now - worker->heard_at > limit ? FOLD_SILENT : FOLD_LIVE;
+}
+
+// --- Opening
+
+int Fleet_open(struct Fleet **out, pid_t master, double rate_s, char *why,
+               size_t why_size)
+{
+    const struct itimerspec tick = {{0, TICK_NS}, {0, TICK_NS}};
+    struct epoll_event event = {.events = EPOLLIN};
+    struct Fleet *fleet = calloc(1, sizeof *fleet);
+    *out = NULL;
+    if (!fleet) {
+        snprintf(why, why_size, "no memory for the connections");
+        return -ENOMEM;
+    }
+    fleet->master = master;
+    fleet->rate_s = rate_s;
+    fleet->opened_at = fleet->began_at = now_s();
+    fleet->epoll = epoll_create1(EPOLL_CLOEXEC);
+    fleet->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fleet->epoll < 0 || fleet->timer < 0 ||
+        epoll_ctl(fleet->epoll, EPOLL_CTL_ADD, fleet->timer, &event) ||
+        timerfd_settime(fleet->timer, 0, &tick, NULL)) {
+        int error = -errno;
+        snprintf(why, why_size, "no descriptor for the connections: %s",
+                 strerror(-error));
+        Fleet_close(fleet);
+        return error;
+    }
+    look(fleet, fleet->opened_at);
+    *out = fleet;
+    return 0;
+}
+
+void Fleet_close(struct Fleet *fleet)
+{
+    if (!fleet)
+        return;
+    for (size_t i = 0; i < fleet->count; i++) {
+        Client_close(fleet->workers[i].client);
+        Snapshot_free(fleet->workers[i].newest);
+        FlameTable_free(fleet->workers[i].stacks);
+        IdMap_release(&fleet->workers[i].ids);
+    }
+    for (size_t i = 0; i < fleet->ask_count; i++)
+        Message_release(&fleet->asks[i].answer);
+    Snapshot_free(fleet->ended);
+    Merge_release(&fleet->merge);
+    free(fleet->standouts.items);
+    if (fleet->timer >= 0)
+        close(fleet->timer);
+    if (fleet->epoll >= 0)
+        close(fleet->epoll);
+    free(fleet);
+}
+
+int Fleet_fd(const struct Fleet *fleet)
+{
+    return fleet->epoll;
+}
+
+// --- What the processes send
+
+static struct Ask *ask_of(struct Fleet *fleet, struct Worker *worker,
+                          uint32_t theirs)
+{
+    for (int i = 0; theirs && i < ASKS; i++) {
+        uint32_t ours = worker->sent[i].ours;
+        if (!ours || worker->sent[i].theirs != theirs)
+            continue;
+        worker->sent[i].ours = 0;
+        for (size_t k = 0; k < fleet->ask_count; k++)
+            if (fleet->asks[k].number == ours)
+                return &fleet->asks[k];
+    }
+    return NULL;
+}
+
+// Says which process has refused.
+static void name_process(struct Message *message, pid_t pid)
+{
+    char text[600];
+    snprintf(text, sizeof text, "process %d: %.500s", (int)pid,
+             message->text ? message->text : strerror((int)message->number));
+    Heap_free(message->text);
+    message->text = Heap_text(text);
+}
+
+static void take_answer(struct Fleet *fleet, struct Worker *worker,
+                        struct Message *message)
+{
+    struct Ask *ask = ask_of(fleet, worker, message->request);
+    if (!ask)
+        return;
+    ask->waiting--;
+    if (message->type == MESSAGE_STACKS) {
+        FlameTable_free(worker->stacks);
+        worker->stacks = message->stacks;
+        message->stacks = NULL;
+        worker->answered = true;
+        return;
+    }
+    if (message->type == MESSAGE_LISTING && message->listing) {
+        message->listing->id = fleet->code_id;
+        if (worker->newest)
+            message->listing->at_s +=
+                now_s() - fleet->began_at - worker->newest->uptime_s;
+    }
+    if (message->type == MESSAGE_ERROR)
+        name_process(message, worker->pid);
+    else if (ask->answer.type == MESSAGE_ERROR)
+        return;
+    Message_release(&ask->answer);
+    ask->answer = *message;
+    *message = (struct Message){0};
+}
+
+static void take(struct Fleet *fleet, struct Worker *worker,
+                 struct Message *message)
+{
+    worker->heard_at = now_s();
+    switch (message->type) {
+    case MESSAGE_SNAPSHOT:
+        if (!message->snapshot)
+            return;
+        Snapshot_free(worker->newest);
+        worker->newest = message->snapshot;
+        message->snapshot = NULL;
+        worker->fresh = true;
+        worker->why[0] = 0;
+        return;
+    case MESSAGE_NOTICE:
+        snprintf(fleet->notice, sizeof fleet->notice, "%s",
+                 message->text ? message->text : "");
+        return;
+    case MESSAGE_END:
+        leave(fleet, worker, "has stopped tracing");
+        return;
+    case MESSAGE_ERROR:
+        if (message->request == 0) {
+            leave(fleet, worker, message->text ? message->text : "refuses");
+            return;
+        }
+        take_answer(fleet, worker, message);
+        return;
+    default:
+        take_answer(fleet, worker, message);
+    }
+}
+
+static void greet(struct Fleet *fleet, struct Worker *worker, double now)
+{
+    int got = Client_greet(worker->client, worker->pid, worker->why,
+                           sizeof worker->why);
+    if (got < 0) {
+        char why[sizeof worker->why];
+        memcpy(why, worker->why, sizeof why);
+        leave(fleet, worker, why);
+        worker->try_at = now + RETRY_OLD_S;
+    } else if (got > 0) {
+        worker->greeted = true;
+        worker->heard_at = now;
+        strcpy(worker->why, "has sent no snapshot yet");
+        ask_rate(fleet, worker);
+    } else if (now - worker->begun_at > ANSWER_S) {
+        strcpy(worker->why, "does not answer");
+    }
+}
+
+static void receive(struct Fleet *fleet, struct Worker *worker, double now)
+{
+    struct Message message = {0};
+    if (worker->client && !worker->greeted)
+        greet(fleet, worker, now);
+    for (int i = 0; i < TAKEN_MAX && worker->client && worker->greeted; i++) {
+        int got = Client_next(worker->client, &message);
+        if (got == 0)
+            return;
+        if (got < 0) {
+            leave(fleet, worker,
+                  got == -EPIPE ? "has ended"
+                                : "sends what is not Ocular's protocol");
+            return;
+        }
+        take(fleet, worker, &message);
+        Message_release(&message);
+    }
+}
+
+// --- What the feed gets
+
+// Returns true if a merged snapshot is to be made. The snapshot waits a moment
+// for the newest numbers of all processes.
+static bool is_due(const struct Fleet *fleet, double now)
+{
+    bool any = false, all = true;
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct Worker *worker = &fleet->workers[i];
+        any |= worker->fresh;
+        if (worker->newest)
+            all &= worker->fresh || age_of(fleet, worker, now) == FOLD_SILENT;
+        else if (!fleet->merged_at)
+            all &= !worker->client;
+    }
+    if (!fleet->merged_at)
+        return any && (all || now - fleet->opened_at > FIRST_S);
+    return any && (all || now - fleet->merged_at > 1.25 * fleet->rate_s);
+}
+
+static int give_snapshot(struct Fleet *fleet, double now,
+                         struct Message *message)
+{
+    struct MergePart parts[FLEET_MOST + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->count; i++) {
+        struct Worker *worker = &fleet->workers[i];
+        if (!worker->newest)
+            continue;
+        fleet->began_at =
+            fmin(fleet->began_at, worker->heard_at - worker->newest->uptime_s);
+        parts[count++] = (struct MergePart){.pid = worker->pid,
+                                            .snapshot = worker->newest,
+                                            .ids = &worker->ids,
+                                            .age = age_of(fleet, worker, now),
+                                            .silent_s = now - worker->heard_at};
+        worker->fresh = false;
+    }
+    if (fleet->ended)
+        parts[count++] = (struct MergePart){.snapshot = fleet->ended};
+    struct MergeWish wish = {parts, count, (uint64_t)fleet->master,
+                             now - fleet->began_at};
+    fleet->merged_at = now;
+    *message = (struct Message){.type = MESSAGE_SNAPSHOT};
+    message->snapshot = Merge_make(&fleet->merge, &wish, &fleet->standouts);
+    return message->snapshot ? 1 : -ENOMEM;
+}
+
+static void give_stacks(struct Fleet *fleet, struct Message *message)
+{
+    struct MergeStacks parts[FLEET_MOST];
+    size_t count = 0;
+    fleet->all_stacks = !fleet->ended;
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct Worker *worker = &fleet->workers[i];
+        if (worker->answered)
+            parts[count++] = (struct MergeStacks){worker->stacks, &worker->ids};
+        else
+            fleet->all_stacks &= !worker->newest;
+    }
+    if (!count)
+        return;
+    Message_release(message);
+    *message = (struct Message){.type = MESSAGE_STACKS};
+    message->stacks = MergeStacks_make(parts, count);
+}
+
+// Returns 1 with the answer to a request that all processes have answered.
+static int give_answer(struct Fleet *fleet, double now, struct Message *message)
+{
+    for (size_t i = 0; i < fleet->ask_count; i++) {
+        struct Ask ask = fleet->asks[i];
+        if (ask.waiting && now < ask.until)
+            continue;
+        fleet->asks[i] = fleet->asks[--fleet->ask_count];
+        *message = ask.answer;
+        if (ask.type == MESSAGE_FLAME)
+            give_stacks(fleet, message);
+        if (!message->type && ask.type == MESSAGE_RATE)
+            message->type = MESSAGE_REPLY; // later processes get the rate, too
+        else if (!message->type)
+            *message =
+                (struct Message){.type = MESSAGE_ERROR,
+                                 .number = ETIMEDOUT,
+                                 .text = Heap_text("no process has answered")};
+        message->request = ask.number;
+        return 1;
+    }
+    return 0;
+}
+
+static bool has_ended(const struct Fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->count; i++)
+        if (fleet->workers[i].client)
+            return false;
+    return kill(fleet->master, 0) < 0 && errno == ESRCH;
+}
+
+int Fleet_next(struct Fleet *fleet, struct Message *message)
+{
+    uint64_t ticks;
+    double now = now_s();
+    ssize_t got = read(fleet->timer, &ticks, sizeof ticks);
+    (void)got; // only makes the descriptor not readable
+    for (size_t i = 0; i < fleet->count; i++)
+        receive(fleet, &fleet->workers[i], now);
+    if (now >= fleet->look_at)
+        look(fleet, now);
+    if (give_answer(fleet, now, message))
+        return 1;
+    if (is_due(fleet, now))
+        return give_snapshot(fleet, now, message);
+    if (*fleet->notice && !fleet->merged_at) {
+        *message = (struct Message){.type = MESSAGE_NOTICE,
+                                    .text = Heap_text(fleet->notice)};
+        *fleet->notice = 0;
+        return 1;
+    }
+    return has_ended(fleet) ? -EPIPE : 0;
+}
+
+// --- Requests
+
+static void send_one(struct Worker *worker, struct Ask *ask,
+                     struct Message message)
+{
+    int place = 0;
+    while (place < ASKS - 1 && worker->sent[place].ours)
+        place++;
+    if (!worker->greeted || Client_request(worker->client, &message))
+        return;
+    worker->sent[place] = (struct Sent){message.request, ask->number};
+    ask->waiting++;
+}
+
+// Asks a process to arm all code objects that belong to a merged row.
+static void send_rearm(struct Worker *worker, struct Ask *ask,
+                       struct Message message)
+{
+    uint64_t id = message.number;
+    if (!id)
+        send_one(worker, ask, message);
+    for (size_t i = 0; id && i < worker->ids.capacity; i++) {
+        if (worker->ids.items[i].value != id)
+            continue;
+        message.number = worker->ids.items[i].key;
+        send_one(worker, ask, message);
+    }
+}
+
+// Returns the process's function of a merged row, or NULL.
+static const struct Function *function_of(const struct Worker *worker,
+                                          uint64_t id)
+{
+    const struct Snapshot *from = worker->newest;
+    for (size_t i = 0; from && id && i < from->function_count; i++)
+        if (IdMap_find(&worker->ids, from->functions[i].id) == id)
+            return &from->functions[i];
+    return NULL;
+}
+
+static pid_t standout_of(const struct FunctionStandouts *standouts)
+{
+    bool slow = standouts->slow.out && !standouts->busy.out;
+    return slow ? standouts->slow.pid : standouts->busy.pid;
+}
+
+// Asks the process that stands out, or another that has the function. Remains
+// with a process as long as the function is shown.
+static void send_detail(struct Fleet *fleet, struct Ask *ask,
+                        struct Message message)
+{
+    uint64_t id = message.number;
+    struct Worker *worker =
+        fleet->code_id == id ? worker_of(fleet, fleet->code_pid) : NULL;
+    const struct Standouts *all = &fleet->standouts;
+    if ((!worker || !function_of(worker, id)) && id && id <= all->count)
+        worker = worker_of(fleet, standout_of(&all->items[id - 1]));
+    for (size_t i = 0;
+         (!worker || !function_of(worker, id)) && i < fleet->count; i++)
+        worker = &fleet->workers[i];
+    const struct Function *function = worker ? function_of(worker, id) : NULL;
+    if (!function)
+        return;
+    fleet->code_id = id;
+    fleet->code_pid = worker->pid;
+    message.number = function->id;
+    send_one(worker, ask, message);
+}
+
+int Fleet_request(struct Fleet *fleet, struct Message *request)
+{
+    if (request->type == MESSAGE_HANDOUT || request->type == MESSAGE_EXPORT ||
+        request->type == MESSAGE_CANCEL)
+        return -ENOTSUP;
+    if (fleet->ask_count == ASKS)
+        return -EAGAIN;
+    struct Ask *ask = &fleet->asks[fleet->ask_count++];
+    request->request = ++fleet->last_number;
+    *ask = (struct Ask){.number = request->request,
+                        .type = request->type,
+                        .until = now_s() + ANSWER_S};
+    if (request->type == MESSAGE_RATE)
+        fleet->rate_s = request->value;
+    if (request->type == MESSAGE_DETAIL)
+        send_detail(fleet, ask, *request);
+    for (size_t i = 0; i < fleet->count; i++) {
+        struct Worker *worker = &fleet->workers[i];
+        worker->answered &= request->type != MESSAGE_FLAME;
+        if (age_of(fleet, worker, now_s()) == FOLD_SILENT)
+            continue;
+        if (request->type == MESSAGE_REARM)
+            send_rearm(worker, ask, *request);
+        else if (request->type != MESSAGE_DETAIL)
+            send_one(worker, ask, *request);
+    }
+    return 0;
+}
+
+// --- For the views
+
+static double sum_of(const struct Snapshot *from, bool calls)
+{
+    double sum = NAN;
+    for (size_t i = 0; i < (calls ? from->function_count : from->thread_count);
+         i++) {
+        double value =
+            calls ? from->functions[i].calls_per_s : from->threads[i].cpu_share;
+        if (isfinite(value))
+            sum = isnan(sum) ? value : sum + value;
+    }
+    return sum;
+}
+
+void Fleet_state(const struct Fleet *fleet, uint64_t function,
+                 struct FleetState *state)
+{
+    double now = now_s();
+    *state = (struct FleetState){.workers = state->items,
+                                 .worker_count = fleet->count,
+                                 .workers_ended = fleet->ended_count,
+                                 .workers_beyond = fleet->beyond};
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct Worker *from = &fleet->workers[i];
+        struct FleetWorker *to = &state->items[i];
+        const struct Snapshot *newest = from->newest;
+        bool silent = age_of(fleet, from, now) == FOLD_SILENT;
+        *to = (struct FleetWorker){
+            .pid = (uint64_t)from->pid,
+            .master = from->pid == fleet->master,
+            .merged = newest != NULL,
+            .why = *from->why ? from->why : NULL,
+            .uptime_s = newest ? newest->uptime_s : NAN,
+            .silent_s = newest && silent ? now - from->heard_at : NAN,
+            .cpu_share = newest && !silent ? sum_of(newest, false) : NAN,
+            .calls_per_s = newest && !silent ? sum_of(newest, true) : NAN,
+            .function = function_of(from, function)};
+        if (newest && silent)
+            to->why = "is silent: only its counts are merged";
+    }
+}
+
+const struct Standouts *Fleet_standouts(const struct Fleet *fleet)
+{
+    return &fleet->standouts;
+}
+
+pid_t Fleet_code_pid(const struct Fleet *fleet)
+{
+    return fleet->code_pid;
+}
+
+bool Fleet_has_all_stacks(const struct Fleet *fleet)
+{
+    return fleet->all_stacks;
+}
+
+static const struct Field WORKER_FIELDS[] = {
+    U64(FleetWorker, pid),       BOOL(FleetWorker, master),
+    BOOL(FleetWorker, merged),   TEXT(FleetWorker, why),
+    F64(FleetWorker, uptime_s),  F64(FleetWorker, silent_s),
+    F64(FleetWorker, cpu_share), F64(FleetWorker, calls_per_s),
+};
+static const struct Record WORKER_RECORD =
+    RECORD(FleetWorker, "worker", WORKER_FIELDS);
+static const struct Field FLEET_FIELDS[] = {
+    LIST(FleetState, workers, worker_count, WORKER_RECORD),
+    U64(FleetState, workers_ended),
+    U64(FleetState, workers_beyond),
+};
+const struct Record FLEET_RECORD = RECORD(FleetState, "fleet", FLEET_FIELDS);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// A fleet takes the place of a live process for the processes of one service: a
+// master and its workers. A fleet finds the workers, has a connection to each
+// of them, and sends the feed one merged snapshot in each turn. Requests go to
+// all processes, and a request for code goes to the process that stands out. No
+// function waits for a process. The feed calls these functions on the viewer's
+// thread.
+#ifndef OCULAR_TUI_MODEL_FLEET_H
+#define OCULAR_TUI_MODEL_FLEET_H
+
+#include "ipc/wire.h"
+#include "tui/model/fold.h"
+#include "tui/model/standout.h"
+
+#include <stdbool.h>
+
+#define FLEET_MOST 64 // maximum number of processes of a fleet
+
+struct Fleet;
+
+struct FleetWorker {
+    uint64_t pid;
+    uint64_t master; // bool
+    uint64_t merged; // bool: its newest numbers are in the merged snapshot
+    // Reason why they are not, or why the shares and rates are not; or NULL.
+    const char *why;
+    double uptime_s;    // since tracing began
+    double silent_s;    // since its newest message
+    double cpu_share;   // part of one core, by samples
+    double calls_per_s; // of all functions
+    // Of the chosen function, or null.
+    const struct Function *function;
+};
+
+struct FleetState { // for the views and for JSON
+    struct FleetWorker items[FLEET_MOST];
+    const struct FleetWorker *workers; // `items`
+    size_t worker_count;
+    uint64_t workers_ended;  // their counts are in the merged snapshot
+    uint64_t workers_beyond; // processes beyond FLEET_MOST
+};
+
+// Returns true if the process has a worker that serves.
+bool Fleet_is_wanted(pid_t master);
+// Returns 0, or -errno with a sentence in `why`.
+int Fleet_open(struct Fleet **fleet, pid_t master, double rate_s, char *why,
+               size_t why_size);
+void Fleet_close(struct Fleet *fleet); // NULL is fine
+int Fleet_fd(const struct Fleet *fleet);
+// Returns the same as Client_next. -EPIPE: all processes have ended.
+int Fleet_next(struct Fleet *fleet, struct Message *message);
+// Returns the same as Client_request, or -ENOTSUP if only one process can serve
+// the request.
+int Fleet_request(struct Fleet *fleet, struct Message *request);
+// Returns the state now, with the numbers of one function, which are valid
+// until the next call of Fleet_next. `function` is 0 or the id of a merged row.
+void Fleet_state(const struct Fleet *fleet, uint64_t function,
+                 struct FleetState *state);
+// Returns the processes that stand out in the newest merged snapshot.
+const struct Standouts *Fleet_standouts(const struct Fleet *fleet);
+// Returns the process whose code of a function was asked for last, or 0.
+pid_t Fleet_code_pid(const struct Fleet *fleet);
+// Returns true if the newest stacks have the whole CPU time of the counted
+// calls: each process has sent them, and none has ended.
+bool Fleet_has_all_stacks(const struct Fleet *fleet);
+
+extern const struct Record FLEET_RECORD; // of struct FleetState, for JSON
+
+#endif

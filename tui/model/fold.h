@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Makes one record of the records of several processes, field by field and by a
+// table of rules. merge.c has the tables. The functions are pure.
+#ifndef OCULAR_TUI_MODEL_FOLD_H
+#define OCULAR_TUI_MODEL_FOLD_H
+
+#include "ipc/record.h"
+
+// The state of the process that a record comes from, from the oldest numbers to
+// the newest.
+enum FoldAge { FOLD_ENDED, FOLD_SILENT, FOLD_LIVE };
+
+// How the values of a field become one value. Null values are left out. If all
+// values are null, the result is null.
+enum FoldHow {
+    FOLD_NONE,  // the result is null
+    FOLD_OWN,   // merge.c sets the field
+    FOLD_FIRST, // the first value
+    FOLD_SAME,  // the value, if all records have the same value
+    FOLD_SUM,
+    FOLD_LEAST,
+    FOLD_MOST,
+    FOLD_ALL,    // bool: true if no value is false
+    FOLD_ANY,    // bool: true if a value is true
+    FOLD_MEAN,   // by weight
+    FOLD_MEDIAN, // by weight; of an even number, the lower of both
+    FOLD_ROOT,   // root of the sum of squares, for standard deviations
+    FOLD_RUN,    // sum of values times FoldPiece.run
+    FOLD_AGED    // the largest sum of value and FoldPiece.silent_s
+};
+
+struct FoldRule {
+    const char *group; // as in struct Field
+    const char *name;
+    enum FoldHow how;
+    enum FoldAge from; // records of older numbers are left out
+};
+
+struct FoldPiece {
+    const void *record;
+    enum FoldAge age;
+    double weight;
+    double run;
+    double silent_s;
+};
+
+#define FOLD_FIELDS 96 // maximum number of fields of a record
+
+struct FoldPlan { // the rules in the order of the record's fields
+    const struct Record *record;
+    const struct FoldRule *rules[FOLD_FIELDS]; // NULL: no rule
+};
+
+// The last of `rules` has no name.
+void FoldPlan_make(struct FoldPlan *plan, const struct Record *record,
+                   const struct FoldRule *rules);
+// Sets the fields of `out`, except those with FOLD_OWN. Texts are borrowed from
+// the pieces.
+void Fold_make(const struct FoldPlan *plan, void *out,
+               const struct FoldPiece *pieces, size_t count);
+
+#endif

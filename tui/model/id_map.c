@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// See id_map.h.
+#include "tui/model/id_map.h"
+
+#include <stdlib.h>
+
+#define LEAST 64 // entries of the smallest table
+
+void IdMap_release(struct IdMap *map)
+{
+    free(map->items);
+    *map = (struct IdMap){0};
+}
+
+// Returns the key's entry, or the free entry where the key belongs.
+static struct IdEntry *place_of(const struct IdMap *map, uint64_t key)
+{
+    size_t mask = map->capacity - 1;
+    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & mask;
+    while (map->items[at].key && map->items[at].key != key)
+        at = (at + 1) & mask;
+    return &map->items[at];
+}
+
+uint64_t IdMap_find(const struct IdMap *map, uint64_t key)
+{
+    return map->capacity && key ? place_of(map, key)->value : 0;
+}
+
+// Doubles the table. Returns false if memory is out.
+static int grow(struct IdMap *map)
+{
+    struct IdMap larger = {.capacity =
+                               map->capacity ? 2 * map->capacity : LEAST};
+    larger.items = calloc(larger.capacity, sizeof *larger.items);
+    if (!larger.items)
+        return 0;
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->items[i].key)
+            *place_of(&larger, map->items[i].key) = map->items[i];
+    larger.count = map->count;
+    free(map->items);
+    *map = larger;
+    return 1;
+}
+
+uint64_t *IdMap_at(struct IdMap *map, uint64_t key)
+{
+    key = key ? key : UINT64_MAX;
+    if (2 * (map->count + 1) > map->capacity && !grow(map))
+        return NULL;
+    struct IdEntry *entry = place_of(map, key);
+    map->count += !entry->key;
+    entry->key = key;
+    return &entry->value;
+}

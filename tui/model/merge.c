@@ -1,0 +1,1049 @@
+// SPDX-License-Identifier: MIT
+// See merge.h.
+#include "tui/model/merge.h"
+
+#include "tui/model/row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MOST 200 // bytes of a thread's name
+// If the pieces of one record do not fit here, they are allocated.
+#define PIECES 256
+
+// --- The rules. Counts of ended processes stay, their other numbers do not.
+
+#define RULE(name, how, from)                                                  \
+    {                                                                          \
+        NULL, name, FOLD_##how, FOLD_##from                                    \
+    }
+#define GROUPED(group, name, how, from)                                        \
+    {                                                                          \
+        group, name, FOLD_##how, FOLD_##from                                   \
+    }
+
+static const struct FoldRule FUNCTION_RULES[] = {
+    RULE("id", OWN, LIVE),
+    RULE("name", FIRST, ENDED),
+    RULE("file", FIRST, ENDED),
+    RULE("line", FIRST, ENDED),
+    RULE("calls", SUM, ENDED),
+    RULE("calls_exact", ALL, ENDED),
+    RULE("calls_estimated", OWN, ENDED),
+    RULE("calls_error", OWN, ENDED),
+    RULE("calls_per_s", SUM, LIVE),
+    RULE("rate_estimated", ANY, LIVE),
+    RULE("calls_per_s_error", ROOT, LIVE),
+    RULE("missed_per_s", SUM, LIVE),
+    RULE("share", SUM, LIVE),
+    RULE("cpu_share", SUM, LIVE),
+    RULE("wait_share", SUM, LIVE),
+    RULE("c_share", SUM, LIVE),
+    RULE("total_share", SUM, LIVE),
+    RULE("run_share", RUN, ENDED),
+    RULE("samples", SUM, ENDED),
+    RULE("run_samples", SUM, ENDED),
+    RULE("self_cycles", SUM, ENDED),
+    RULE("total_cycles", SUM, ENDED),
+    RULE("waited_cycles", SUM, ENDED),
+    RULE("avg_cycles", MEAN, SILENT),
+    RULE("avg_estimated", ANY, SILENT),
+    RULE("min_cycles", LEAST, ENDED),
+    RULE("p50_cycles", MEDIAN, SILENT),
+    RULE("p99_cycles", MOST, SILENT),
+    RULE("state", OWN, SILENT),
+    RULE("age_s", LEAST, SILENT),
+    RULE("sites", SUM, SILENT),
+    RULE("dark_sites", SUM, SILENT),
+    RULE("specialized_sites", SUM, SILENT),
+    RULE("specializable_sites", SUM, SILENT),
+    RULE("callers", OWN, LIVE),
+    RULE("resumptions", SUM, ENDED),
+    RULE("wall_p50_s", MEDIAN, SILENT),
+    RULE("wall_p99_s", MOST, SILENT),
+    RULE("wall_max_s", MOST, ENDED),
+    RULE("in_flight", SUM, SILENT),
+    RULE("oldest_s", AGED, SILENT),
+    RULE("await_s", MEAN, SILENT),
+    RULE("gil_blocked_share", SUM, LIVE),
+    RULE("gil_blocked_s", SUM, ENDED),
+    RULE("raised", SUM, ENDED),
+    RULE("raised_estimated", ANY, ENDED),
+    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule SNAPSHOT_RULES[] = {
+    RULE("schema", FIRST, ENDED),
+    RULE("version", SAME, ENDED),
+    RULE("pid", OWN, LIVE),
+    RULE("command", FIRST, ENDED),
+    RULE("python", SAME, ENDED),
+    RULE("mode", SAME, ENDED),
+    RULE("threshold", SAME, ENDED),
+    RULE("uptime_s", OWN, LIVE),
+    RULE("tsc_hz", FIRST, ENDED),
+    RULE("events", SUM, ENDED),
+    RULE("lost", SUM, ENDED),
+    RULE("memory_bytes", SUM, SILENT),
+    GROUPED("overhead", "measured", MEAN, LIVE),
+    GROUPED("overhead", "budget", SAME, SILENT),
+    GROUPED("overhead", "hooks", MEAN, LIVE),
+    GROUPED("overhead", "rearm", MEAN, LIVE),
+    GROUPED("overhead", "threads", MEAN, LIVE),
+    GROUPED("overhead", "allowed", MEAN, LIVE),
+    GROUPED("overhead", "mean", MEAN, LIVE),
+    GROUPED("overhead", "cores", SUM, LIVE),
+    GROUPED("overhead", "cores_allowed", SUM, LIVE),
+    GROUPED("sites", "armed", SUM, SILENT),
+    GROUPED("sites", "dark", SUM, SILENT),
+    GROUPED("sampler", "hz", SUM, LIVE),
+    GROUPED("sampler", "samples", SUM, ENDED),
+    GROUPED("sampler", "unknown", SUM, ENDED),
+    GROUPED("sampler", "elsewhere", SUM, LIVE),
+    GROUPED("sampler", "truncated", SUM, ENDED),
+    GROUPED("sampler", "trouble", FIRST, SILENT),
+    GROUPED("sampler", "window_s", MOST, LIVE),
+    GROUPED("sampler", "window_samples", SUM, LIVE),
+    GROUPED("sampler", "signal", SAME, SILENT),
+    GROUPED("sampler", "lost", SUM, ENDED),
+    GROUPED("sampler", "in_hooks", SUM, ENDED),
+    GROUPED("sampler", "untimed", SUM, SILENT),
+    RULE("functions_total", OWN, LIVE),
+    GROUPED("states", "armed", OWN, LIVE),
+    GROUPED("states", "partial", OWN, LIVE),
+    GROUPED("states", "dark", OWN, LIVE),
+    RULE("threads", OWN, SILENT),
+    RULE("functions", OWN, ENDED),
+    RULE("transitions", OWN, LIVE),
+    RULE("transition_pairs", OWN, ENDED),
+    RULE("retired", OWN, ENDED),
+    RULE("threads_dropped", SUM, ENDED),
+    GROUPED("gc", "share", SUM, LIVE),
+    GROUPED("gc", "generations", OWN, ENDED),
+    GROUPED("gil", "held", SUM, LIVE),
+    GROUPED("gil", "waited", SUM, LIVE),
+    GROUPED("gil", "longest_s", MOST, ENDED),
+    GROUPED("gil", "longest", OWN, ENDED),
+    GROUPED("gil", "held_s", SUM, ENDED),
+    GROUPED("gil", "waited_s", SUM, ENDED),
+    RULE("loops", OWN, LIVE),
+    RULE("stalls", OWN, SILENT),
+    RULE("stalls_total", SUM, ENDED),
+    RULE("stall_limit_s", SAME, SILENT),
+    RULE("exceptions", OWN, ENDED),
+    GROUPED("exception_totals", "raised", SUM, ENDED),
+    GROUPED("exception_totals", "passed", SUM, ENDED),
+    GROUPED("exception_totals", "control", SUM, ENDED),
+    GROUPED("exception_totals", "exact", ALL, ENDED),
+    GROUPED("tasks", "total", SUM, SILENT),
+    GROUPED("tasks", "groups", OWN, SILENT),
+    GROUPED("filter", "exclude", OWN, SILENT),
+    GROUPED("filter", "include_only", OWN, SILENT),
+    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule RETIRED_RULES[] = {
+    RULE("name", FIRST, ENDED),        RULE("file", FIRST, ENDED),
+    RULE("line", FIRST, ENDED),        RULE("objects", SUM, ENDED),
+    RULE("calls", SUM, ENDED),         RULE("calls_exact", ALL, ENDED),
+    RULE("self_cycles", SUM, ENDED),   RULE("total_cycles", SUM, ENDED),
+    RULE("waited_cycles", SUM, ENDED), RULE("run_share", RUN, ENDED),
+    RULE("samples", SUM, ENDED),       RULE("run_samples", SUM, ENDED),
+    RULE("resumptions", SUM, ENDED),   {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule PAIR_RULES[] = {
+    RULE("from", FIRST, ENDED),         RULE("to", FIRST, ENDED),
+    RULE("count", SUM, ENDED),          RULE("deopt", FIRST, ENDED),
+    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule GARBAGE_RULES[] = {
+    RULE("collections", SUM, ENDED),
+    RULE("total_s", SUM, ENDED),
+    RULE("longest_s", MOST, ENDED),
+    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule TASK_RULES[] = {
+    RULE("coroutine", FIRST, ENDED),
+    RULE("file", FIRST, ENDED),
+    RULE("line", FIRST, ENDED),
+    RULE("count", SUM, SILENT),
+    RULE("growth_per_min", SUM, LIVE),
+    RULE("oldest_s", AGED, SILENT),
+    RULE("id", OWN, SILENT),
+    RULE("waits_in", OWN, SILENT),
+    RULE("wait_file", OWN, SILENT),
+    RULE("wait_line", OWN, SILENT),
+    RULE("wait_count", OWN, SILENT),
+    RULE("growing_s", MOST, LIVE),
+    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule EXCEPTION_RULES[] = {
+    RULE("type", FIRST, ENDED),
+    RULE("function", FIRST, ENDED),
+    RULE("file", FIRST, ENDED),
+    RULE("line", FIRST, ENDED),
+    RULE("id", OWN, ENDED),
+    RULE("raised", SUM, ENDED),
+    RULE("passed", SUM, ENDED),
+    RULE("error", OWN, ENDED),
+    RULE("raised_per_s", SUM, LIVE),
+    RULE("passed_per_s", SUM, LIVE),
+    RULE("age_s", LEAST, SILENT),
+    RULE("first_s", OWN, ENDED),
+    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct Field *find_field(const struct Record *record,
+                                      const char *group, const char *name)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        bool same = field->group && group ? !strcmp(field->group, group)
+                                          : field->group == group;
+        if (same && !strcmp(field->name, name))
+            return field;
+    }
+    return NULL;
+}
+
+static const struct Record *list_record(const char *group, const char *name)
+{
+    return find_field(&SNAPSHOT_RECORD, group, name)->record;
+}
+
+const char *Merge_lacks(size_t index, const char **group)
+{
+    const struct Record *records[] = {&SNAPSHOT_RECORD,
+                                      list_record(NULL, "functions")};
+    const struct FoldRule *rules[] = {SNAPSHOT_RULES, FUNCTION_RULES};
+    for (int r = 0; r < 2; r++) {
+        struct FoldPlan plan;
+        FoldPlan_make(&plan, records[r], rules[r]);
+        for (size_t i = 0; i < records[r]->field_count; i++) {
+            if (plan.rules[i] || index--)
+                continue;
+            *group = r ? "functions" : records[r]->fields[i].group;
+            return records[r]->fields[i].name;
+        }
+    }
+    return NULL;
+}
+
+// --- The work
+
+struct Work {
+    struct Merge *merge;
+    const struct MergeWish *wish;
+    struct Snapshot *out;
+    bool failed; // memory is out
+};
+
+// A record of a part. The pieces of one merged record are neighbours.
+struct Found {
+    uint64_t group; // from 1 on
+    const void *record;
+    uint32_t part;
+};
+
+struct FoundList {
+    struct Found *items;
+    size_t count;
+    size_t *begins; // of each group, and the end of the last
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (text = text ? text : "\1"; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3);
+    return (hash ^ 0xFF) * UINT64_C(0x100000001B3);
+}
+
+static uint64_t hash_of(const char *name, const char *file, uint64_t line)
+{
+    uint64_t hash = hash_text(UINT64_C(0xCBF29CE484222325), name);
+    return (hash_text(hash, file) ^ line) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+// Returns the merged id of a function. Returns 0 if memory is out.
+static uint64_t take_id(struct Work *work, const struct MergePart *part,
+                        const struct Function *function)
+{
+    if (!part->ids)
+        return function->id;
+    uint64_t *known = IdMap_at(part->ids, function->id);
+    if (known && !*known) {
+        uint64_t *id =
+            IdMap_at(&work->merge->names,
+                     hash_of(function->name, function->file, function->line));
+        if (id && !*id)
+            *id = ++work->merge->last_id;
+        *known = id ? *id : 0;
+    }
+    work->failed |= !known || !*known;
+    return known ? *known : 0;
+}
+
+// Returns the merged id of a function that a list names, or null.
+static uint64_t map_id(const struct MergePart *part, uint64_t id)
+{
+    if (!part->ids || id == NULL_U64)
+        return id;
+    uint64_t merged = IdMap_find(part->ids, id);
+    return merged ? merged : NULL_U64;
+}
+
+// Sorts the records by group (counting sort).
+static void sort_found(struct Work *work, struct FoundList *list, size_t groups)
+{
+    struct Found *sorted = calloc(list->count + 1, sizeof *sorted);
+    size_t *begins = calloc(groups + 2, sizeof *begins);
+    work->failed |= !sorted || !begins;
+    if (!work->failed) {
+        for (size_t i = 0; i < list->count; i++)
+            begins[list->items[i].group + 1]++;
+        for (size_t i = 1; i < groups + 2; i++)
+            begins[i] += begins[i - 1];
+        for (size_t i = 0; i < list->count; i++)
+            sorted[begins[list->items[i].group]++] = list->items[i];
+        // begins[g] is now the end of group g
+    }
+    free(list->items);
+    list->items = sorted;
+    list->begins = begins;
+}
+
+static void release_found(struct FoundList *list)
+{
+    free(list->items);
+    free(list->begins);
+}
+
+static double weight_of(const struct Function *function)
+{
+    double calls = function->calls_estimated;
+    return isnan(calls) ? Row_u64(function->calls) : calls;
+}
+
+static struct FoldPiece piece_of(const struct Work *work, uint32_t part,
+                                 const void *record)
+{
+    const struct MergePart *from = &work->wish->parts[part];
+    return (struct FoldPiece){
+        .record = record,
+        .age = from->age,
+        .run = from->snapshot->uptime_s / work->wish->uptime_s,
+        .silent_s = from->age == FOLD_SILENT ? from->silent_s : 0};
+}
+
+static void fold_found(struct Work *work, const struct FoldPlan *plan,
+                       void *out, const struct Found *found, size_t count)
+{
+    struct FoldPiece few[PIECES], *pieces = few;
+    if (count > PIECES)
+        pieces = calloc(count, sizeof *pieces);
+    if (!pieces) {
+        work->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        pieces[i] = piece_of(work, found[i].part, found[i].record);
+    if (plan->record == list_record(NULL, "functions"))
+        for (size_t i = 0; i < count; i++)
+            pieces[i].weight = weight_of(found[i].record);
+    Fold_make(plan, out, pieces, count);
+    if (pieces != few)
+        free(pieces);
+}
+
+static const char *own_text(struct Work *work, const char *text)
+{
+    const char *copy = Snapshot_text(work->out, text);
+    work->failed |= text && !copy;
+    return copy;
+}
+
+static void *allocate(struct Work *work, size_t count, size_t size)
+{
+    void *memory = Snapshot_alloc(work->out, (count + 1) * size);
+    work->failed |= !memory;
+    return memory;
+}
+
+// --- Functions
+
+static void add_calls(struct Function *out, const struct Found *found,
+                      size_t count)
+{
+    double sum = 0, squares = 0;
+    bool known = false, sure = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct Function *from = found[i].record;
+        double estimated = from->calls_estimated;
+        double error = from->calls_error * estimated;
+        known |= isfinite(estimated);
+        sure |= isfinite(error);
+        estimated = isfinite(estimated) ? estimated : Row_u64(from->calls);
+        sum += isfinite(estimated) ? estimated : 0;
+        squares += isfinite(error) ? error * error : 0;
+    }
+    out->calls_estimated = known ? sum : NAN;
+    out->calls_error = sure && sum > 0 ? sqrt(squares) / sum : NAN;
+}
+
+static void add_state(struct Work *work, struct Function *out,
+                      const struct Found *found, size_t count)
+{
+    bool has[STATE_DARK + 1] = {false};
+    int kinds = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct Function *from = found[i].record;
+        if (work->wish->parts[found[i].part].age == FOLD_ENDED ||
+            from->state > STATE_DARK)
+            continue;
+        kinds += !has[from->state];
+        has[from->state] = true;
+        out->state = from->state;
+    }
+    if (kinds > 1)
+        out->state = STATE_PARTIAL;
+    uint64_t *states[] = {&work->out->states_armed, &work->out->states_partial,
+                          &work->out->states_dark};
+    if (out->state <= STATE_DARK)
+        ++*states[out->state];
+}
+
+static void add_caller(struct Caller *callers, size_t *count,
+                       struct Caller caller)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (callers[i].id == caller.id) {
+            callers[i].share += caller.share;
+            return;
+        }
+    callers[(*count)++] = caller;
+}
+
+static void add_callers(struct Work *work, struct Function *out,
+                        const struct Found *found, size_t count)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < count; i++)
+        room += ((const struct Function *)found[i].record)->caller_count;
+    struct Caller *callers = allocate(work, room, sizeof *callers);
+    for (size_t i = 0; callers && i < count; i++) {
+        const struct Function *from = found[i].record;
+        const struct MergePart *part = &work->wish->parts[found[i].part];
+        for (size_t k = 0; part->age == FOLD_LIVE && k < from->caller_count;
+             k++)
+            add_caller(callers, &out->caller_count,
+                       (struct Caller){map_id(part, from->callers[k].id),
+                                       from->callers[k].share});
+    }
+    out->callers = callers;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Returns a process's slowness by one function: P99, or the age of a call that
+// hangs.
+static double slowness(const struct Function *function, double silent_s)
+{
+    struct Function aged = *function;
+    aged.oldest_s += silent_s;
+    bool hangs = Row_hangs(&(struct Row){.now = &aged});
+    return hangs ? fmax(aged.oldest_s, aged.wall_p99_s) : aged.wall_p99_s;
+}
+
+struct Rank { // of the processes, by one number
+    pid_t top;
+    double most;
+    double sum; // of all
+    double values[PIECES];
+    size_t count;
+};
+
+static void rank(struct Rank *rank, pid_t pid, double value)
+{
+    if (isnan(value) || rank->count == PIECES)
+        return;
+    if (!rank->count || value > rank->most) {
+        rank->most = value;
+        rank->top = pid;
+    }
+    rank->sum += value;
+    rank->values[rank->count++] = value;
+}
+
+// A worker without the function has the number 0. The master is not a worker.
+static struct Standout by_mean(const struct Work *work, const struct Rank *rank,
+                               double least)
+{
+    double others = 0;
+    for (size_t i = 0; i < work->wish->count; i++) {
+        const struct MergePart *part = &work->wish->parts[i];
+        others += part->age == FOLD_LIVE && part->pid != rank->top &&
+                  (uint64_t)part->pid != work->wish->pid;
+    }
+    double usual = others > 0 ? (rank->sum - rank->most) / others : NAN;
+    bool any = rank->count && rank->most > 0;
+    double times = any ? rank->most / usual : NAN;
+    return (struct Standout){.pid = any ? rank->top : 0,
+                             .times = times,
+                             .out = times >= STANDOUT_TIMES &&
+                                    rank->most >= least};
+}
+
+static struct Standout by_median(struct Rank *rank)
+{
+    double usual = NAN;
+    qsort(rank->values, rank->count, sizeof *rank->values, by_value);
+    if (rank->count > 1) // the last is the top
+        usual = rank->values[(rank->count - 2) / 2];
+    double times = rank->most / usual;
+    return (struct Standout){.pid = rank->count ? rank->top : 0,
+                             .times = times,
+                             .out = times >= STANDOUT_TIMES &&
+                                    rank->most >= STANDOUT_S};
+}
+
+static void stand_out(struct Work *work, struct FunctionStandouts *out,
+                      const struct Found *found, size_t count)
+{
+    struct Rank busy = {.most = NAN}, rate = {.most = NAN}, slow = {.count = 0};
+    slow.most = NAN;
+    for (size_t i = 0; i < count;) {
+        uint32_t number = found[i].part;
+        const struct MergePart *part = &work->wish->parts[number];
+        double share = NAN, calls = NAN, slowest = NAN;
+        for (; i < count && found[i].part == number; i++) {
+            const struct Function *from = found[i].record;
+            share = isnan(share) ? from->share : share + from->share;
+            calls = isnan(calls) ? from->calls_per_s : calls;
+            slowest = fmax(slowest, slowness(from, part->silent_s));
+        }
+        if (part->age != FOLD_ENDED)
+            rank(&slow, part->pid, slowest);
+        if (part->age != FOLD_LIVE)
+            continue;
+        rank(&busy, part->pid, share);
+        rank(&rate, part->pid, calls);
+    }
+    out->busy = busy.count ? by_mean(work, &busy, STANDOUT_SHARE)
+                           : by_mean(work, &rate, 0);
+    out->slow = by_median(&slow);
+}
+
+static struct FoundList find_functions(struct Work *work)
+{
+    const struct MergeWish *wish = work->wish;
+    struct FoundList list = {.count = 0};
+    size_t room = 1;
+    for (size_t i = 0; i < wish->count; i++)
+        room += wish->parts[i].snapshot->function_count;
+    list.items = calloc(room, sizeof *list.items);
+    work->failed |= !list.items;
+    for (uint32_t i = 0; list.items && i < wish->count; i++) {
+        const struct Snapshot *from = wish->parts[i].snapshot;
+        for (size_t k = 0; k < from->function_count; k++)
+            list.items[list.count++] = (struct Found){
+                .group = take_id(work, &wish->parts[i], &from->functions[k]),
+                .record = &from->functions[k],
+                .part = i};
+    }
+    if (!work->failed)
+        sort_found(work, &list, work->merge->last_id);
+    return list;
+}
+
+static void merge_functions(struct Work *work, struct Standouts *standouts)
+{
+    struct FoundList list = find_functions(work);
+    size_t groups = work->merge->last_id, count = 0;
+    struct FoldPlan plan;
+    struct Function *functions = allocate(work, groups, sizeof *functions);
+    FoldPlan_make(&plan, list_record(NULL, "functions"), FUNCTION_RULES);
+    work->out->states_armed = work->out->states_partial = 0;
+    work->out->states_dark = 0;
+    for (uint64_t id = 1; id <= groups && !work->failed; id++) {
+        const struct Found *found = list.items + list.begins[id - 1];
+        size_t pieces = list.begins[id] - list.begins[id - 1];
+        struct Function *out = &functions[count];
+        if (!pieces)
+            continue;
+        Record_clear(plan.record, out);
+        fold_found(work, &plan, out, found, pieces);
+        out->id = id;
+        out->name = own_text(work, out->name);
+        out->file = own_text(work, out->file);
+        add_calls(out, found, pieces);
+        add_state(work, out, found, pieces);
+        add_callers(work, out, found, pieces);
+        if (standouts)
+            stand_out(work, &standouts->items[id - 1], found, pieces);
+        count++;
+    }
+    release_found(&list);
+    work->out->functions = functions;
+    work->out->function_count = work->out->functions_total = count;
+}
+
+// --- Lists of records that have a name
+
+struct Named { // how to find the list, and the name, of a snapshot
+    const struct Record *record;
+    const struct FoldRule *rules;
+    size_t (*list)(const struct Snapshot *snapshot, const void **items);
+    uint64_t (*hash)(const void *record);
+    // Sets the fields with FOLD_OWN; or NULL.
+    void (*finish)(struct Work *work, void *out, const struct Found *found,
+                   size_t count);
+};
+
+static size_t retired_of(const struct Snapshot *snapshot, const void **items)
+{
+    *items = snapshot->retired;
+    return snapshot->retired_count;
+}
+
+static uint64_t hash_retired(const void *record)
+{
+    const struct RetiredRow *row = record;
+    return hash_of(row->name, row->file, row->line);
+}
+
+static size_t pairs_of(const struct Snapshot *snapshot, const void **items)
+{
+    *items = snapshot->transition_pairs;
+    return snapshot->transition_pair_count;
+}
+
+static uint64_t hash_pair(const void *record)
+{
+    const struct TransitionPair *pair = record;
+    return hash_of(pair->from, pair->to, pair->deopt);
+}
+
+static size_t generations_of(const struct Snapshot *snapshot,
+                             const void **items)
+{
+    *items = snapshot->gc_generations;
+    return snapshot->gc_generation_count;
+}
+
+static size_t tasks_of(const struct Snapshot *snapshot, const void **items)
+{
+    *items = snapshot->tasks_groups;
+    return snapshot->tasks_group_count;
+}
+
+static uint64_t hash_task(const void *record)
+{
+    const struct TaskGroup *group = record;
+    return hash_of(group->coroutine, group->file, group->line);
+}
+
+// The place at which most of the tasks of one process wait stands for all.
+static void finish_task(struct Work *work, void *result,
+                        const struct Found *found, size_t count)
+{
+    struct TaskGroup *out = result;
+    const struct TaskGroup *most = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct TaskGroup *from = found[i].record;
+        if (out->id == NULL_U64)
+            out->id = map_id(&work->wish->parts[found[i].part], from->id);
+        if (from->wait_count != NULL_U64 &&
+            (!most || from->wait_count > most->wait_count))
+            most = from;
+    }
+    if (!most)
+        return;
+    out->waits_in = most->waits_in;
+    out->wait_file = most->wait_file;
+    out->wait_line = most->wait_line;
+    out->wait_count = most->wait_count;
+}
+
+static size_t exceptions_of(const struct Snapshot *snapshot, const void **items)
+{
+    *items = snapshot->exceptions;
+    return snapshot->exception_count;
+}
+
+// The first exception of each process may have begun in another line.
+static uint64_t hash_exception(const void *record)
+{
+    const struct ExceptionRow *row = record;
+    return hash_of(row->type, row->function, hash_of(row->file, NULL, 0));
+}
+
+static void finish_exception(struct Work *work, void *result,
+                             const struct Found *found, size_t count)
+{
+    struct ExceptionRow *out = result;
+    double squares = 0;
+    bool known = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct ExceptionRow *from = found[i].record;
+        const struct MergePart *part = &work->wish->parts[found[i].part];
+        double error = from->error * Row_u64(from->raised);
+        double later = work->wish->uptime_s - part->snapshot->uptime_s;
+        if (out->id == NULL_U64)
+            out->id = map_id(part, from->id);
+        known |= isfinite(error);
+        squares += isfinite(error) ? error * error : 0;
+        out->first_s = fmin(out->first_s, from->first_s + later);
+    }
+    if (known && out->raised > 0 && out->raised != NULL_U64)
+        out->error = sqrt(squares) / (double)out->raised;
+}
+
+static int newest_kind_first(const void *a, const void *b)
+{
+    double x = ((const struct ExceptionRow *)a)->age_s;
+    double y = ((const struct ExceptionRow *)b)->age_s;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    uint64_t x = ((const struct TaskGroup *)a)->count;
+    uint64_t y = ((const struct TaskGroup *)b)->count;
+    return (x < y) - (x > y);
+}
+
+static void own_texts(struct Work *work, const struct Record *record, char *out)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        const char *text;
+        if (field->type != FIELD_TEXT)
+            continue;
+        memcpy(&text, out + field->offset, sizeof text);
+        text = own_text(work, text);
+        memcpy(out + field->offset, &text, sizeof text);
+    }
+}
+
+// Returns the merged list, in the order in which its records were found.
+static size_t merge_named(struct Work *work, const struct Named *named,
+                          void *result)
+{
+    const struct MergeWish *wish = work->wish;
+    struct FoundList list = {.count = 0};
+    struct IdMap groups = {.count = 0};
+    struct FoldPlan plan;
+    size_t room = 1, count = 0;
+    const void *items;
+    for (size_t i = 0; i < wish->count; i++)
+        room += named->list(wish->parts[i].snapshot, &items);
+    list.items = calloc(room, sizeof *list.items);
+    work->failed |= !list.items;
+    for (uint32_t i = 0; i < wish->count && !work->failed; i++) {
+        size_t size = named->list(wish->parts[i].snapshot, &items);
+        for (size_t k = 0; k < size && !work->failed; k++) {
+            const char *record = (const char *)items + k * named->record->size;
+            // records without a name belong together by their place
+            uint64_t hash = named->hash ? named->hash(record) : k + 1;
+            uint64_t *group = IdMap_at(&groups, hash);
+            work->failed |= !group;
+            if (group && !*group)
+                *group = ++count;
+            list.items[list.count++] =
+                (struct Found){group ? *group : 0, record, i};
+        }
+    }
+    FoldPlan_make(&plan, named->record, named->rules);
+    if (!work->failed)
+        sort_found(work, &list, count);
+    char *out = allocate(work, count, named->record->size);
+    for (size_t i = 0; i < count && !work->failed; i++) {
+        char *at = out + i * named->record->size;
+        Record_clear(named->record, at);
+        fold_found(work, &plan, at, list.items + list.begins[i],
+                   list.begins[i + 1] - list.begins[i]);
+        if (named->finish)
+            named->finish(work, at, list.items + list.begins[i],
+                          list.begins[i + 1] - list.begins[i]);
+        own_texts(work, named->record, at);
+    }
+    release_found(&list);
+    IdMap_release(&groups);
+    memcpy(result, &out, sizeof out);
+    return work->failed ? 0 : count;
+}
+
+static void merge_lists(struct Work *work)
+{
+    struct Snapshot *out = work->out;
+    const struct Named retired = {list_record(NULL, "retired"), RETIRED_RULES,
+                                  retired_of, hash_retired, NULL};
+    const struct Named pairs = {list_record(NULL, "transition_pairs"),
+                                PAIR_RULES, pairs_of, hash_pair, NULL};
+    const struct Named garbage = {list_record("gc", "generations"),
+                                  GARBAGE_RULES, generations_of, NULL, NULL};
+    const struct Named exceptions = {&EXCEPTION_RECORD, EXCEPTION_RULES,
+                                     exceptions_of, hash_exception,
+                                     finish_exception};
+    const struct Named tasks = {list_record("tasks", "groups"), TASK_RULES,
+                                tasks_of, hash_task, finish_task};
+    out->retired_count = merge_named(work, &retired, &out->retired);
+    out->transition_pair_count =
+        merge_named(work, &pairs, &out->transition_pairs);
+    out->gc_generation_count =
+        merge_named(work, &garbage, &out->gc_generations);
+    out->exception_count = merge_named(work, &exceptions, &out->exceptions);
+    if (out->exception_count)
+        qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
+              sizeof *out->exceptions, newest_kind_first);
+    out->tasks_group_count = merge_named(work, &tasks, &out->tasks_groups);
+    if (out->tasks_group_count)
+        qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,
+              sizeof *out->tasks_groups, largest_first);
+}
+
+// --- Lists whose records are not merged, one after the other
+
+// Writes the pid before the name of a thread.
+static const char *own_thread(struct Work *work, const struct MergePart *part,
+                              const char *name)
+{
+    char text[NAME_MOST];
+    snprintf(text, sizeof text, "%d %s", (int)part->pid, name ? name : "");
+    return own_text(work, text);
+}
+
+static struct Caller *own_callers(struct Work *work,
+                                  const struct MergePart *part,
+                                  const struct Caller *from, size_t *count)
+{
+    struct Caller *callers = allocate(work, *count, sizeof *callers);
+    size_t merged = 0;
+    for (size_t i = 0; callers && i < *count; i++)
+        add_caller(callers, &merged,
+                   (struct Caller){map_id(part, from[i].id), from[i].share});
+    *count = merged;
+    return callers;
+}
+
+// Makes the copied record of a part a record of the merged snapshot: its ids,
+// its times, its texts and the names of threads.
+static void own_record(struct Work *work, const struct MergePart *part,
+                       const struct Record *record, char *out)
+{
+    double later = work->wish->uptime_s - part->snapshot->uptime_s;
+    bool is_thread = record == list_record(NULL, "threads");
+    own_texts(work, record, out);
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        void *at = out + field->offset;
+        if (!strcmp(field->name, "id"))
+            *(uint64_t *)at = map_id(part, *(uint64_t *)at);
+        else if (!strcmp(field->name, "at_s") ||
+                 !strcmp(field->name, "seen_at_s"))
+            *(double *)at += later;
+        else if (!strcmp(field->name, is_thread ? "name" : "thread"))
+            *(const char **)at = own_thread(work, part, *(const char **)at);
+        else if (field->type == FIELD_LIST) // the functions of a thread
+            *(struct Caller **)at =
+                own_callers(work, part, *(const struct Caller **)at,
+                            (size_t *)(void *)(out + field->count_offset));
+    }
+}
+
+// Copies a list of the parts from `first` to `last`, if they are as new as
+// `age`.
+static void chain(struct Work *work, const struct Field *list, size_t first,
+                  size_t last, enum FoldAge age)
+{
+    size_t room = 0, count = 0, size = list->record->size;
+    for (size_t i = first; i < last; i++) {
+        const char *from = (const char *)work->wish->parts[i].snapshot;
+        room += *(const size_t *)(const void *)(from + list->count_offset);
+    }
+    char *out = allocate(work, room, size);
+    for (size_t i = first; out && i < last; i++) {
+        const struct MergePart *part = &work->wish->parts[i];
+        const char *from = (const char *)part->snapshot;
+        const char *const *items = (const void *)(from + list->offset);
+        size_t more =
+            *(const size_t *)(const void *)(from + list->count_offset);
+        if (part->age < age || !more)
+            continue;
+        memcpy(out + count * size, *items, more * size);
+        for (size_t k = 0; k < more; k++)
+            own_record(work, part, list->record, out + (count + k) * size);
+        count += more;
+    }
+    memcpy((char *)work->out + list->offset, &out, sizeof out);
+    memcpy((char *)work->out + list->count_offset, &count, sizeof count);
+}
+
+static void chain_all(struct Work *work, const char *name, enum FoldAge age)
+{
+    chain(work, find_field(&SNAPSHOT_RECORD, NULL, name), 0, work->wish->count,
+          age);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    double x = ((const struct Transition *)a)->seen_at_s;
+    double y = ((const struct Transition *)b)->seen_at_s;
+    return (x < y) - (x > y);
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+    double x = ((const struct StallRow *)a)->at_s;
+    double y = ((const struct StallRow *)b)->at_s;
+    return (x > y) - (x < y);
+}
+
+static void chain_lists(struct Work *work)
+{
+    struct Snapshot *out = work->out;
+    chain_all(work, "threads", FOLD_SILENT);
+    chain_all(work, "loops", FOLD_LIVE);
+    chain_all(work, "transitions", FOLD_LIVE);
+    chain_all(work, "stalls", FOLD_SILENT);
+    if (work->failed)
+        return;
+    if (out->transition_count)
+        qsort((struct Transition *)out->transitions, out->transition_count,
+              sizeof *out->transitions, newest_first);
+    if (out->stall_count)
+        qsort((struct StallRow *)out->stalls, out->stall_count,
+              sizeof *out->stalls, oldest_first);
+}
+
+// Removes the shares of the threads of silent processes.
+static void fade_threads(struct Work *work)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < work->wish->count; i++) {
+        const struct MergePart *part = &work->wish->parts[i];
+        for (size_t k = 0; k < part->snapshot->thread_count; k++) {
+            if (part->age == FOLD_ENDED)
+                break;
+            struct Thread *thread = (struct Thread *)&work->out->threads[at++];
+            if (part->age == FOLD_LIVE)
+                continue;
+            thread->cpu_share = thread->wait_share = NAN;
+            thread->gil_held_share = thread->gil_wait_share = NAN;
+            thread->function_count = 0;
+        }
+    }
+}
+
+// Copies the lists that only one process has: the filter of the first, because
+// the processes of a service have the same, and the stack of the longest time
+// for which a thread had the GIL.
+static void chain_ones(struct Work *work)
+{
+    const struct MergeWish *wish = work->wish;
+    size_t first = 0, longest = 0, count = wish->count;
+    while (first < count && wish->parts[first].age == FOLD_ENDED)
+        first++;
+    while (longest < count && wish->parts[longest].snapshot->gil_longest_s !=
+                                  work->out->gil_longest_s)
+        longest++;
+    if (longest < count)
+        chain(work, find_field(&SNAPSHOT_RECORD, "gil", "longest"), longest,
+              longest + 1, FOLD_ENDED);
+    if (first == count)
+        return;
+    chain(work, find_field(&SNAPSHOT_RECORD, "filter", "exclude"), first,
+          first + 1, FOLD_SILENT);
+    chain(work, find_field(&SNAPSHOT_RECORD, "filter", "include_only"), first,
+          first + 1, FOLD_SILENT);
+}
+
+// --- The whole
+
+// Returns the CPU time of a process in its window of overhead, as a part of one
+// core, or 0 if it is not known. The overhead is a part of this CPU time.
+static double cpu_of(const struct Snapshot *from)
+{
+    double cpu = from->overhead_measured > 0
+                     ? from->overhead_cores / from->overhead_measured
+                     : from->overhead_cores_allowed / from->overhead_allowed;
+    return isfinite(cpu) ? cpu : 0;
+}
+
+static void merge_whole(struct Work *work)
+{
+    const struct MergeWish *wish = work->wish;
+    struct FoldPlan plan;
+    struct FoldPiece *pieces = calloc(wish->count + 1, sizeof *pieces);
+    FoldPlan_make(&plan, &SNAPSHOT_RECORD, SNAPSHOT_RULES);
+    if (!pieces) {
+        work->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < wish->count; i++) {
+        pieces[i] = piece_of(work, i, wish->parts[i].snapshot);
+        pieces[i].weight = cpu_of(wish->parts[i].snapshot);
+    }
+    Fold_make(&plan, work->out, pieces, wish->count);
+    free(pieces);
+    own_texts(work, &SNAPSHOT_RECORD, (char *)work->out);
+    work->out->pid = wish->pid;
+    work->out->uptime_s = wish->uptime_s;
+}
+
+// Makes room for the ids that the merge may give.
+static void reserve(struct Work *work, struct Standouts *standouts)
+{
+    size_t most = work->merge->last_id;
+    for (size_t i = 0; i < work->wish->count; i++)
+        most += work->wish->parts[i].snapshot->function_count;
+    struct FunctionStandouts *items =
+        realloc(standouts->items, (most + 1) * sizeof *items);
+    work->failed |= !items;
+    if (!items)
+        return;
+    memset(items, 0, (most + 1) * sizeof *items);
+    standouts->items = items;
+    standouts->count = most;
+}
+
+struct Snapshot *Merge_make(struct Merge *merge, const struct MergeWish *wish,
+                            struct Standouts *standouts)
+{
+    struct Work work = {merge, wish, Snapshot_new(), false};
+    if (!work.out)
+        return NULL;
+    if (standouts)
+        reserve(&work, standouts);
+    merge_whole(&work);
+    if (!work.failed)
+        merge_functions(&work, standouts);
+    if (!work.failed)
+        merge_lists(&work);
+    if (!work.failed)
+        chain_lists(&work);
+    if (!work.failed) {
+        fade_threads(&work);
+        chain_ones(&work);
+    }
+    if (!work.failed)
+        return work.out;
+    Snapshot_free(work.out);
+    return NULL;
+}
+
+void Merge_release(struct Merge *merge)
+{
+    IdMap_release(&merge->names);
+    *merge = (struct Merge){0};
+}

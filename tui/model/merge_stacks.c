@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// See merge_stacks.h.
+#include "tui/model/merge_stacks.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct Stacks {
+    struct FlameTable *out;
+    struct FlameRow *rows;
+    struct FlameFunction *functions;
+    size_t row_count, function_count;
+    struct IdMap places; // of a row below its parent; row + 1
+    struct IdMap listed; // functions that are in `functions`
+    bool failed;         // memory is out
+};
+
+static double sum(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+static uint64_t sum_ns(uint64_t a, uint64_t b)
+{
+    return a == NULL_U64 ? b : b == NULL_U64 ? a : a + b;
+}
+
+// Adds a row below the merged row `parent`. Returns the merged row.
+static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
+                        const struct FlameRow *row, uint64_t id)
+{
+    uint64_t key = ((uint64_t)parent << 40 ^ id) * UINT64_C(0xFF51AFD7ED558CCD);
+    uint64_t *place = IdMap_at(&stacks->places, key);
+    if (!place) {
+        stacks->failed = true;
+        return 0;
+    }
+    if (!*place) {
+        *place = stacks->row_count + 1;
+        stacks->rows[stacks->row_count++] =
+            (struct FlameRow){.parent = parent,
+                              .id = id,
+                              .share = NAN,
+                              .c_share = NAN,
+                              .cpu_ns = NULL_U64,
+                              .c_ns = NULL_U64};
+    }
+    struct FlameRow *out = &stacks->rows[*place - 1];
+    out->share = sum(out->share, row->share);
+    out->c_share = sum(out->c_share, row->c_share);
+    out->cpu_ns = sum_ns(out->cpu_ns, row->cpu_ns);
+    out->c_ns = sum_ns(out->c_ns, row->c_ns);
+    return (uint32_t)(*place - 1);
+}
+
+static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
+{
+    const struct FlameTable *from = part->stacks;
+    uint32_t *merged = calloc(from->row_count + 1, sizeof *merged);
+    stacks->failed |= !merged;
+    for (size_t i = 0; i < from->row_count && !stacks->failed; i++) {
+        const struct FlameRow *row = &from->rows[i];
+        uint64_t id = IdMap_find(part->ids, row->id);
+        if (i && row->parent >= i) // the table is invalid
+            break;
+        // A function without a merged row keeps an id that no row has.
+        if (!id && row->id != NULL_U64)
+            id = row->id | UINT64_C(1) << 63;
+        merged[i] = add_row(stacks, i ? merged[row->parent] : UINT32_MAX, row,
+                            row->id == NULL_U64 ? NULL_U64 : id);
+    }
+    free(merged);
+}
+
+static void add_functions(struct Stacks *stacks, const struct MergeStacks *part)
+{
+    const struct FlameTable *from = part->stacks;
+    struct Arena *arena = &stacks->out->arena;
+    for (size_t i = 0; i < from->function_count && !stacks->failed; i++) {
+        struct FlameFunction function = from->functions[i];
+        function.id = IdMap_find(part->ids, function.id);
+        uint64_t *listed =
+            function.id ? IdMap_at(&stacks->listed, function.id) : NULL;
+        if (!listed || (*listed)++)
+            continue;
+        function.name = Arena_text(arena, function.name);
+        function.file = Arena_text(arena, function.file);
+        stacks->functions[stacks->function_count++] = function;
+    }
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = ((const struct FlameFunction *)a)->id;
+    uint64_t y = ((const struct FlameFunction *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static void reserve(struct Stacks *stacks, const struct MergeStacks *parts,
+                    size_t count)
+{
+    size_t rows = 1, functions = 1;
+    for (size_t i = 0; i < count; i++) {
+        rows += parts[i].stacks->row_count;
+        functions += parts[i].stacks->function_count;
+    }
+    stacks->rows =
+        Arena_alloc(&stacks->out->arena, rows * sizeof *stacks->rows);
+    stacks->functions =
+        Arena_alloc(&stacks->out->arena, functions * sizeof *stacks->functions);
+    stacks->failed = !stacks->rows || !stacks->functions;
+}
+
+struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
+                                    size_t count)
+{
+    struct Stacks stacks = {.out = FlameTable_new()};
+    if (!stacks.out)
+        return NULL;
+    reserve(&stacks, parts, count);
+    stacks.out->samples = 0;
+    for (size_t i = 0; i < count && !stacks.failed; i++) {
+        double kept = parts[i].stacks->kept_s;
+        uint64_t samples = parts[i].stacks->samples;
+        stacks.out->kept_s = fmax(stacks.out->kept_s, kept);
+        stacks.out->samples += samples == NULL_U64 ? 0 : samples;
+        add_rows(&stacks, &parts[i]);
+        add_functions(&stacks, &parts[i]);
+    }
+    if (stacks.row_count)
+        stacks.rows[0].parent = NULL_U64;
+    if (stacks.function_count)
+        qsort(stacks.functions, stacks.function_count, sizeof *stacks.functions,
+              by_id);
+    stacks.out->rows = stacks.rows;
+    stacks.out->row_count = stacks.row_count;
+    stacks.out->functions = stacks.functions;
+    stacks.out->function_count = stacks.function_count;
+    IdMap_release(&stacks.places);
+    IdMap_release(&stacks.listed);
+    if (!stacks.failed)
+        return stacks.out;
+    FlameTable_free(stacks.out);
+    return NULL;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Adds up the sampled stacks of several processes, path by path. fleet.c calls
+// the function, which is pure.
+#ifndef OCULAR_TUI_MODEL_MERGE_STACKS_H
+#define OCULAR_TUI_MODEL_MERGE_STACKS_H
+
+#include "ipc/flame_table.h"
+#include "tui/model/id_map.h"
+
+struct MergeStacks {
+    const struct FlameTable *stacks;
+    const struct IdMap *ids; // as in struct MergePart
+};
+
+// Returns the sum of the tables, or NULL if memory is out.
+struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
+                                    size_t count);
+
+#endif
