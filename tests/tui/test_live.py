@@ -170,6 +170,7 @@ EFFECTS = {
         "c": ([*FIND, "Space"], r"CALLERS, whom(.|\n)* mandelbrot "),
         "o": ([], "FROM -> TO"),
         "l": ([], r"IN FLIGHT(.|\n)* [0-9.]+[mµ]s "),
+        "L": ([], r"Event loops +[\d ]+ stalls? of 50ms or more"),
         "T": ([], r"of asyncio|found so far"),
         "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
