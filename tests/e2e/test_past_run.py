@@ -129,6 +129,11 @@ def test_the_whole_run_has_the_last_numbers(tmp_path):
         3 / said["uptime_s"]
     )
     assert expected["raises"]["raised"] == rows(found)["raises"]["raised"] == 3
+    assert "KeyError" in screen(recording, "x")
+    done = top(str(recording), "--once", "--sort", "raised", "--size", "150x30")
+    lines = done.out.splitlines()
+    (title,) = [i for i, line in enumerate(lines) if " RAISED▼ " in line]
+    assert " 3  raises " in lines[title + 1]
     assert part["exceptions"] == [] and part["exception_totals"]["raised"] is None
     assert rows(part)["leaf"]["raised"] is None
 

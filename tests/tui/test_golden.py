@@ -30,6 +30,7 @@ AT_BOTH = (
     "latency",
     "loops",
     "tasks",
+    "exceptions",
 )
 
 # {name of a screen: the keys that lead to it}. A new view needs entries for its own
@@ -64,6 +65,7 @@ SCREENS = {
     "loops": "<Frame>Lj",
     "tasks": "<Frame>Tj",
     "tasks-oldest": "<Frame>T>>",
+    "exceptions": "<Frame>xj",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
     "callers-middle": "jjck<Enter><Frame>j",

@@ -172,6 +172,7 @@ EFFECTS = {
         "l": ([], r"IN FLIGHT(.|\n)* [0-9.]+[mµ]s "),
         "L": ([], r"Event loops +[\d ]+ stalls? of 50ms or more"),
         "T": ([], r"of asyncio|found so far"),
+        "x": ([], r"Exceptions +raised [0-9]"),
         "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
     },

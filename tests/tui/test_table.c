@@ -52,6 +52,7 @@ static struct Function nothing(void)
     function.wall_p50_s = function.wall_p99_s = function.wall_max_s = NAN;
     function.oldest_s = function.await_s = NAN;
     function.gil_blocked_share = function.gil_blocked_s = NAN;
+    function.raised = function.raised_estimated = NULL_U64;
     return function;
 }
 
@@ -282,6 +283,8 @@ TEST(test_cells_fit_their_columns)
         function.wall_max_s = function.await_s = value / 1e3;
         function.in_flight = whole / 2;
         function.oldest_s = value;
+        function.raised = whole;
+        function.raised_estimated = 1;
         for (int i = 0; i < COLUMN_FUNCTION; i++) {
             const struct Display *display = whole & 1 ? &times : &cycles;
             int width = Text_width(says((enum ColumnId)i, &row, display));
@@ -290,6 +293,26 @@ TEST(test_cells_fit_their_columns)
             assert_true(width <= TABLE[i].width);
         }
     }
+}
+
+TEST(test_raised_exceptions)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    assert_string_equal(says(COLUMN_RAISED, &row, &cycles), "");
+    function.raised = 15300;
+    function.raised_estimated = 0;
+    assert_string_equal(says(COLUMN_RAISED, &row, &cycles), "15k");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.raised_estimated = 1;
+    assert_string_equal(says(COLUMN_RAISED, &row, &cycles), "~15k");
+    function.raised_estimated = 0;
+    Row_reset(&row);
+    assert_string_equal(says(COLUMN_RAISED, &row, &cycles), "0");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.raised += 3;
+    assert_string_equal(says(COLUMN_RAISED, &row, &cycles), "3");
+    assert_float_equal(Column_key(COLUMN_RAISED, &row, false), 3, 0);
 }
 
 TEST(test_latencies)

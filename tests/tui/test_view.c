@@ -290,7 +290,8 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_MAIN] = "jjj",      [VIEW_CALLERS] = "jjj",
         [VIEW_ANNOTATE] = "jjjj", [VIEW_OPCODES] = "j",
         [VIEW_THREADS] = "jj",    [VIEW_FLAME] = "jj",
-        [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j"};
+        [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j",
+        [VIEW_EXCEPTIONS] = "j"};
     set_up(stage, 250, 40);
     Navigation_open(&stage->ui, id);
     if (id == VIEW_FLAME)

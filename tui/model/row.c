@@ -67,6 +67,7 @@ void Row_reset(struct Row *row)
         .total = or_zero(Row_u64(now->total_cycles)),
         .waited = or_zero(Row_u64(now->waited_cycles)),
         .samples = or_zero(Row_u64(now->samples)),
+        .raised = or_zero(Row_u64(now->raised)),
     };
 }
 
@@ -174,6 +175,11 @@ double Row_waited(const struct Row *row)
 double Row_samples(const struct Row *row)
 {
     return Row_u64(row->now->samples) - row->base.samples;
+}
+
+double Row_raised(const struct Row *row)
+{
+    return Row_u64(row->now->raised) - row->base.raised;
 }
 
 bool Row_may_run(const struct Function *function)

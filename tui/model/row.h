@@ -47,6 +47,7 @@ struct RowBase {
     double total;
     double waited;
     double samples;
+    double raised;
 };
 
 struct Row {
@@ -107,6 +108,7 @@ bool Row_spent_estimated(const struct Row *row);
 double Row_total(const struct Row *row);
 double Row_waited(const struct Row *row);
 double Row_samples(const struct Row *row);
+double Row_raised(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
 // Returns true if the data is old and the function may be running. (A function

@@ -24,6 +24,7 @@ static struct Function count_function(const struct Row *row)
     function.total_cycles = less(function.total_cycles, row->base.total);
     function.waited_cycles = less(function.waited_cycles, row->base.waited);
     function.samples = less(function.samples, row->base.samples);
+    function.raised = less(function.raised, row->base.raised);
     return function;
 }
 

@@ -241,6 +241,17 @@ static void put_spec(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
 }
 
+static void put_raised(struct ListCell *out, const struct TableCell *cell)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
+    bool estimated = cell->row->now->raised_estimated == 1;
+
+    snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
+             Number_count(number, cell->value));
+    ListCell_put(out, cell->value > 0 ? STYLE_PLAIN : STYLE_FAINT,
+                 isfinite(cell->value) ? text : "");
+}
+
 static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
 {
     ListCell_number(out, cell->value, Number_count);
@@ -432,6 +443,12 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
          .importance = 13,
          .room = 28,
          .format = put_spec},
+    [COLUMN_RAISED] = {.title = "RAISED",
+                       .about = "exceptions that began in it; x shows them",
+                       .width = 7,
+                       .importance = 23,
+                       .room = 48,
+                       .format = put_raised},
     [COLUMN_WORKER] = {.title = "WORKER ",
                        .about =
                            "the worker that runs most in it (! stands out)",

@@ -28,6 +28,7 @@ enum ViewId {
     VIEW_LATENCY,
     VIEW_LOOPS,
     VIEW_TASKS,
+    VIEW_EXCEPTIONS,
     VIEW_COUNT
 };
 

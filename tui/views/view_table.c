@@ -5,6 +5,7 @@
 #include "tui/views/view_annotate.h"
 #include "tui/views/view_callers.h"
 #include "tui/views/view_compare.h"
+#include "tui/views/view_exceptions.h"
 #include "tui/views/view_flame.h"
 #include "tui/views/view_help.h"
 #include "tui/views/view_loops.h"
@@ -20,5 +21,5 @@ const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_OPCODES] = &OPCODES_VIEW,   [VIEW_THREADS] = &THREADS_VIEW,
     [VIEW_FLAME] = &FLAME_VIEW,       [VIEW_COMPARE] = &COMPARE_VIEW,
     [VIEW_LATENCY] = &LATENCY_VIEW,   [VIEW_LOOPS] = &LOOPS_VIEW,
-    [VIEW_TASKS] = &TASKS_VIEW,
+    [VIEW_TASKS] = &TASKS_VIEW,       [VIEW_EXCEPTIONS] = &EXCEPTIONS_VIEW,
 };

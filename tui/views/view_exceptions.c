@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// See view_exceptions.h.
+#include "tui/views/view_exceptions.h"
+
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+#include "tui/text/text.h"
+#include "tui/views/header.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// --- The kinds
+
+static bool passes_filter(const struct ExceptionRow *kind, const char *text)
+{
+    return Text_has(kind->type, text) || Text_has(kind->function, text) ||
+           Text_has(kind->file, text);
+}
+
+// Returns the kind of a row that passes the filter. Kinds that begin in their
+// function come first, because the others only pass through it.
+static const struct ExceptionRow *kind_at(const struct Model *model, long row)
+{
+    const struct Snapshot *now = model->snapshot;
+    for (int begins = 1; begins >= 0; begins--)
+        for (size_t i = 0; i < now->exception_count; i++) {
+            const struct ExceptionRow *kind = &now->exceptions[i];
+            if ((kind->line != NULL_U64 || kind->raised != 0) == begins &&
+                passes_filter(kind, model->filter) && row-- == 0)
+                return kind;
+        }
+    return NULL;
+}
+
+static uint64_t key_of(const struct ListRows *rows, long row)
+{
+    const struct ExceptionRow *kind = kind_at(rows->source, row);
+    uint64_t key = 1;
+    for (const char *at = kind->type; at && *at; at++)
+        key = key * 31 + (unsigned char)*at;
+    return (key << 24 ^ kind->id) | 1;
+}
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    return passes_filter(kind_at(rows->source, row), text);
+}
+
+enum {
+    BY_AGE,
+    BY_RATE,
+    BY_RAISED,
+    BY_PASSED,
+    BY_TYPE,
+    BY_FUNCTION,
+    BY_FILE,
+    KIND_COLUMNS
+};
+
+static const struct ListColumn COLUMNS_OF_KINDS[KIND_COLUMNS] = {
+    [BY_AGE] =
+        {.title = "AGE", .width = 5, .gap = 2, .importance = 2, .room = 30},
+    [BY_RATE] = {.title = "RAISED/s",
+                 .width = 8,
+                 .gap = 2,
+                 .importance = 1,
+                 .room = 24},
+    [BY_RAISED] = {.title = "RAISED", .width = 7, .gap = 2},
+    [BY_PASSED] = {.title = "PASSED", .width = 7, .gap = 2},
+    [BY_TYPE] = {.title = "TYPE", .width = 20, .gap = 2, .left = true},
+    [BY_FUNCTION] = {.title = "FUNCTION",
+                     .width = 12,
+                     .gap = 2,
+                     .grows = 60,
+                     .left = true,
+                     .cut = CUT_START},
+    [BY_FILE] = {.title = "FILE:LINE",
+                 .width = 12,
+                 .gap = 2,
+                 .grows = 40,
+                 .left = true,
+                 .path = true},
+};
+
+// Writes a number of exceptions. `~` marks an estimate.
+static void put_count(struct ListCell *cell, uint64_t count, bool estimated)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
+    snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
+             Number_count(number, (double)count));
+    ListCell_put(cell, count ? STYLE_PLAIN : STYLE_FAINT,
+                 count == NULL_U64 ? "" : text);
+}
+
+static void put_place(struct ListCell *cell, const struct ExceptionRow *kind)
+{
+    char text[LIST_TEXT], line[24] = "";
+    if (kind->line != NULL_U64)
+        snprintf(line, sizeof line, ":%llu", (unsigned long long)kind->line);
+    snprintf(text, sizeof text, "%s%s",
+             kind->file ? Text_tail(kind->file, 960) : "", line);
+    ListCell_put(cell, STYLE_FAINT, text);
+}
+
+static void write_kind(struct ListCell *cell, const struct ListRows *rows,
+                       long row, int column)
+{
+    const struct Model *model = rows->source;
+    const struct ExceptionRow *kind = kind_at(model, row);
+    bool estimated = model->snapshot->exception_totals_exact == 0;
+    char text[NUMBER_MAX];
+    if (column == BY_AGE && isfinite(kind->age_s))
+        ListCell_put(cell, STYLE_FAINT, Number_age(text, kind->age_s));
+    else if (column == BY_RATE)
+        ListCell_number(cell, kind->raised_per_s, Number_rate);
+    else if (column == BY_RAISED)
+        put_count(cell, kind->raised, estimated);
+    else if (column == BY_PASSED)
+        put_count(cell, kind->passed, estimated);
+    else if (column == BY_TYPE)
+        ListCell_put(cell, STYLE_PLAIN, kind->type ? kind->type : "-");
+    else if (column == BY_FUNCTION)
+        ListCell_put(cell, kind->function ? STYLE_PLAIN : STYLE_FAINT,
+                     kind->function ? Text_tail(kind->function, 960)
+                                    : "(not traced)");
+    else if (column == BY_FILE)
+        put_place(cell, kind);
+}
+
+static struct ListRows rows_of(const struct Model *model)
+{
+    const struct Snapshot *now = model->snapshot;
+    struct ListRows rows = {.source = model,
+                            .columns = COLUMNS_OF_KINDS,
+                            .column_count = KIND_COLUMNS,
+                            .newest_first = true,
+                            .key = key_of,
+                            .has = has_text,
+                            .write = write_kind};
+    for (size_t i = 0; now && i < now->exception_count; i++)
+        rows.count += passes_filter(&now->exceptions[i], model->filter);
+    return rows;
+}
+
+// --- As a view
+
+static void draw_title(struct Ui *ui)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    char number[NUMBER_MAX];
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_STRONG, "Exceptions");
+    if (now->exception_totals_raised != NULL_U64) {
+        Strip_label(&strip, 1, "raised", "%s",
+                    Number_grouped(number, now->exception_totals_raised));
+        Strip_label(&strip, 2, "passed", "%s",
+                    Number_grouped(number, now->exception_totals_passed));
+    }
+    if (now->exception_totals_control != NULL_U64)
+        Strip_label(&strip, 4, "control flow", "%s",
+                    Number_grouped(number, now->exception_totals_control));
+    if (now->exception_totals_exact == 0) {
+        Strip_item(&strip, 3);
+        Strip_add(&strip, STYLE_FAINT, "estimated, too many to count");
+    }
+    if (*ui->model.filter) {
+        Strip_item(&strip, 0);
+        Strip_right(&strip);
+        Strip_add(&strip, STYLE_FAINT, "filter ");
+        Strip_add(&strip, STYLE_PROMPT, "%s", ui->model.filter);
+        Strip_flex(&strip, 26);
+    }
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+}
+
+static const char *why_none(const struct Model *model)
+{
+    if (*model->filter)
+        return "The filter hides all of it. Esc, Esc drops it.";
+    return model->snapshot->exception_totals_raised == NULL_U64
+               ? "Exceptions are not known."
+               : "No exception has been raised.";
+}
+
+static void draw(struct Ui *ui, const struct Status *status)
+{
+    struct Canvas *canvas = &ui->canvas;
+    struct Box box = {ui->layout.table_y, 0, canvas->width};
+    struct Box below = {box.y + 1, 2, box.width - 3};
+    struct ListRows rows = rows_of(&ui->model);
+    Header_draw(canvas, &ui->model, status);
+    if (!ui->model.snapshot) {
+        Canvas_fit(canvas, below, STYLE_FAINT, CUT_END, Status_waiting(status));
+        return;
+    }
+    draw_title(ui);
+    List_draw(&ui->lists[VIEW_EXCEPTIONS], &rows, canvas, box,
+              ui->layout.body_height);
+    if (!rows.count)
+        Canvas_fit(canvas, below, STYLE_FAINT, CUT_END, why_none(&ui->model));
+}
+
+static bool find(struct Ui *ui, int step, bool here)
+{
+    struct ListRows rows = rows_of(&ui->model);
+    return List_find(&ui->lists[VIEW_EXCEPTIONS], &rows, ui->model.search, step,
+                     here);
+}
+
+static uint64_t selected_function(const struct Ui *ui)
+{
+    struct ListRows rows = rows_of(&ui->model);
+    long row = List_selected(&ui->lists[VIEW_EXCEPTIONS], &rows);
+    const struct ExceptionRow *kind = row < 0 ? NULL : kind_at(&ui->model, row);
+    return kind && kind->id != NULL_U64 ? kind->id : 0;
+}
+
+static bool press(struct Ui *ui, int request, uint32_t key)
+{
+    struct ListRows rows = rows_of(&ui->model);
+    enum ListAnswer answer =
+        List_press(&ui->lists[VIEW_EXCEPTIONS], &rows, request, key);
+    if (answer == LIST_OPENS)
+        Navigation_enter(ui);
+    return answer != LIST_IGNORES;
+}
+
+const struct View EXCEPTIONS_VIEW = {
+    .name = "Exceptions",
+    .opens = {0,
+              0,
+              {'x'},
+              "exceptions: by type and function, newest first",
+              NULL,
+              "Exceptions",
+              11},
+    .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION,
+    .draw = draw,
+    .press = press,
+    .find = find,
+    .function = selected_function};

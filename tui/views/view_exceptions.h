@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Shows the kinds of exceptions, the newest kind first. A kind is a type of
+// exceptions in one function.
+#ifndef OCULAR_TUI_VIEWS_VIEW_EXCEPTIONS_H
+#define OCULAR_TUI_VIEWS_VIEW_EXCEPTIONS_H
+
+#include "tui/views/view.h"
+
+extern const struct View EXCEPTIONS_VIEW;
+
+#endif
