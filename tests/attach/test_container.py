@@ -205,8 +205,8 @@ def test_another_users_folder_of_that_name(tmp_path):
 
 
 def test_links_in_its_root(tmp_path):
-    """A link is resolved inside the container, as the program would resolve it. So it does
-    not lead outside."""
+    """A link is resolved inside the container, as the program would resolve it. So the link
+    does not lead outside."""
     shutil.copytree(PACKAGE / "ocular", tmp_path / "ocular")
     with Inside(tmp_path) as program:
         root = f"/proc/{program.pid}/root"

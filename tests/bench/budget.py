@@ -22,8 +22,8 @@ the ratio contains half of the effects that remain after tracing. The option --l
 these effects. With --left, at first both processes are untraced, then one of them is
 traced, and then both are untraced again. Tracing moves small objects in memory to other
 addresses. So the addresses of small objects are random in each turn. A budget of 0 is the
-control of the experiment. Then nothing is traced, no viewer watches, and the ratio shows
-the error of this method."""
+control of the experiment. With a budget of 0 nothing is traced, no viewer watches, and the
+ratio shows the error of this method."""
 
 import argparse
 import collections
@@ -149,8 +149,8 @@ class Child:
 
     def do(self, order):
         """Returns the CPU seconds since the last answer, and the wall-clock seconds of this
-        turn. Then the process is stopped until the next order, so that its threads do not
-        interrupt the other process."""
+        turn. After the answer the process is stopped until the next order, so that its
+        threads do not interrupt the other process."""
         self.tell(order)
         cpu, wall = self.read_line()
         os.kill(self.pid, signal.SIGSTOP)

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 import pytest
 from e2e.program import SLOW, TOP, Running
 
-# Reads commands from stdin: how to make a worker, and how often the worker calls work().
+# The master of the tests reads commands from stdin: how to make a worker, and how often the
+# worker calls work().
 PROGRAM = """
 import multiprocessing, os, signal, sys, time
 import ocular
@@ -200,7 +201,7 @@ def test_the_master_need_not_be_traced(tmp_path, sockets):
 
 
 def test_which_worker_is_slow(tmp_path, sockets):
-    """Presses the keys of docs/questions.md."""
+    """Presses the keys that docs/questions.md gives."""
     with Service(tmp_path) as service:
         for seconds in (0.01, 0.01, 0.2):
             service.add("fork", 0, seconds)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A program can be killed, or can end in another way that leaves no time for writing. Then
-its recording is left, and `ocular convert` makes the file that the program would have
-written."""
+"""A program can be killed, or can end in another way that leaves no time for writing. The
+recording of such a program is left, and `ocular convert` makes the file that the program
+would have written."""
 
 import errno
 import gzip

@@ -137,8 +137,8 @@ def seconds(run):
 def hooks_seconds(began):
     """Computes from the reported overhead how many seconds of CPU time all hooks have taken
     so far. This computation is right because nearly nothing else of Ocular runs. If the
-    reported cost of hooks exceeds all CPU time, there is no share. Then the result is
-    infinite."""
+    reported cost of hooks exceeds all CPU time, there is no share. If there is no share,
+    the result is infinite."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf

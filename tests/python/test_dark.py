@@ -113,7 +113,7 @@ def positive(numbers):
 @pytest.mark.parametrize("end", ["any", "close", "throw"])
 def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
     """3.12 fires PY_THROW at each early end of a generator, and 3.13 and 3.14 only at
-    throw(). Such an event must not count as a call."""
+    throw(). A PY_THROW event must not count as a call."""
 
     def numbers():
         yield 1

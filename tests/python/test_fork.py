@@ -263,8 +263,8 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     )
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
-    # On a busy machine a child can live for 100 ms. Then the child is traced, and writes
-    # its own timeline or leaves its recording.
+    # On a busy machine a child can live for 100 ms. A child that lives so long is traced,
+    # and writes its own timeline or leaves its recording.
     for path in tmp_path.glob("trace*.json"):
         trace.read(path)
 

@@ -124,7 +124,7 @@ def test_types(serving):
         assert found[path] == {float}, path
     for name in "calls sites dark_sites".split():
         assert found[f".functions[].{name}"] == whole
-    # These values are null if the function was not timed
+    # The next values are null if the function was not timed
     for name in "self_cycles total_cycles waited_cycles".split():
         assert found[f".functions[].{name}"] <= whole | {type(None)}
     for name in "calls_estimated avg_cycles share calls_per_s age_s".split():

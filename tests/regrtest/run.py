@@ -245,7 +245,7 @@ def _note_tracing(run, socket, trace):
 # --- The outcome of each test -------------------------------------------------
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
-# unittest prints such a line above a traceback. These lines also have the failures of
+# unittest prints such a line above a traceback. Such lines also have the failures of
 # subtests and of setUpClass. regrtest's XML does not have them.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M

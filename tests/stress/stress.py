@@ -126,7 +126,7 @@ def rounds(party, options):
 
     mother = os.getpid()
     # Memory that is allocated only once and then kept (arenas, stacks, caches) is not a
-    # leak. Such memory is allocated in the first round.
+    # leak. Memory that is allocated only once is allocated in the first round.
     went_on = round_of(party, options.seconds / 4)
     if os.getpid() != mother:
         return 0

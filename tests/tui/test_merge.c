@@ -46,7 +46,7 @@ static const struct Record *function_record(void)
     return NULL;
 }
 
-// Adds functions of which nothing but the id and the name is known.
+// Adds functions of which only the id and the name are known.
 static struct Function *add(int part, size_t count)
 {
     struct Snapshot *to = parts[part];
@@ -155,7 +155,8 @@ TEST_WITH(exceptions_of_a_type_and_a_function_add_up, prepare, finish)
     assert_float_equal(rows[1].raised_per_s, 4, 1e-9);
     assert_float_equal(rows[1].error, .25, 1e-9);
     assert_float_equal(rows[1].age_s, 2, 1e-9);
-    assert_float_equal(rows[1].first_s, 11, 1e-9); // of 20 s, not of 10 s
+    // the age in the trace of 20 s, not in the trace of 10 s
+    assert_float_equal(rows[1].first_s, 11, 1e-9);
     assert_int_equal(rows[1].id, merged->functions[0].id);
 }
 

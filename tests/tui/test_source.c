@@ -191,7 +191,7 @@ TEST(test_tabs)
     check_expanded("\tx", "        x");
     check_expanded("ab\tc\td", "ab      c       d");
     check_expanded("", "");
-    // This glyph is two cells wide.
+    // The glyph in this line is two cells wide.
     check_expanded("\xe4\xb8\xad\tx", "\xe4\xb8\xad      x");
     memset(line, '\t', 20000);
     line[20000] = 0;

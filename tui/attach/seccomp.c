@@ -252,8 +252,8 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
 
 // Makes all system calls of the table `calls` in a child process. With the
 // arguments in the table, each call fails, or changes nothing outside the
-// child. clone() must not start a thread on this stack. So its flags are only
-// CLONE_THREAD, which the kernel refuses without CLONE_SIGHAND.
+// child. clone() must not start a thread on this stack. So the flags of clone()
+// are only CLONE_THREAD, which the kernel refuses without CLONE_SIGHAND.
 static void try_all(int out)
 {
     for (unsigned char i = 0; i < sizeof calls / sizeof *calls; i++) {

@@ -49,7 +49,7 @@ static int await(struct StoppedThread *thread)
             return -ESRCH;
         if (got > 0) {
             // The thread has stopped because of PTRACE_INTERRUPT, or because a
-            // signal came before. This signal must not be lost.
+            // signal came before. A signal that came before must not be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
