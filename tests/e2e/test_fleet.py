@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 from e2e.program import SLOW, TOP, Running
+from e2e.test_questions import keys_of
 
 # The master of the tests reads commands from stdin: how to make a worker, and how often the
 # worker calls work().
@@ -209,7 +210,7 @@ def test_which_worker_is_slow(tmp_path, sockets):
         end = time.monotonic() + SLOW
         screen = ""
         while time.monotonic() < end and not re.search(rf"\b{slow}!.* drag\b", screen):
-            keys = ["--size", "120x20", "--keys", "l<Frame>"]
+            keys = ["--size", "120x20", "--keys", keys_of("Which worker is slow?")]
             screen = subprocess.run(
                 [TOP, "-p", str(service.pid), "--once", *keys],
                 capture_output=True,

@@ -72,7 +72,12 @@ static void ask_process(struct Ui *ui, int request)
         Question_open(ui, PROMPT_BUDGET);
         break;
     case REQUEST_EXPORT:
-        Question_open(ui, PROMPT_EXPORT);
+        if (ui->feed->link.fleet)
+            Ui_say(ui, true,
+                   "A file is made of one process: p, and Enter on a worker, "
+                   "shows it alone.");
+        else
+            Question_open(ui, PROMPT_EXPORT);
         break;
     }
 }
