@@ -186,18 +186,33 @@ uint64_t Process_start(pid_t pid)
     return ticks;
 }
 
+// Returns the line /proc/PID/stat from the field `number` on, or "". The name
+// in brackets is the second field.
+static const char *stat_field(pid_t pid, char stat[1024], int number)
+{
+    if (read_file(pid, "stat", stat, 1024) < 0)
+        return "";
+    const char *at = strrchr(stat, ')');
+    for (int field = 2; at && field < number; field++)
+        at = strchr(at + 1, ' ');
+    return at ? at : "";
+}
+
 uint64_t Process_stack(pid_t pid)
 {
     char stat[1024];
-    unsigned long long stack;
 
-    if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
+    return strtoull(stat_field(pid, stat, 28), NULL, 10);
+}
+
+double Process_cpu_s(pid_t pid)
+{
+    char stat[1024];
+    unsigned long long user, system;
+
+    if (sscanf(stat_field(pid, stat, 14), " %llu %llu", &user, &system) != 2)
         return 0;
-    const char *end = strrchr(stat, ')');
-    // the 28th field of the line; the name in brackets is the second
-    for (int field = 2; end && field < 28; field++)
-        end = strchr(end + 1, ' ');
-    return end && sscanf(end, " %llu", &stack) == 1 ? stack : 0;
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
 double Process_age_s(pid_t pid)

@@ -54,6 +54,8 @@ pid_t Process_parent(pid_t pid);
 // 0 if /proc does not give this time. The pid and this time together identify a
 // process.
 uint64_t Process_start(pid_t pid);
+// Returns the CPU time of a process in seconds, or 0 if /proc does not give it.
+double Process_cpu_s(pid_t pid);
 // Returns the address at which a process's first stack begins, or 0 if the
 // kernel hides it. A fork has the address of its parent, until it calls exec.
 uint64_t Process_stack(pid_t pid);

@@ -10,8 +10,10 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from attach.listed import choose, find
 from e2e.program import SLOW, TOP, Running
 from e2e.test_questions import keys_of
+from tui.emulated import Top
 
 # The master of the tests reads commands from stdin: how to make a worker, and how often the
 # worker calls work().
@@ -218,3 +220,37 @@ def test_which_worker_is_slow(tmp_path, sockets):
                 check=True,
             ).stdout
     assert re.search(rf"\b{slow}!.* drag\b", screen), screen
+
+
+@contextmanager
+def listed(sockets):
+    top = Top(sockets, size=(120, 30))
+    try:
+        yield top
+    finally:
+        top.close()
+
+
+def test_the_list_leads_to_all_processes(tmp_path, sockets):
+    """The master does not serve, but the list has it above its workers, with their sum."""
+    with Service(tmp_path, traced=False) as service, listed(sockets) as top:
+        for count in 10, 20:
+            service.add("spawn", count)
+        line = find(top, service, "[master of 2]")
+        assert "its workers serve" in line
+        assert re.search(rf" {service.pid} .*%  ", find(top, service, "% "))
+        choose(top, service)
+        top.wait("2 workers")
+
+
+def test_the_list_leads_to_the_master_alone(tmp_path, sockets):
+    with Service(tmp_path) as service:
+        service.add("fork", 10)
+        with listed(sockets) as top:
+            find(top, service, "[master of 1]")
+            choose(top, service)
+            top.wait("1 worker ")
+            top.press("p")
+            top.wait("Only this process")
+            top.press("o")
+            assert " worker" not in top.wait(f"pid {service.pid} ")

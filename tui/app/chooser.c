@@ -2,6 +2,7 @@
 // See chooser.h.
 #include "tui/app/chooser.h"
 
+#include "ipc/base/now.h"
 #include "ipc/process.h"
 #include "tui/attach/attach.h"
 #include "tui/model/children.h"
@@ -11,6 +12,7 @@
 #include "tui/views/view_table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,9 +82,28 @@ static void find_workers(struct ChooserRow *rows, long count)
                 !Children_is_worker(rows[i].served.pid, rows[j].served.pid))
                 continue;
             rows[i].role = "worker";
+            rows[j].workers += !rows[i].other;
+            rows[j].cpu_s += rows[i].cpu_s;
             if (!rows[j].role)
                 rows[j].role = "master";
         }
+}
+
+// Sets `cores` of each row, from the list that was read before. If a worker has
+// ended, the sum of its master may be smaller than before, and is not known.
+static void find_cores(struct ChooserRow *rows, long count,
+                       const struct Chooser *before)
+{
+    for (long i = 0; i < count; i++) {
+        rows[i].cores = NAN;
+        for (long j = 0; j < before->count; j++) {
+            const struct ChooserRow *old = &before->rows[j];
+            double since = rows[i].read_s - old->read_s;
+            if (old->served.pid == rows[i].served.pid && since > 0 &&
+                rows[i].cpu_s >= old->cpu_s)
+                rows[i].cores = (rows[i].cpu_s - old->cpu_s) / since;
+        }
+    }
 }
 
 static uint64_t pid_of(const struct ListRows *rows, long row)
@@ -138,6 +159,29 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
     return row - rows;
 }
 
+// Moves masters that do not serve, but have workers that serve, to the end of
+// the first `serving` rows, because such a master can be shown together with
+// its workers. Returns the number of these masters.
+static long take_masters(struct ChooserRow *all, long serving, long others)
+{
+    long taken = 0;
+    for (long i = serving; i < serving + others; i++) {
+        struct ChooserRow row = all[i];
+        long k = 0;
+        while (k < serving &&
+               (all[k].parent != row.served.pid ||
+                !Children_is_worker(all[k].served.pid, row.served.pid)))
+            k++;
+        if (k == serving)
+            continue;
+        row.other = false;
+        snprintf(row.takes, sizeof row.takes, "its workers serve");
+        all[i] = all[serving + taken];
+        all[serving + taken++] = row;
+    }
+    return taken;
+}
+
 // Fills the list with the processes that serve, and then the other processes.
 // Returns 0 or -ENOMEM.
 static int fill(struct Chooser *chooser, const struct Served *served,
@@ -155,9 +199,17 @@ static int fill(struct Chooser *chooser, const struct Served *served,
         all[i] = (struct ChooserRow){.served = served[i],
                                      .parent = Process_parent(served[i].pid)};
     long more = list_others(all + count, &chooser->others, served, count);
+    long masters = take_masters(all, count, more);
+    count += masters;
+    more -= masters;
+    for (long i = 0; i < count + more; i++) {
+        all[i].cpu_s = Process_cpu_s(all[i].served.pid);
+        all[i].read_s = Now_s(CLOCK_MONOTONIC);
+    }
     arrange(rows, all, count);
     arrange(rows + count, all + count, more);
     find_workers(rows, count + more);
+    find_cores(rows, count + more, chooser);
     free(all);
     free(chooser->rows);
     chooser->rows = rows;
@@ -223,6 +275,7 @@ void Chooser_release(struct Chooser *chooser)
 static enum ChooserAnswer choose(struct Chooser *chooser)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);
+    chooser->alone = false;
     if (!row)
         return CHOOSER_NONE;
     if (!row->other)
@@ -250,6 +303,12 @@ static enum ChooserAnswer answer(struct Chooser *chooser, uint32_t key)
     return CHOOSER_CHOSEN;
 }
 
+bool Chooser_may_be_alone(const struct Chooser *chooser)
+{
+    const struct ChooserRow *row = Chooser_selected(chooser);
+    return row && row->workers && !row->other && !*row->takes;
+}
+
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
 {
     int request = Keymap_request(key);
@@ -267,6 +326,10 @@ enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
     }
     if (key == PRESS_ENTER || key == PRESS_RIGHT)
         return choose(chooser);
+    if (key == CHOOSER_ALONE && Chooser_may_be_alone(chooser)) {
+        chooser->alone = true;
+        return CHOOSER_CHOSEN;
+    }
     if (View_opened_by(VIEWS, key) == VIEW_HELP)
         chooser->help = true;
     else if (request == REQUEST_BACK && chooser->back)

@@ -22,6 +22,11 @@ struct ChooserRow {
     pid_t parent;
     int depth;        // number of the process's ancestors that are in the list
     const char *role; // "master", "worker", or NULL if the process is neither
+    unsigned workers; // number of its workers that serve
+    // CPU time in s at the time read_s. The CPU time of a master includes that
+    // of its workers.
+    double cpu_s, read_s;
+    double cores; // CPU time per second between two readings; NaN: not known
     bool other; // true if the process does not serve; then the next fields are
                 // used
     double age_s;
@@ -44,6 +49,8 @@ struct Chooser {
     // is no question.
     pid_t asked;
     bool may_kill; // result of Attach_may_kill for the process `asked`
+    // The chosen master is shown without its workers.
+    bool alone;
     // The reason why the chosen process cannot be watched, or "".
     char message[512];
     bool back;      // true if Esc returns to a watched process
@@ -71,6 +78,9 @@ long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
 // Selects process `pid` if it is in the list.
 void Chooser_select(struct Chooser *chooser, pid_t pid);
+#define CHOOSER_ALONE 'o' // the key that shows a master without its workers
+// Returns true if the selected process is a master that can be shown so.
+bool Chooser_may_be_alone(const struct Chooser *chooser);
 // Returns the selected row, or NULL if no row is selected.
 const struct ChooserRow *Chooser_selected(const struct Chooser *chooser);
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key);

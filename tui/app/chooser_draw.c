@@ -8,6 +8,7 @@
 #include "tui/views/view_help.h"
 #include "tui/views/view_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,10 +67,13 @@ static void tell(char *text, size_t size, const struct ChooserRow *row)
         name = *script == '-' ? script : short_command(script);
     int first = (int)strcspn(name, " ");
     int program = *script ? (int)strcspn(command, " ") : 0;
-    snprintf(text, size, "%.*s%s%s%s%s%s%.*s%s", first, name,
-             row->role ? " [" : "", row->role ? row->role : "",
-             row->role ? "]" : "", name + first, program ? "  (" : "", program,
-             command, program ? ")" : "");
+    char role[40] = "";
+    if (row->workers)
+        snprintf(role, sizeof role, " [master of %u]", row->workers);
+    else if (row->role)
+        snprintf(role, sizeof role, " [%s]", row->role);
+    snprintf(text, size, "%.*s%s%s%s%.*s%s", first, name, role, name + first,
+             program ? "  (" : "", program, command, program ? ")" : "");
 }
 
 static void draw_command(struct Canvas *canvas, struct Box box,
@@ -93,7 +97,7 @@ static void draw_command(struct Canvas *canvas, struct Box box,
                text);
 }
 
-enum { LIST_PID, LIST_USER, LIST_AGE, LIST_COMMAND, LIST_TAKES };
+enum { LIST_PID, LIST_USER, LIST_CPU, LIST_AGE, LIST_COMMAND, LIST_TAKES };
 
 static void write(struct ListCell *cell, const struct ListRows *rows,
                   long index, int column)
@@ -107,8 +111,12 @@ static void write(struct ListCell *cell, const struct ListRows *rows,
         ListCell_put(cell, style, text);
     } else if (column == LIST_USER) {
         ListCell_put(cell, style, row->user);
+    } else if (column == LIST_CPU) {
+        ListCell_put(cell, style,
+                     isfinite(row->cores) ? Number_percent(text, row->cores)
+                                          : "");
     } else if (column == LIST_TAKES) {
-        ListCell_put(cell, style, row->other ? row->takes : "serves");
+        ListCell_put(cell, style, *row->takes ? row->takes : "serves");
     } else if (row->other) {
         ListCell_put(cell, style, Number_age(text, row->age_s));
     }
@@ -124,6 +132,8 @@ static struct ListRows rows_of(const struct Chooser *chooser)
                        .importance = 2,
                        .room = 16,
                        .left = true},
+        [LIST_CPU] =
+            {.title = "CPU", .width = 6, .gap = 2, .importance = 3, .room = 16},
         [LIST_AGE] =
             {.title = "AGE", .width = 5, .gap = 2, .importance = 1, .room = 30},
         [LIST_COMMAND] = {.title = "COMMAND",
@@ -244,7 +254,12 @@ static int draw_bottom(const struct Chooser *chooser, struct Canvas *canvas)
         return draw_message(canvas, chooser->message);
     } else {
         if (row)
-            x = draw_key(canvas, x, "Enter", row->other ? "Attach" : "Watch");
+            x = draw_key(canvas, x, "Enter",
+                         row->other     ? "Attach"
+                         : row->workers ? "Watch all"
+                                        : "Watch");
+        if (Chooser_may_be_alone(chooser))
+            x = draw_key(canvas, x, "o", "Only this process");
         x = draw_key(canvas, x, "F1", "Help");
         if (chooser->back)
             x = draw_key(canvas, x, "Esc", "Back");

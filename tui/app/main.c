@@ -209,7 +209,9 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
         if (answer == CHOOSER_CHOSEN)
             error = take_chosen(round, Chooser_selected(&chooser), &now, why);
         if (!error) {
-            error = watch(options, &now, round->terminal, &leave, why);
+            struct Options shown = *options;
+            shown.alone |= answer == CHOOSER_CHOSEN && chooser.alone;
+            error = watch(&shown, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
         // The process has ended in the meantime, or refuses this viewer.
