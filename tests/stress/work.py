@@ -151,6 +151,25 @@ def collect(party, dice):
         party.count("collections")
 
 
+def raise_kinds(party, dice):
+    """Raises exceptions of types, and in code, that are freed soon. Some are too many to be
+    counted within a budget."""
+
+    def catch(raise_one, times):
+        for _ in range(times):
+            try:
+                raise_one()
+            except Exception:
+                pass
+
+    while party.going(0.005):
+        kind = type(f"Kind{dice.randrange(400)}", (Exception,), {})
+        space = {"kind": kind}
+        exec(f"def f{dice.randrange(9)}():\n    raise kind", space)
+        catch(space.popitem()[1], dice.choice((1, 3, 20_000)))
+        party.count("exceptions")
+
+
 def depth_reached():
     """Returns the number of frames that can be pushed before RecursionError."""
     deepest = 0
@@ -258,5 +277,6 @@ PARTS = [(f"churn {i}", churn) for i in range(4)] + [
     ("recurse", recurse),
     ("gather", gather),
     ("collect", collect),
+    ("raise", raise_kinds),
     ("other tools", other_tools),
 ]
