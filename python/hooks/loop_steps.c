@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See loop_steps.h.
 #include "python/hooks/loop_steps.h"
+#include "ipc/base/now.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/extra.h"
 #include "python/hooks/frame_stack.h"
@@ -10,6 +11,7 @@
 #include "python/hooks/tools.h"
 #include "tracer/base/tsc_guard.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,6 +22,12 @@
 
 // A timer that is later than this was set by another clock.
 #define LATE_MOST_NS 3600e9
+
+// If there is a budget, and STEPS_MOST steps begin between two looks of the
+// governor, which are one or two seconds apart, steps are off for STEPS_OFF_S
+// seconds.
+#define STEPS_MOST 20000
+#define STEPS_OFF_S 20.0
 
 #define COROUTINE (CO_COROUTINE | CO_ITERABLE_COROUTINE)
 
@@ -137,15 +145,33 @@ static bool is_on(PyObject *code)
            !TscGuard_has_tripped();
 }
 
-bool LoopSteps_begin(PyObject *code)
+// Counts a step. Returns true if steps are off.
+static bool are_off(void)
+{
+    struct EventLoops *loops = &ocular_state.engine.loops;
+
+    if (ocular_state.steps_left && !--ocular_state.steps_left &&
+        !EventLoops_are_off(loops)) {
+        EventLoops_switch(loops);
+        ocular_state.steps_s = Now_s(CLOCK_MONOTONIC);
+    }
+    return EventLoops_are_off(loops);
+}
+
+PyObject *LoopSteps_begin(PyObject *code)
 {
     const uint8_t *steps =
         is_on(code) ? Extra_steps(&ocular_state, (PyCodeObject *)code) : NULL;
+    bool off;
 
     if (!steps || !*steps)
-        return false;
-    begin(code, *steps);
-    return *steps & STEPS_KNOWN;
+        return NULL;
+    off = are_off();
+    if (!off)
+        begin(code, *steps);
+    if (!(*steps & STEPS_KNOWN))
+        return NULL;
+    return off ? ocular_state.disable : Py_None;
 }
 
 void LoopSteps_unwind(PyObject *code)
@@ -163,8 +189,38 @@ PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
     (void)self, (void)args, (void)nargsf, (void)names;
     if (PyErr_Occurred())
         return NULL;
+    if (EventLoops_are_off(&ocular_state.engine.loops))
+        return ocular_state.disable;
     end();
     return Py_None;
+}
+
+void LoopSteps_start(struct State *state)
+{
+    state->step_code_count = 0;
+    state->steps_s = Now_s(CLOCK_MONOTONIC);
+    state->steps_left =
+        isnan(state->engine.session->config.budget) ? 0 : STEPS_MOST;
+}
+
+void LoopSteps_renew(struct State *state, double now_s)
+{
+    struct EventLoops *loops = &state->engine.loops;
+    bool off = EventLoops_are_off(loops);
+
+    if (isnan(state->engine.session->config.budget) ||
+        now_s - state->steps_s < (off ? STEPS_OFF_S : 1))
+        return;
+    if (off && Tools_renew_steps(state) == 0)
+        EventLoops_switch(loops);
+    state->steps_left = STEPS_MOST;
+    state->steps_s = now_s;
+}
+
+void LoopSteps_stop(struct State *state)
+{
+    while (state->step_code_count)
+        Py_CLEAR(state->step_codes[--state->step_code_count]);
 }
 
 // --- Which code begins steps -------------------------------------------------
@@ -216,14 +272,27 @@ static bool is_outermost(const PyCodeObject *code)
            runs_loop(caller);
 }
 
+// Stores the code, so that its steps can be switched on again.
+static void remember(PyCodeObject *code)
+{
+    struct State *state = &ocular_state;
+    PyObject *reference = state->step_code_count < STEP_CODES
+                              ? PyWeakref_NewRef((PyObject *)code, NULL)
+                              : NULL;
+
+    if (reference)
+        state->step_codes[state->step_code_count++] = reference;
+    PyErr_Clear();
+}
+
 bool LoopSteps_adopt(PyObject *object, bool done)
 {
     PyCodeObject *code = (PyCodeObject *)object;
     uint8_t *steps = is_on(object) ? Extra_steps(&ocular_state, code) : NULL;
     unsigned kind = STEPS;
 
-    if (!steps) // not classified yet
-        return false;
+    if (!steps || EventLoops_are_off(&ocular_state.engine.loops))
+        return false; // not classified yet, or too many steps
     if (!*steps) {
         if (is_handle_run(code))
             kind |= STEPS_RUN;
@@ -232,6 +301,7 @@ bool LoopSteps_adopt(PyObject *object, bool done)
         if (Tools_set_steps(&ocular_state, code, true) < 0)
             return false;
         *steps = (uint8_t)kind;
+        remember(code);
         begin(object, kind);
     }
     if (done)

@@ -10,13 +10,20 @@
 
 #include "python/hooks/state.h"
 
-// Begins a step if `code` begins steps. Returns true if the discovery tool has
-// nothing else to do at this event.
-bool LoopSteps_begin(PyObject *code);
+// Begins a step if `code` begins steps. Returns what the discovery tool's hook
+// returns, or NULL if the discovery tool has other work to do at this event.
+PyObject *LoopSteps_begin(PyObject *code);
 // Finds out whether `code`, which has just been classified, begins steps, and
 // then begins one. `done` is true if the discovery tool needs no further event
 // of this code. Returns true if the event must stay on.
 bool LoopSteps_adopt(PyObject *code, bool done);
+// Allows the steps of a session, and frees what LoopSteps_adopt has stored.
+void LoopSteps_start(struct State *state);
+void LoopSteps_stop(struct State *state);
+// Allows more steps, at most once a second, and switches steps on again some
+// time after there were too many. The governor calls this function each one or
+// two seconds, at the time `now_s` of CLOCK_MONOTONIC.
+void LoopSteps_renew(struct State *state, double now_s);
 // Ends the running step if `code` has begun it and an exception leaves `code`.
 void LoopSteps_unwind(PyObject *code);
 // The hook at returns and yields of code that begins steps.

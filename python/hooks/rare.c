@@ -177,12 +177,13 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
 {
     struct Call call;
     bool done = true, steps = false;
+    PyObject *answer;
 
     (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
-    if (PyVectorcall_NARGS(nargsf) >= 2 && LoopSteps_begin(args[0]))
-        return Py_None;
+    if (PyVectorcall_NARGS(nargsf) >= 2 && (answer = LoopSteps_begin(args[0])))
+        return answer;
     Call_init(&call);
     if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
         ocular_state.phase != PHASE_TRACING || TscGuard_has_tripped()) {

@@ -71,6 +71,7 @@ struct OtherCode {
     uint8_t steps; // see Extra_steps
 };
 
+#define STEP_CODES 32  // code that can begin steps again after these were off
 #define HANDLE_TYPES 2 // classes of handles that loop_steps.c remembers
 
 // A class of asyncio's handles.
@@ -139,6 +140,11 @@ struct State {
     PyObject *discovery_hook;
     PyObject *step_hook; // ends steps of event loops
     struct HandleType handle_types[HANDLE_TYPES];
+    // Weak references to code that begins steps, and the number of steps until
+    // steps are switched off; 0: never.
+    PyObject *step_codes[STEP_CODES];
+    unsigned step_code_count, steps_left;
+    double steps_s; // CLOCK_MONOTONIC at which steps were switched or renewed
     void (*on_silenced)(void); // called at each event after Hooks_silence
     bool fast; // true if the hooks use the fast path, which was calibrated
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];

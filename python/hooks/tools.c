@@ -521,3 +521,34 @@ int Tools_set_steps(struct State *state, PyCodeObject *code, bool on)
     PyErr_Clear();
     return result;
 }
+
+static void set_steps(struct State *state, PyObject *reference, bool on)
+{
+    PyObject *code = PyObject_CallNoArgs(reference);
+
+    if (code && PyCode_Check(code))
+        Tools_set_steps(state, (PyCodeObject *)code, on);
+    Py_XDECREF(code);
+    PyErr_Clear();
+}
+
+// CPython sets an event again at a disabled place only if the event was off for
+// this code. So the discovery tool's events are off for a moment, in which no
+// code runs. Other code notices no change.
+int Tools_renew_steps(struct State *state)
+{
+    unsigned i;
+    int result;
+
+    if (!state->held[0] || holder(state, 0) != HOLDER_WE)
+        return -1;
+    result = call(state->set_events, "(il)", state->discovery, 0L);
+    for (i = 0; result == 0 && i < state->step_code_count; i++)
+        set_steps(state, state->step_codes[i], false);
+    result |= call(state->set_events, "(il)", state->discovery,
+                   state->global_events[0]);
+    for (i = 0; result == 0 && i < state->step_code_count; i++)
+        set_steps(state, state->step_codes[i], true);
+    PyErr_Clear();
+    return result;
+}

@@ -48,5 +48,8 @@ int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 // Sets or clears the discovery tool's events at the returns and yields of one
 // code object. Returns 0, or -1 without an exception.
 int Tools_set_steps(struct State *state, PyCodeObject *code, bool on);
+// Sets the discovery tool's events again on code that begins steps, also where
+// a hook has disabled them. Returns 0, or -1 without an exception.
+int Tools_renew_steps(struct State *state);
 
 #endif

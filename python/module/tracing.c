@@ -6,6 +6,7 @@
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
+#include "python/hooks/loop_steps.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/tools.h"
@@ -72,6 +73,7 @@ static void take_down(struct State *state)
 
     state->phase = PHASE_STOPPING;
     GarbageWatch_stop(state);
+    LoopSteps_stop(state);
     Tools_disarm(state);
     if (state->tracer && Adopt_disarm(state) < 0)
         PyErr_Clear();
@@ -136,6 +138,7 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Poll_reset(&ocular_service.poll, state);
     Adopt_begin(state);
+    LoopSteps_start(state);
     state->phase = PHASE_TRACING;
     ThreadList_release(threads); // after a fork the list is the parent's
     ours = Service_threads(&ocular_service);
@@ -412,6 +415,7 @@ static void finish(struct State *state)
 
     state->phase = PHASE_STOPPING;
     GarbageWatch_stop(state);
+    LoopSteps_stop(state);
     Tools_disarm(state);
     Poll_all(state); // must come before the disarming, which changes opcodes
     if (Adopt_disarm(state) < 0)

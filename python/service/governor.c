@@ -7,6 +7,7 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/garbage_watch.h"
+#include "python/hooks/loop_steps.h"
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/tools.h"
 #include "python/service/missed_signals.h"
@@ -153,6 +154,7 @@ static bool hold(struct Governor *governor, bool full)
         Counting_set_preempted(&state->engine.counting, governor->preempted);
         Tools_watch(state);
         Tools_renew_unwinds(state, Now_s(CLOCK_MONOTONIC));
+        LoopSteps_renew(state, Now_s(CLOCK_MONOTONIC));
         GarbageWatch_check(state);
         RaiseWatch_look(state);
         note_edges(state, deadline);

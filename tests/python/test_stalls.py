@@ -260,6 +260,27 @@ def test_a_second_trace_begins_with_an_empty_log():
         assert ocular.stop_tracing()["stalls_total"] >= 1
 
 
+def test_too_many_steps_are_off_within_a_budget():
+    """The rates are null then. The next trace observes steps again."""
+
+    async def main():
+        await measured(sleeps, 0.06, "stall")
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            for _ in range(30_000):
+                await asyncio.sleep(0)
+            (loop,) = ocular.snapshot()["loops"]
+            if loop["steps_per_s"] is None:
+                return await measured(sleeps, 0.06, "off")
+
+    for _ in range(2):
+        ocular.start_tracing(**QUIET, overhead_budget=0.01)
+        assert asyncio.run(main())
+        assert len(found("stall")) == 1
+        assert not found("off")
+        ocular.stop_tracing()
+
+
 def test_steps_that_end_by_an_exception_end(tracing):
     """A task that is cancelled or that fails takes a step like any other task."""
 

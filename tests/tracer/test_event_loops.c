@@ -125,21 +125,34 @@ TEST(test_rates)
     begin();
     loop = take(0);
     from = loop->window.at_s;
-    rates = EventLoop_rates(loop, from);
+    rates = EventLoop_rates(&loops, loop, from);
     assert_true(isnan(rates.steps_per_s) && isnan(rates.lag_s));
     for (uint64_t i = 0; i < 200; i++)
         step(loop, i + 1, i + 1);
-    rates = EventLoop_rates(loop, from + 2);
+    rates = EventLoop_rates(&loops, loop, from + 2);
     assert_true(fabs(rates.steps_per_s - 100) < 1e-6);
     assert_true(isnan(rates.lag_s)); // No timer has run.
     EventLoop_late(loop, 1000000);
     EventLoop_late(loop, 3000000);
-    rates = EventLoop_rates(loop, from + 4);
+    rates = EventLoop_rates(&loops, loop, from + 4);
     assert_true(fabs(rates.lag_s - 0.002) < 1e-9);
     assert_true(rates.steps_per_s > 40 && rates.steps_per_s < 60);
-    rates = EventLoop_rates(loop, from + 104);
+    rates = EventLoop_rates(&loops, loop, from + 104);
     assert_true(isnan(rates.lag_s));
     assert_true(rates.steps_per_s < 1);
+    // While steps are off, and until the next call after that, no rate is
+    // known.
+    EventLoops_switch(&loops);
+    rates = EventLoop_rates(&loops, loop, from + 105);
+    assert_true(isnan(rates.steps_per_s));
+    rates = EventLoop_rates(&loops, loop, from + 106);
+    assert_true(isnan(rates.steps_per_s));
+    EventLoops_switch(&loops);
+    rates = EventLoop_rates(&loops, loop, from + 107);
+    assert_true(isnan(rates.steps_per_s));
+    step(loop, 1, 2);
+    rates = EventLoop_rates(&loops, loop, from + 108);
+    assert_true(fabs(rates.steps_per_s - 1) < 1e-6);
     EventLoops_reset(&loops, 0, HZ);
 }
 

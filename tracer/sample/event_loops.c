@@ -28,6 +28,7 @@ void EventLoops_reset(struct EventLoops *loops, double limit_s, double hz)
     loops->stalls = NULL;
     Counter_set(&loops->stall_count, 0);
     Counter_set(&loops->taken, 0);
+    Counter_set(&loops->switches, 0);
     loops->count = 0;
     loops->asleep = false;
     loops->limit = (uint64_t)(limit_s * hz);
@@ -38,6 +39,19 @@ void EventLoops_after_fork(struct EventLoops *loops)
 {
     pthread_mutex_init(&loops->mutex, NULL);
     EventLoops_watch(loops, NULL, NULL);
+}
+
+// Begins a window without steps.
+static struct LoopWindow new_window(const struct EventLoops *loops,
+                                    const struct EventLoop *loop, double now_s)
+{
+    return (struct LoopWindow){
+        .at_s = now_s,
+        .steps = Counter_get(&loop->steps),
+        .timers = Counter_get(&loop->timers),
+        .late_ns = Counter_get(&loop->late_ns),
+        .switches = Counter_get(&loops->switches),
+    };
 }
 
 static struct EventLoop *find(struct EventLoops *loops, const void *owner)
@@ -69,12 +83,7 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         atomic_store(&loop->began, 0);
         // The sums of an earlier thread stay, because EventLoops_steps never
         // gets less.
-        loop->window = (struct LoopWindow){
-            .at_s = Now_s(CLOCK_MONOTONIC),
-            .steps = Counter_get(&loop->steps),
-            .timers = Counter_get(&loop->timers),
-            .late_ns = Counter_get(&loop->late_ns),
-        };
+        loop->window = new_window(loops, loop, Now_s(CLOCK_MONOTONIC));
         atomic_store(&loop->used, true);
         if (i >= loops->count)
             loops->count = i + 1;
@@ -192,7 +201,15 @@ void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
 
 // --- Rates -------------------------------------------------------------------
 
-struct LoopRates EventLoop_rates(struct EventLoop *loop, double now_s)
+void EventLoops_switch(struct EventLoops *loops)
+{
+    Counter_add(&loops->switches, 1);
+    for (unsigned i = 0; i < loops->count; i++)
+        atomic_store(&loops->loops[i].began, 0);
+}
+
+struct LoopRates EventLoop_rates(const struct EventLoops *loops,
+                                 struct EventLoop *loop, double now_s)
 {
     struct LoopWindow *window = &loop->window;
     double s = fmax(now_s - window->at_s, 0);
@@ -203,6 +220,11 @@ struct LoopRates EventLoop_rates(struct EventLoop *loop, double now_s)
     uint64_t timers = Counter_get(&loop->timers);
     uint64_t late_ns = Counter_get(&loop->late_ns);
 
+    if (window->switches != Counter_get(&loops->switches) ||
+        EventLoops_are_off(loops)) {
+        *window = new_window(loops, loop, now_s);
+        return (struct LoopRates){NAN, NAN};
+    }
     window->s = window->s * kept + all;
     window->step_sum =
         window->step_sum * kept + part * (double)(steps - window->steps);

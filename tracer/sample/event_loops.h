@@ -41,7 +41,7 @@ struct ObservedStep {
 // Sums of a window whose older parts decay.
 struct LoopWindow {
     double at_s; // time at which the window was last updated
-    uint64_t steps, timers, late_ns;
+    uint64_t steps, timers, late_ns, switches;
     double s, step_sum, timer_sum, late_sum;
 };
 
@@ -76,6 +76,9 @@ struct Stall {
 struct EventLoops {
     uint64_t limit; // ticks; a step of this length or longer is a stall
     double hz;      // ticks a second
+    // Number of times that steps were switched off or on. Odd: steps are off,
+    // because there were too many, and no rate is known.
+    counter_t switches;
     // True if the next step must call `wake`.
     _Atomic bool asleep;
     void (*wake)(void *sampler); // NULL if nobody observes steps
@@ -160,7 +163,15 @@ void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
                       const struct Stall *stall);
 // Returns the rates of about the last ten seconds. Only the thread that builds
 // snapshots calls this function.
-struct LoopRates EventLoop_rates(struct EventLoop *loop, double now_s);
+struct LoopRates EventLoop_rates(const struct EventLoops *loops,
+                                 struct EventLoop *loop, double now_s);
+// Switches steps off or on. The running steps are forgotten. The caller holds
+// the GIL.
+void EventLoops_switch(struct EventLoops *loops);
+static inline bool EventLoops_are_off(const struct EventLoops *loops)
+{
+    return Counter_get(&loops->switches) % 2;
+}
 size_t EventLoops_bytes(const struct EventLoops *loops);
 
 #endif

@@ -29,7 +29,7 @@ static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
 
         if (!atomic_load(&loop->used))
             continue;
-        rates = EventLoop_rates(loop, now_s);
+        rates = EventLoop_rates(loops, loop, now_s);
         rows[snapshot->loop_count++] = (struct LoopRow){
             .thread = name_of(snapshot, (uint64_t)loop->tid),
             .lag_s = rates.lag_s,
