@@ -176,7 +176,7 @@ def test_types_and_code_are_not_kept_alive():
     made = []
 
     def body():
-        for _ in range(50):
+        for _ in range(8):
             made.append(makes_a_type(True))
             gc.collect()
         for i in range(300):
@@ -186,7 +186,7 @@ def test_types_and_code_are_not_kept_alive():
 
     _, final = traced(body)
     assert all(one() is None for one in made)
-    assert counts(final, "Local", "makes_a_type") == (50, 0)
+    assert counts(final, "Local", "makes_a_type") == (8, 0)
     assert [counts(final, f"Own{i}", "<module>") for i in range(3)] == [(100, 0)] * 3
 
 
