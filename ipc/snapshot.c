@@ -174,6 +174,8 @@ static const struct Field TASK_GROUP_FIELDS[] = {
     U64(TaskGroup, wait_line),
     U64(TaskGroup, wait_count),
     F64(TaskGroup, growing_s),
+    TEXT(TaskGroup, task),
+    LIST(TaskGroup, chain, chain_count, PLACE_RECORD),
 };
 static const struct Record TASK_GROUP_RECORD =
     RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);

@@ -214,6 +214,12 @@ struct TaskGroup {
     uint64_t wait_count; // number of tasks that wait there
     // Seconds for which the group has not shrunk, if it has grown in this time.
     double growing_s;
+    // Name of the oldest task; if the program has named all tasks, of any task.
+    const char *task;
+    // The await chain of this task, from its coroutine to the innermost await.
+    // The list is empty if the chain was not read.
+    const struct StackPlace *chain;
+    size_t chain_count;
 };
 
 // A type of exceptions in one function.

@@ -11,6 +11,7 @@
 #include "python/service/await_chain.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -117,7 +118,8 @@ struct Known {
 
 // A task that the slice reads. All references are borrowed.
 struct ReadTask {
-    PyObject *key; // the entry of the set
+    PyObject *key;    // the entry of the set
+    Py_ssize_t index; // index of the entry
     PyObject *task;
     struct AwaitTask is;
     struct AwaitFrame frame; // the task's coroutine
@@ -128,6 +130,8 @@ struct ReadTask {
 struct Slice {
     struct TaskWalk *walk;
     struct State *state;
+    uint64_t deadline; // in ticks
+    double now_s;      // CLOCK_MONOTONIC
     struct ReadTask batch[BATCH];
     struct Known groups[KNOWN], waits[KNOWN];
 };
@@ -226,6 +230,35 @@ static struct CountedTasks *group_of(struct Slice *slice,
                            : TaskGroups_find(&slice->walk->groups, &line, 0);
 }
 
+// Reads the await chain of a task into its group.
+static void read_chain(struct Slice *slice, struct CountedTasks *group,
+                       const struct ReadTask *one, uint64_t number)
+{
+    struct AwaitFrame frame = one->frame;
+    PyObject *keep = NULL;
+    char name[32];
+
+    snprintf(name, sizeof name, "Task-%llu", (unsigned long long)number);
+    TaskGroups_begin_chain(group,
+                           number ? name
+                           : PyUnicode_CheckExact(one->is.name)
+                               ? Adopt_text(one->is.name, &keep)
+                               : "?",
+                           number);
+    Py_XDECREF(keep);
+    for (int i = 0; i < DEEPEST && frame.code; i++) {
+        const struct Code *traced =
+            Adopt_find(slice->state, (PyObject *)frame.code);
+        struct CodeNames names;
+
+        read_names(&names, frame.code, AwaitFrame_line(&frame));
+        names.line.function = traced ? traced->hot.id : 0;
+        TaskGroups_add_line(group, &names.line);
+        release_names(&names);
+        frame = AwaitFrame_inner(&frame);
+    }
+}
+
 // Goes to the innermost coroutines. The memory of the next coroutines is read
 // ahead.
 static void go_inside(struct ReadTask *batch, unsigned count)
@@ -247,10 +280,13 @@ static void go_inside(struct ReadTask *batch, unsigned count)
     }
 }
 
-// Counts a batch of tasks. A task's memory is rarely in a cache of the CPU, so
-// the memory of all tasks of the batch is read ahead at each step.
-static void count_batch(struct Slice *slice, unsigned count, double now_s)
+// Counts a batch of tasks. Returns false if the deadline comes first; then the
+// next slice begins at the first task that is not counted. A task's memory is
+// rarely in a cache of the CPU, so the memory of all tasks of the batch is read
+// ahead at each step.
+static bool count_batch(struct Slice *slice, unsigned count)
 {
+    const struct Clock *clock = &slice->state->engine.clock;
     struct TaskGroups *groups = &slice->walk->groups;
     struct ReadTask *batch = slice->batch, *one;
     uint64_t number;
@@ -271,14 +307,21 @@ static void count_batch(struct Slice *slice, unsigned count, double now_s)
     for (one = batch; one < batch + count; one++) {
         struct CountedTasks *group;
 
+        if (one > batch && Clock_read(clock) >= slice->deadline) {
+            slice->walk->index = one->index;
+            return false;
+        }
         if (!is_pending(slice, one))
             continue;
         group = group_of(slice, one);
         number = AwaitTask_number(&one->is);
         TaskGroups_add(groups, group, wait_of(group, slice, &one->inner),
                        number);
-        TaskGroups_note_birth(groups, number, now_s);
+        TaskGroups_note_birth(groups, number, slice->now_s);
+        if (group && TaskGroups_wants_chain(group, number))
+            read_chain(slice, group, one, number);
     }
+    return true;
 }
 
 // --- A slice ---------------------------------------------------------------
@@ -306,24 +349,25 @@ static bool collect(struct Slice *slice, const PySetObject *set,
         if (*count == BATCH)
             return true;
         __builtin_prefetch(entry->key);
+        slice->batch[*count].index = *index;
         slice->batch[(*count)++].key = entry->key;
     }
     return *index <= set->mask;
 }
 
 // Reads a set up to the deadline. Returns true if the set is read.
-static bool read_set(struct Slice *slice, const PySetObject *set,
-                     uint64_t deadline, double now_s)
+static bool read_set(struct Slice *slice, const PySetObject *set)
 {
     const struct Clock *clock = &slice->state->engine.clock;
     unsigned count;
     bool more = true;
 
     while (more) {
-        if (Clock_read(clock) >= deadline)
+        if (Clock_read(clock) >= slice->deadline)
             return false;
         more = collect(slice, set, &count);
-        count_batch(slice, count, now_s);
+        if (!count_batch(slice, count))
+            return false;
     }
     return true;
 }
@@ -331,29 +375,31 @@ static bool read_set(struct Slice *slice, const PySetObject *set,
 void TaskWalk_step(struct TaskWalk *walk, struct State *state)
 {
     const struct Clock *clock = &state->engine.clock;
-    uint64_t deadline =
-        Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock));
-    struct Slice slice = {.walk = walk, .state = state};
-    double now_s = Now_s(CLOCK_MONOTONIC);
+    struct Slice slice = {
+        .walk = walk,
+        .state = state,
+        .deadline = Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock)),
+        .now_s = Now_s(CLOCK_MONOTONIC),
+    };
     const PySetObject *set;
 
     if (state->phase != PHASE_TRACING)
         return;
     if (!walk->walking) {
         walk->restarts = 0;
-        begin(walk, now_s);
+        begin(walk, slice.now_s);
     }
     for (; walk->walking && walk->set < SETS; walk->set++, walk->mask = -1) {
         set = set_of(state, walk->set);
         if (set && walk->mask >= 0 && walk->mask != set->mask &&
             walk->restarts < RESTARTS) {
             walk->restarts++;
-            begin(walk, now_s);
+            begin(walk, slice.now_s);
             set = set_of(state, walk->set);
         }
         if (set) {
             walk->mask = set->mask;
-            if (!read_set(&slice, set, deadline, now_s))
+            if (!read_set(&slice, set))
                 break;
         }
         walk->index = 0;

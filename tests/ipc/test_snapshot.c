@@ -84,7 +84,8 @@ TEST(test_names_and_groups_are_the_contract)
         "stalls[at_s,seconds,thread,task,function,file,line,stack,tid,id],"
         "stalls_total,stall_limit_s,"
         "tasks{total,groups[coroutine,file,line,count,growth_per_min,"
-        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s]},"
+        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s,"
+        "task,chain[id,name,file,line]]},"
         "exceptions[type,function,file,line,id,raised,passed,error,"
         "raised_per_s,passed_per_s,age_s,first_s],"
         "exception_totals{raised,passed,control,exact}");

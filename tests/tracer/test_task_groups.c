@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-static const struct TaskLine WORKER = {"worker", "/a.py", 3};
-static const struct TaskLine OTHER = {"other", "/a.py", 9};
+static const struct TaskLine WORKER = {"worker", "/a.py", 3, 0};
+static const struct TaskLine OTHER = {"other", "/a.py", 9, 0};
 
 // Makes a whole walk that finds `count` tasks of WORKER, and returns its table.
 static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
@@ -27,8 +27,8 @@ static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
 
 TEST(groups_and_the_line_at_which_most_wait)
 {
-    const struct TaskLine get = {"Queue.get", "/queues.py", 158};
-    const struct TaskLine sleep = {"sleep", "/tasks.py", 718};
+    const struct TaskLine get = {"Queue.get", "/queues.py", 158, 0};
+    const struct TaskLine sleep = {"sleep", "/tasks.py", 718, 0};
     struct TaskGroups groups = {NULL};
     struct TaskTable *table;
     struct CountedTasks *worker, *other;
@@ -145,6 +145,41 @@ TEST(the_number_of_a_task_shows_its_least_age)
     TaskGroups_release(&groups);
 }
 
+TEST(the_chain_is_that_of_the_oldest_task)
+{
+    const struct TaskLine outer = {"worker", "/a.py", 5, 7};
+    const struct TaskLine inner = {"wait", NULL, 0, 0};
+    struct TaskGroups groups = {NULL};
+    struct CountedTasks *group;
+    struct TaskTable *table;
+
+    assert_true(TaskGroups_begin(&groups, 100));
+    group = TaskGroups_find(&groups, &WORKER, 7);
+    TaskGroups_add(&groups, group, NULL, 0);
+    assert_true(TaskGroups_wants_chain(group, 0));
+    TaskGroups_begin_chain(group, "named", 0);
+    TaskGroups_add_line(group, &inner);
+    assert_false(TaskGroups_wants_chain(group, 0));
+    assert_true(TaskGroups_wants_chain(group, 9));
+    TaskGroups_begin_chain(group, "Task-9", 9);
+    assert_false(TaskGroups_wants_chain(group, 10));
+    for (int i = 0; i < TASK_CHAIN + 3; i++)
+        TaskGroups_add_line(group, &outer);
+    TaskGroups_add_line(group, &inner);
+    table = TaskGroups_table(&groups, true, 100);
+    assert_string_equal(table->groups[0].task, "Task-9");
+    assert_int_equal(table->groups[0].chain_count, TASK_CHAIN);
+    assert_string_equal(table->groups[0].chain[0].name, "worker");
+    assert_int_equal(table->groups[0].chain[0].line, 5);
+    assert_int_equal(table->groups[0].chain[0].id, 7);
+    assert_string_equal(table->groups[0].chain[TASK_CHAIN - 1].name, "wait");
+    assert_null(table->groups[0].chain[TASK_CHAIN - 1].file);
+    TaskTable_free(table);
+    assert_true(TaskGroups_begin(&groups, 101)); // each walk reads it again
+    assert_true(TaskGroups_wants_chain(group, 9));
+    TaskGroups_release(&groups);
+}
+
 TEST(too_many_groups_and_lines_are_only_counted)
 {
     struct TaskGroups groups = {NULL};
@@ -154,7 +189,7 @@ TEST(too_many_groups_and_lines_are_only_counted)
 
     assert_true(TaskGroups_begin(&groups, 100));
     for (unsigned i = 0; i < TASK_GROUPS + 5; i++) {
-        const struct TaskLine line = {name, NULL, 0};
+        const struct TaskLine line = {name, NULL, 0, 0};
 
         snprintf(name, sizeof name, "f%u", i);
         group = TaskGroups_find(&groups, &line, 0);
@@ -163,7 +198,7 @@ TEST(too_many_groups_and_lines_are_only_counted)
     }
     group = &groups.all[0];
     for (unsigned i = 0; i < TASK_WAITS + 1; i++) {
-        const struct TaskLine line = {"wait", NULL, i + 1};
+        const struct TaskLine line = {"wait", NULL, i + 1, 0};
         struct TaskWait *wait = TaskGroups_wait(group, &line);
 
         assert_true(!wait == (i >= TASK_WAITS));

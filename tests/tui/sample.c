@@ -394,18 +394,26 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     static const struct TaskGroup samples[] = {
         {"Session.keep_alive", "/srv/app/web/session.py", 41, 5210, 126, 4012,
          3, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213, 5208,
-         840},
+         840, NULL, NULL, 0},
         {"make_handler.<locals>.wrapper", "/srv/app/web/handlers.py", 19, 38,
          -12, 1.4, 6, "Queue.get", "/usr/lib/python3.13/asyncio/queues.py", 186,
-         30, NAN},
+         30, NAN, NULL, NULL, 0},
         {"idle", "/srv/app/worker.py", 8, 1, 0, 7900, 11, "sleep",
-         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN},
+         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN, NULL, NULL, 0},
         {"refresh", NULL, NULL_U64, 1, NAN, NAN, NULL_U64, NULL, NULL, NULL_U64,
-         NULL_U64, NAN},
+         NULL_U64, NAN, NULL, NULL, 0},
+    };
+    static const struct StackPlace chain[] = {
+        {3, "Session.keep_alive", "/srv/app/web/session.py", 44},
+        {NULL_U64, "Session.ping", "/srv/app/web/session.py", 61},
+        {NULL_U64, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213},
     };
     struct TaskGroup *groups = take(snapshot, sizeof samples);
     memcpy(groups, samples, sizeof samples);
     groups[0].count += wish->tick;
+    groups[0].task = "Task-17";
+    groups[0].chain = chain;
+    groups[0].chain_count = sizeof chain / sizeof *chain;
     snapshot->tasks_groups = groups;
     snapshot->tasks_group_count = sizeof samples / sizeof *samples;
     snapshot->tasks_total = 5250 + wish->tick;
@@ -455,6 +463,7 @@ static void make_hostile(struct Snapshot *snapshot)
         groups[i].coroutine = hostile(arena, next++);
         groups[i].file = hostile(arena, next++);
         groups[i].waits_in = hostile(arena, next++);
+        groups[i].task = hostile(arena, next++);
     }
     for (size_t i = 0; i < snapshot->function_count; i++) {
         functions[i].name = hostile(arena, next++);

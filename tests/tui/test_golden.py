@@ -64,7 +64,7 @@ SCREENS = {
     "latency-menu": "l<F6>j",
     "loops": "<Frame>Lj",
     "tasks": "<Frame>Tj",
-    "tasks-oldest": "<Frame>T>>",
+    "tasks-oldest": "<Frame>T>>j",
     "exceptions": "<Frame>xj",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",

@@ -57,6 +57,23 @@ void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table)
     TaskTable_free(old);
 }
 
+static bool copy_chain(struct Snapshot *snapshot, struct TaskGroup *group)
+{
+    const struct StackPlace *from = group->chain;
+    struct StackPlace *places =
+        Snapshot_alloc(snapshot, (group->chain_count + 1) * sizeof *places);
+    bool whole = places;
+
+    for (size_t i = 0; whole && i < group->chain_count; i++) {
+        places[i] = from[i];
+        places[i].name = Snapshot_text(snapshot, from[i].name);
+        places[i].file = Snapshot_text(snapshot, from[i].file);
+        whole = places[i].name && !places[i].file == !from[i].file;
+    }
+    group->chain = places;
+    return whole;
+}
+
 static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
 {
     struct TaskGroup *groups =
@@ -71,7 +88,10 @@ static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
         group->file = Snapshot_text(snapshot, group->file);
         group->waits_in = Snapshot_text(snapshot, group->waits_in);
         group->wait_file = Snapshot_text(snapshot, group->wait_file);
-        whole = group->coroutine && !group->file == !table->groups[i].file &&
+        group->task = Snapshot_text(snapshot, group->task);
+        whole = copy_chain(snapshot, group) && group->coroutine &&
+                !group->task == !table->groups[i].task &&
+                !group->file == !table->groups[i].file &&
                 !group->waits_in == !table->groups[i].waits_in &&
                 !group->wait_file == !table->groups[i].wait_file;
     }

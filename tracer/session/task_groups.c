@@ -61,6 +61,7 @@ static bool copy_line(struct TaskLine *copy, const struct TaskLine *line)
         .name = copy_text(line->name),
         .file = line->file ? copy_text(line->file) : NULL,
         .line = line->line,
+        .function = line->function,
     };
     if (copy->name && !copy->file == !line->file)
         return true;
@@ -70,8 +71,18 @@ static bool copy_line(struct TaskLine *copy, const struct TaskLine *line)
 
 // --- A walk ----------------------------------------------------------------
 
+static void drop_chain(struct TaskChain *chain)
+{
+    while (chain->count)
+        drop_line(&chain->lines[--chain->count]);
+    Heap_free((char *)chain->task);
+    chain->task = NULL;
+}
+
 static void drop_group(struct CountedTasks *group)
 {
+    drop_chain(&group->chain);
+    Heap_free(group->chain.lines);
     drop_line(&group->coroutine);
     for (unsigned i = 0; i < TASK_WAITS; i++)
         drop_line(&group->waits[i].at);
@@ -99,6 +110,7 @@ bool TaskGroups_begin(struct TaskGroups *groups, double now_s)
 
         group->found = 0;
         group->lowest = UINT64_MAX;
+        drop_chain(&group->chain);
         for (unsigned j = 0; j < TASK_WAITS; j++)
             group->waits[j].found = 0;
     }
@@ -167,6 +179,40 @@ void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
     group->found++;
     if (number && number < group->lowest)
         group->lowest = number;
+}
+
+// --- A chain ---------------------------------------------------------------
+
+bool TaskGroups_wants_chain(const struct CountedTasks *group, uint64_t number)
+{
+    return !group->chain.task || (number && number < group->chain.number);
+}
+
+void TaskGroups_begin_chain(struct CountedTasks *group, const char *task,
+                            uint64_t number)
+{
+    struct TaskChain *chain = &group->chain;
+
+    drop_chain(chain);
+    if (!chain->lines)
+        chain->lines = Heap_zeroed(TASK_CHAIN, sizeof *chain->lines);
+    chain->task = chain->lines ? copy_text(task) : NULL;
+    chain->number = number ? number : UINT64_MAX;
+}
+
+void TaskGroups_add_line(struct CountedTasks *group,
+                         const struct TaskLine *line)
+{
+    struct TaskChain *chain = &group->chain;
+
+    if (!chain->task)
+        return;
+    if (chain->count == TASK_CHAIN)
+        drop_line(&chain->lines[--chain->count]);
+    if (copy_line(&chain->lines[chain->count], line))
+        chain->count++;
+    else // memory is out: no chain is better than a wrong chain
+        drop_chain(chain);
 }
 
 // --- Ages ------------------------------------------------------------------
@@ -314,6 +360,33 @@ static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
     return row->waits_in && !row->wait_file == !most->at.file;
 }
 
+static bool fill_chain(struct Arena *arena, struct TaskGroup *row,
+                       const struct TaskChain *chain)
+{
+    struct StackPlace *places;
+
+    if (!chain->count)
+        return true;
+    row->task = Arena_text(arena, chain->task);
+    row->chain = places = Arena_alloc(arena, chain->count * sizeof *places);
+    if (!row->task || !places)
+        return false;
+    for (; row->chain_count < chain->count; row->chain_count++) {
+        const struct TaskLine *line = &chain->lines[row->chain_count];
+        struct StackPlace *place = &places[row->chain_count];
+
+        *place = (struct StackPlace){
+            .id = line->function ? line->function : NULL_U64,
+            .name = Arena_text(arena, line->name),
+            .file = Arena_text(arena, line->file),
+            .line = line->line ? line->line : NULL_U64,
+        };
+        if (!place->name || !place->file != !line->file)
+            return false;
+    }
+    return true;
+}
+
 static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
                  const struct CountedTasks *group, double now_s)
 {
@@ -337,7 +410,8 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
         row->growing_s = growing_s(groups, group);
     }
     return row->coroutine && !row->file == !group->coroutine.file &&
-           fill_wait(&table->arena, row, group);
+           fill_wait(&table->arena, row, group) &&
+           fill_chain(&table->arena, row, &group->chain);
 }
 
 // The largest group comes first.

@@ -15,12 +15,14 @@
 #define TASK_WAITS 8    // lines per group at which tasks wait
 #define TASK_POINTS 16  // whole walks that are kept for the growth
 #define TASK_BIRTHS 64
+#define TASK_CHAIN 64 // lines of a chain; of a longer chain some are missing
 
 // A line of a function. line is 0 if there is none.
 struct TaskLine {
     const char *name;
     const char *file; // NULL: no file
     uint32_t line;
+    uint32_t function; // id of the function; 0: unknown
 };
 
 struct TaskWait {
@@ -34,6 +36,15 @@ struct TaskPoint {
     uint64_t count;
 };
 
+// The await chain of one task, from the task's coroutine to the innermost
+// await. All texts are owned.
+struct TaskChain {
+    const char *task;       // name of the task; NULL: no chain
+    uint64_t number;        // number of the task; UINT64_MAX: none
+    struct TaskLine *lines; // TASK_CHAIN entries, or NULL
+    unsigned count;
+};
+
 struct CountedTasks {
     struct TaskLine coroutine; // the texts are owned; name NULL: free entry
     uint64_t hash;
@@ -41,6 +52,7 @@ struct CountedTasks {
     uint64_t found;    // tasks in the newest walk
     uint64_t lowest;   // lowest number of these tasks; UINT64_MAX: none
     struct TaskWait waits[TASK_WAITS];
+    struct TaskChain chain; // that of the oldest task in the newest walk
     // Whole walks of the newest minute, the oldest first.
     struct TaskPoint points[TASK_POINTS];
     unsigned point_count;
@@ -82,6 +94,15 @@ struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
 // asyncio has given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
+// Returns true if the chain of this task is wanted: if the group has none yet,
+// or that of a task with a higher number.
+bool TaskGroups_wants_chain(const struct CountedTasks *group, uint64_t number);
+// Begins the chain of a task of this name.
+void TaskGroups_begin_chain(struct CountedTasks *group, const char *task,
+                            uint64_t number);
+// Adds a line to the chain. A chain that is too long loses the line before.
+void TaskGroups_add_line(struct CountedTasks *group,
+                         const struct TaskLine *line);
 // Notes that tasks with numbers up to `number` exist now.
 void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
                            double now_s);

@@ -258,6 +258,8 @@ static const struct HelpMark TASKS[] = {
      "least age of the oldest (red: over 1 s and 10 x P50)"},
     {STYLE_STRONG, "MOST WAIT IN",
      "innermost await at which most of them wait"},
+    {STYLE_STRONG, "AWAITED BY",
+     "await chain of the oldest task, from its coroutine inwards"},
 };
 
 static void add_marks(struct HelpText *help, const char *heading,

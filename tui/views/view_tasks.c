@@ -206,6 +206,52 @@ static void fill(struct Tasks *tasks, const struct Ui *ui)
             compare, (void *)&ui->lists[VIEW_TASKS]);
 }
 
+// --- The await chain of the selected group
+
+static void write_place(struct ListCell *cell, const struct ListRows *rows,
+                        long row, int column)
+{
+    const struct TaskGroup *group = rows->source;
+    const struct StackPlace *place = &group->chain[row];
+    ListCell_put(cell, column ? STYLE_FAINT : STYLE_PLAIN,
+                 Text_tail((column ? place->file : place->name)
+                               ? (column ? place->file : place->name)
+                               : "",
+                           960));
+    if (column && *cell->text && place->line != NULL_U64)
+        snprintf(cell->text + strlen(cell->text), 24, ":%llu",
+                 (unsigned long long)place->line);
+}
+
+static void draw_chain(struct Ui *ui, const struct TaskGroup *group,
+                       struct Box box, int height)
+{
+    char title[160];
+    struct List list = {.unmarked = true};
+    const struct ListColumn columns[] = {
+        {.title = title,
+         .width = 24,
+         .gap = 3,
+         .grows = 50,
+         .left = true,
+         .cut = CUT_START},
+        {.title = "AT",
+         .width = 16,
+         .gap = 2,
+         .grows = 50,
+         .left = true,
+         .path = true},
+    };
+    const struct ListRows rows = {.source = group,
+                                  .count = (long)group->chain_count,
+                                  .columns = columns,
+                                  .column_count = 2,
+                                  .write = write_place};
+    snprintf(title, sizeof title, "AWAITED BY %.120s",
+             group->task ? group->task : "?");
+    List_draw(&list, &rows, &ui->canvas, box, height);
+}
+
 // --- As a view
 
 static void draw_title(struct Ui *ui)
@@ -258,8 +304,20 @@ static void draw(struct Ui *ui, const struct Status *status)
     }
     fill(&tasks, ui);
     draw_title(ui);
+    // The list uses only the lines that it needs, and at most half of the body.
+    int height = (ui->layout.body_height - 1) / 2;
+    if (height > tasks.rows.count)
+        height = (int)tasks.rows.count;
+    long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
+    bool chained = row >= 0 && height > 0 && tasks.order[row]->chain_count;
     List_draw(&ui->lists[VIEW_TASKS], &tasks.rows, canvas, box,
-              ui->layout.body_height);
+              chained ? height : ui->layout.body_height);
+    row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
+    if (chained && row >= 0) {
+        box.y += height + 1;
+        draw_chain(ui, tasks.order[row], box,
+                   ui->layout.body_height - height - 1);
+    }
     if (tasks.rows.count)
         return;
     Canvas_fit(
