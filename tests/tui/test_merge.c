@@ -113,6 +113,14 @@ TEST_WITH(counts_rates_and_shares_add_up, prepare, finish)
     assert_float_equal(row("work")->run_share, .15, 1e-9);
 }
 
+TEST(every_number_of_a_snapshot_has_a_rule)
+{
+    const char *group, *name = Merge_lacks(0, &group);
+    if (name)
+        print_error("tui/model/merge.c has no rule for %s\n", name);
+    assert_null(name);
+}
+
 TEST_WITH(the_longest_hold_of_the_gil_keeps_its_stack, prepare, finish)
 {
     for (int i = 0; i < 2; i++) {
