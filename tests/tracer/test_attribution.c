@@ -112,8 +112,11 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
                       uint64_t cumulative)
 {
     assert_int_equal(Counter_get(&code->share.cpu.total_ns), cpu);
-    assert_int_equal(Counter_get(&code->share.wait.total_ns), wait);
-    assert_int_equal(Counter_get(&code->share.cumulative.total_ns), cumulative);
+    assert_int_equal(Counter_get(&Share_parts(&code->share)->wait.total_ns),
+                     wait);
+    assert_int_equal(
+        Counter_get(&Share_parts(&code->share)->cumulative.total_ns),
+        cumulative);
 }
 
 // --- The function that gets the time ---
@@ -199,9 +202,10 @@ TEST_WITH(test_a_threads_functions, set_up, tear_down)
 static double caller_ns(const struct Code *code, uint32_t id)
 {
     struct BreakdownRow rows[BREAKDOWN_ROWS];
-    size_t count = code->share.callers
-                       ? Breakdown_read(code->share.callers, &NOW, rows)
-                       : 0;
+    size_t count =
+        Share_parts(&code->share)->callers
+            ? Breakdown_read(Share_parts(&code->share)->callers, &NOW, rows)
+            : 0;
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].id == id)
@@ -265,11 +269,11 @@ TEST_WITH(test_time_in_c_is_a_part_of_running, set_up, tear_down)
     stack.in_c = true;
     STACK(0x1000, 0x2000);
     add(100, 50);
-    assert_int_equal(Counter_get(&a->share.in_c.total_ns), 100);
-    assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
+    assert_int_equal(Counter_get(&Share_parts(&a->share)->in_c.total_ns), 100);
+    assert_int_equal(Counter_get(&Share_parts(&b->share)->in_c.total_ns), 0);
     STACK(0x9000, 0x2000); // b has called an unknown function.
     add(100, 0);
-    assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
+    assert_int_equal(Counter_get(&Share_parts(&b->share)->in_c.total_ns), 0);
 }
 
 TEST_WITH(test_samples_per_instruction, set_up, tear_down)
@@ -313,12 +317,12 @@ TEST_WITH(test_memory_is_out, set_up, tear_down)
     add(100, 0);
     assert_true(Counter_get(&caller->share.bytes) > sizeof(struct Breakdown));
     samples = Code_instruction_samples(caller);
-    Heap_free(caller->share.callers);
-    caller->share.callers = NULL;
+    Heap_free(Share_parts(&caller->share)->callers);
+    Share_own_parts(&caller->share)->callers = NULL;
     Heap_free(caller->share.callees);
     caller->share.callees = NULL;
     add(100, 0);
-    assert_non_null(caller->share.callers);
+    assert_non_null(Share_parts(&caller->share)->callers);
     assert_non_null(caller->share.callees);
     assert_ptr_equal(Code_instruction_samples(caller), samples);
 }
@@ -335,7 +339,8 @@ TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
     add(100, 0);
     assert_ns(a, 100, 0, 100);
     assert_ns(caller, 0, 0, 100);
-    assert_int_equal(Counter_get(&caller->share.in_c.total_ns), 0);
+    assert_int_equal(Counter_get(&Share_parts(&caller->share)->in_c.total_ns),
+                     0);
     // The instruction does not call the garbage collector.
     assert_int_equal(caller->share.callees[2], 0);
     // A wait in a finalizer is no wait for the GIL.

@@ -232,7 +232,7 @@ TEST_WITH(test_shares_first, set_up, tear_down)
     start_sampler(f);
     take_samples(f, &thread);
     now = Sampler_now(f->session.sampler);
-    ShareValue_add(&above->share.cumulative, &now, 50e6);
+    ShareValue_add(&Share_own_parts(&above->share)->cumulative, &now, 50e6);
     ShareValue_add(&old->share.cpu, &now, 10); // a small rest of 10 ns.
     minute = Clock_read(&f->engine.clock) -
              (uint64_t)(61 * Clock_hz(&f->engine.clock));
@@ -350,7 +350,7 @@ TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
     code->cold.dark_calls = 500;
     code->cold.dark_from_ns = 1000000;
     Counter_set(&code->share.cpu.total_ns, 21000000);
-    Counter_set(&code->share.wait.total_ns, 10000000);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 10000000);
     Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
     assert_true(isnan(function->calls_estimated)); // No sampler runs.
@@ -382,9 +382,10 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, &now, 0.2 * now.full_ns);
-    ShareValue_add(&code->share.wait, &now, 0.1 * now.full_ns);
+    ShareValue_add(&Share_own_parts(&code->share)->wait, &now,
+                   0.1 * now.full_ns);
     rate = (ShareValue_window(&code->share.cpu, &now) +
-            ShareValue_window(&code->share.wait, &now)) /
+            ShareValue_window(&Share_own_parts(&code->share)->wait, &now)) /
            3e-6;
     code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
@@ -410,9 +411,9 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
     const struct Function *function;
 
     Counter_set(&code->hot.total_cycles, 100 * 50000);
-    Counter_set(&code->share.cumulative.total_ns, 1000000);
+    Counter_set(&Share_own_parts(&code->share)->cumulative.total_ns, 1000000);
     Counter_set(&code->share.cpu.total_ns, 200000);
-    Counter_set(&code->share.wait.total_ns, 50000);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 50000);
     Counter_set(&code->share.samples, 19); // Too few samples for an estimate.
     assert_true(isnan(find(build(f), code)->avg_cycles));
     Counter_set(&code->share.samples, 20);
@@ -446,8 +447,8 @@ TEST_WITH(test_shares, set_up, tear_down)
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the whole time.
-    ShareValue_add(&code->share.wait, &now, 20e6);
-    ShareValue_add(&code->share.cumulative, &now, 40e6);
+    ShareValue_add(&Share_own_parts(&code->share)->wait, &now, 20e6);
+    ShareValue_add(&Share_own_parts(&code->share)->cumulative, &now, 40e6);
     ShareValue_add(&hot->share.cpu, &now, 50e6);
     Counter_set(&code->share.samples, 12);
     Counter_set(&code->share.run_samples, 7);

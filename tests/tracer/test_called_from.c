@@ -45,7 +45,7 @@ static struct Fixture set_up(void)
     };
 
     assert_non_null(made.breakdown);
-    made.callee->share.callers = made.breakdown;
+    Share_own_parts(&made.callee->share)->callers = made.breakdown;
     return made;
 }
 
@@ -65,7 +65,8 @@ static void called(struct Fixture *made, uint32_t id, double s, double ms)
     struct ShareCredit credit;
 
     ShareCredit_init(&credit, &now, ms * MS);
-    ShareValue_credit(&made->callee->share.cumulative, &credit);
+    ShareValue_credit(&Share_own_parts(&made->callee->share)->cumulative,
+                      &credit);
     Breakdown_add(made->breakdown, id, &now, &credit);
 }
 
@@ -118,7 +119,8 @@ TEST(test_callers_that_are_gone)
     called(&made, 78, 1, 20); // There is no record of this caller any more.
     called(&made, 0, 1, 10);
     // In this sample `callee` was the outermost frame.
-    ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS);
+    ShareValue_add(&Share_own_parts(&made.callee->share)->cumulative, &now,
+                   20 * MS);
     from = read(&made);
     assert_int_equal(from.count, 1);
     expect_caller(&from, 0, "name", 0.5);

@@ -382,8 +382,8 @@ TEST(test_mean_takes_waits_in)
     Counter_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
     // A quarter of the waiting time is the function's own.
-    Counter_set(&code->share.wait.total_ns, 400);
-    Counter_set(&code->share.wait_to_run.total_ns, 300);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 400);
+    Counter_set(&Share_own_parts(&code->share)->wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
     Code_free(code);
 }
@@ -405,9 +405,9 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     // The function went dark after the sampled time.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->share.cpu.total_ns, 11000000);
-    Counter_set(&code->share.wait.total_ns, 9000000);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
-    Counter_set(&code->share.wait_to_run.total_ns,
+    Counter_set(&Share_own_parts(&code->share)->wait_to_run.total_ns,
                 3000000); // Waiting for the GIL or a CPU is not part of a call.
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
@@ -485,15 +485,15 @@ TEST(test_by_how_much_estimated_calls_are_off)
                        1e-6);
     // The function waited in 15 observations of 400 ms each.
     Counter_set(&code->share.samples, 99 + 15);
-    Counter_set(&code->share.wait.total_ns, 6000000000);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 6000000000);
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
                        1e-3);
-    Counter_set(&code->share.wait.total_ns, 0);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 0);
     // The mean is computed from six timed calls and at least 20 samples.
     Counter_set(&code->hot.self_calls, 6);
     Counter_set(&code->hot.total_cycles, 3200000);
     Counter_set(&code->share.samples, 99);
-    Counter_set(&code->share.cumulative.total_ns, 396000000);
+    Counter_set(&Share_own_parts(&code->share)->cumulative.total_ns, 396000000);
     assert_float_equal(Code_calls_error(code, 4, 2e9), hypot(40000, 40000),
                        1e-6);
     Code_free(code);

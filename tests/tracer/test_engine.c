@@ -150,7 +150,8 @@ TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
     assert_true(f->callee->hot.dark);
-    Counter_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
+    Counter_add(&Share_own_parts(&f->callee->share)->wait.total_ns,
+                (uint64_t)(500 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
 }

@@ -189,7 +189,8 @@ static double blocked_s(int thread)
 {
     const struct Code *code = Registry_find(registry, CODES[thread]);
 
-    return (double)Counter_get(&code->share.blocked.total_ns) / 1e9;
+    return (double)Counter_get(&Share_parts(&code->share)->blocked.total_ns) /
+           1e9;
 }
 
 // The first thread has the GIL for three of four seconds, and the second thread

@@ -79,14 +79,16 @@ static void sample_some(struct Fixture *f)
     struct ShareCredit credit;
 
     ShareValue_add(&code->share.cpu, &f->sampled, 5e6);
-    ShareValue_add(&code->share.cumulative, &f->sampled, 5e6);
+    ShareValue_add(&Share_own_parts(&code->share)->cumulative, &f->sampled,
+                   5e6);
     Counter_add(&code->share.samples, 1);
     Counter_add(&code->share.run_samples, 1);
-    if (!code->share.callers)
-        code->share.callers = Heap_zeroed(1, sizeof(struct Breakdown));
+    if (!Share_own_parts(&code->share)->callers)
+        Share_own_parts(&code->share)->callers =
+            Heap_zeroed(1, sizeof(struct Breakdown));
     ShareCredit_init(&credit, &f->sampled, 5e6);
-    Breakdown_add(code->share.callers, 1 + (uint32_t)below(9), &f->sampled,
-                  &credit);
+    Breakdown_add(Share_own_parts(&code->share)->callers,
+                  1 + (uint32_t)below(9), &f->sampled, &credit);
     Code_touch(code);
 }
 

@@ -87,12 +87,15 @@ static double cpu_s(uintptr_t code)
 
 static double wait_s(uintptr_t code)
 {
-    return (double)Counter_get(&share_of(code)->wait.total_ns) * 1e-9;
+    return (double)Counter_get(&Share_parts(share_of(code))->wait.total_ns) *
+           1e-9;
 }
 
 static double under_s(uintptr_t code)
 {
-    return (double)Counter_get(&share_of(code)->cumulative.total_ns) * 1e-9;
+    return (double)Counter_get(
+               &Share_parts(share_of(code))->cumulative.total_ns) *
+           1e-9;
 }
 
 static struct SamplerTotals totals(void)

@@ -287,7 +287,7 @@ TEST_WITH(test_going_dark, set_up, tear_down)
     }
     assert_true(code->hot.calls_exact);
     Counter_set(&code->share.cpu.total_ns, 40);
-    Counter_set(&code->share.wait.total_ns, 2);
+    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 2);
     assert_true(enter(f, code, 1, 300)); // The hook returns DISABLE.
     assert_true(code->hot.dark);
     assert_false(code->hot.calls_exact);

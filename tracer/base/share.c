@@ -4,6 +4,7 @@
 // when a thread reads the value. The sampler writes values, and any thread may
 // read them.
 #include "tracer/base/share.h"
+#include "ipc/base/heap.h"
 
 #include <math.h>
 
@@ -159,4 +160,36 @@ double ShareValue_total(const struct ShareValue *value,
     struct ShareTime at = catch_up(now);
 
     return at.ns > 0 ? ns / at.ns : 0;
+}
+
+// --- The values of a function ------------------------------------------------
+
+const struct ShareParts *Share_parts(const struct Share *share)
+{
+    static const struct ShareParts nothing;
+    const struct ShareParts *parts =
+        atomic_load_explicit(&share->parts, memory_order_acquire);
+
+    return parts ? parts : &nothing;
+}
+
+struct ShareParts *Share_own_parts(struct Share *share)
+{
+    struct ShareParts *parts =
+        atomic_load_explicit(&share->parts, memory_order_relaxed);
+
+    if (!parts && (parts = Heap_zeroed(1, sizeof *parts))) {
+        Counter_add(&share->bytes, sizeof *parts);
+        atomic_store_explicit(&share->parts, parts, memory_order_release);
+    }
+    return parts;
+}
+
+void Share_release(struct Share *share)
+{
+    if (share->parts)
+        Heap_free(Share_parts(share)->callers);
+    Heap_free(share->parts);
+    Heap_free((void *)share->instruction_samples);
+    Heap_free(share->callees);
 }

@@ -60,28 +60,37 @@ struct ShareValue {
     counter_t window_age;
 };
 
-// All values that the sampler has for one function.
-struct Share {
-    struct ShareValue cpu;  // CPU time in the function itself.
+// The values of a function that was sampled.
+struct ShareParts {
     struct ShareValue wait; // Time off the CPU in the function itself.
     // The part of `wait` in which the thread waited for the GIL or for a CPU.
     // The time in `wait_to_run` does not count as a part of a call's duration.
     struct ShareValue wait_to_run;
-    // The part of `cpu` at call instructions that have pushed no frame, which
-    // is time in C.
+    // The part of Share.cpu at call instructions that have pushed no frame,
+    // which is time in C.
     struct ShareValue in_c;
     // Time in which other threads waited for the GIL while the function had it.
     struct ShareValue blocked;
     // Time in which the function itself, or a function that it called, ran or
     // waited.
     struct ShareValue cumulative;
+    // The parts of `cumulative` for each caller, or NULL if memory is out. The
+    // sampler publishes `callers` with release.
+    struct Breakdown *_Atomic callers;
+};
+
+// All values that the sampler has for one function. Most functions of a large
+// program are never sampled, so the values beside `cpu` have a block of memory
+// of their own.
+struct Share {
+    struct ShareValue cpu; // CPU time in the function itself.
     // Number of samples with the function as the innermost one.
     counter_t samples;
     // Number of those samples in `samples` that found the function running.
     counter_t run_samples;
-    // The parts of `cumulative` for each caller, or NULL before the first
-    // sample. The sampler publishes `callers` with release.
-    struct Breakdown *_Atomic callers;
+    // NULL before the first sample. The sampler publishes `parts` with release,
+    // and other threads read it by Share_parts.
+    struct ShareParts *_Atomic parts;
     // An array of two parts, each with one number for each instruction. In the
     // first part, an entry is the number of samples that found the instruction
     // running. The second part counts only the samples in C functions
@@ -90,7 +99,7 @@ struct Share {
     // An array with the id of the function that each instruction calls in
     // sampled stacks. Only the sampler uses `callees`.
     uint32_t *callees;
-    // Bytes of memory behind `callers`, `instruction_samples` and `callees`.
+    // Bytes of memory behind the pointers of this struct.
     counter_t bytes;
     // The number of the newest sample whose stack contains the function. Only
     // the sampler uses `stamp`.
@@ -100,6 +109,13 @@ struct Share {
     // uses `entry_samples`.
     uint32_t entry_samples;
 };
+
+// Returns the parts to read. All values are 0 before the first sample.
+const struct ShareParts *Share_parts(const struct Share *share);
+// Returns the parts to write, or NULL if memory is out. Only the sampler calls
+// Share_own_parts.
+struct ShareParts *Share_own_parts(struct Share *share);
+void Share_release(struct Share *share);
 
 // The credit of one sample, which many values receive. The decay of values is
 // computed once for all values with the same age.

@@ -208,9 +208,7 @@ void Code_free(struct Code *code)
     Heap_free(code->who.bytecode);
     Specialisation_release(&code->poll.history);
     Heap_free(code->links.callers);
-    Heap_free(code->share.callers);
-    Heap_free((void *)code->share.instruction_samples);
-    Heap_free(code->share.callees);
+    Share_release(&code->share);
     Heap_free(code->links.callees);
     Heap_free(code);
 }

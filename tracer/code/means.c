@@ -18,7 +18,8 @@
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
-    double cumulative = (double)Counter_get(&code->share.cumulative.total_ns);
+    double cumulative =
+        (double)Counter_get(&Share_parts(&code->share)->cumulative.total_ns);
     uint64_t calls = Counter_get(&code->hot.entries);
     double total =
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
@@ -32,8 +33,9 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 
 uint64_t Code_sampled_ns(const struct Code *code)
 {
-    uint64_t wait = Counter_get(&code->share.wait.total_ns);
-    uint64_t to_run = Counter_get(&code->share.wait_to_run.total_ns);
+    const struct ShareParts *parts = Share_parts(&code->share);
+    uint64_t wait = Counter_get(&parts->wait.total_ns);
+    uint64_t to_run = Counter_get(&parts->wait_to_run.total_ns);
 
     return Counter_get(&code->share.cpu.total_ns) +
            (wait > to_run ? wait - to_run : 0);
@@ -43,8 +45,9 @@ uint64_t Code_sampled_ns(const struct Code *code)
 // waits for the GIL or a CPU.
 static double own_wait(const struct Code *code)
 {
-    double wait = (double)Counter_get(&code->share.wait.total_ns);
-    double to_run = (double)Counter_get(&code->share.wait_to_run.total_ns);
+    const struct ShareParts *parts = Share_parts(&code->share);
+    double wait = (double)Counter_get(&parts->wait.total_ns);
+    double to_run = (double)Counter_get(&parts->wait_to_run.total_ns);
 
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
@@ -118,11 +121,11 @@ double Code_mean_cycles(const struct Code *code)
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
                       double hz)
 {
-    const struct Share *share = &code->share;
+    const struct ShareParts *parts = Share_parts(&code->share);
     double mean = Code_mean_cycles(code);
-    double wait = ShareValue_window(&share->wait, now) -
-                  ShareValue_window(&share->wait_to_run, now);
-    double ran = ShareValue_window(&share->cpu, now);
+    double wait = ShareValue_window(&parts->wait, now) -
+                  ShareValue_window(&parts->wait_to_run, now);
+    double ran = ShareValue_window(&code->share.cpu, now);
 
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }

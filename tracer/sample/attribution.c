@@ -178,19 +178,20 @@ void Attribution_judge(const struct Attribution *attribution,
 
 // --- Whose time it is --------------------------------------------------------
 
-// Allocates a function's counters at its first sample. If memory is out, a
-// later sample tries again.
-static void prepare(struct Code *code)
+// Allocates a function's counters at its first sample. Returns the parts, or
+// NULL if memory is out. After a failure, a later sample tries again.
+static struct ShareParts *prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
     // The first half is for all samples, and the second half for samples in C
     // functions.
     size_t samples = 2 * count;
+    struct ShareParts *parts = Share_own_parts(share);
     void *room;
 
-    if (atomic_load_explicit(&share->callers, memory_order_relaxed))
-        return;
+    if (!parts || atomic_load_explicit(&parts->callers, memory_order_relaxed))
+        return parts;
     // These two release stores pair with the acquire of a reader.
     if (!Code_instruction_samples(code)) {
         room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
@@ -200,11 +201,12 @@ static void prepare(struct Code *code)
     if (!share->callees)
         share->callees = Heap_zeroed(count + 1, sizeof(*share->callees));
     if (!Code_instruction_samples(code) || !share->callees)
-        return;
+        return parts;
     room = Heap_zeroed(1, sizeof(struct Breakdown));
-    atomic_store_explicit(&share->callers, room, memory_order_release);
-    Counter_set(&share->bytes,
+    atomic_store_explicit(&parts->callers, room, memory_order_release);
+    Counter_add(&share->bytes,
                 sizeof(struct Breakdown) + (samples + count + 2) * 4);
+    return parts;
 }
 
 // Reports a caller of dark code, because dark code has no hook that could
@@ -254,6 +256,7 @@ static struct Code *add_stack(struct Attribution *attribution,
         ids[path->depth++] = 0;
     for (unsigned i = stack->depth; i-- > 0;) {
         struct Code *code = code_of(attribution, stack, i);
+        struct ShareParts *parts;
         struct Breakdown *callers;
 
         if (!code)
@@ -262,9 +265,10 @@ static struct Code *add_stack(struct Attribution *attribution,
         ids[path->depth++] = code->hot.id;
         if (code->share.stamp != attribution->stamp) {
             code->share.stamp = attribution->stamp;
-            prepare(code);
-            ShareValue_credit(&code->share.cumulative, credit);
-            callers = code->share.callers;
+            parts = prepare(code);
+            if (parts)
+                ShareValue_credit(&parts->cumulative, credit);
+            callers = parts ? parts->callers : NULL;
             if (callers && caller)
                 report_edge(attribution,
                             Breakdown_add(callers, caller->hot.id, now, credit),
@@ -337,6 +341,7 @@ double Attribution_add(struct Attribution *attribution,
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct ShareCredit all, ran, waited;
     unsigned top = 0;
+    struct ShareParts *parts;
     struct Code *code;
     bool in_c;
 
@@ -348,13 +353,16 @@ double Attribution_add(struct Attribution *attribution,
     Rcu_read_lock();
     code = add_stack(attribution, stack, now, &all, &path, &top);
     in_c = code && top == 0 && stack->in_c;
+    parts = code ? Share_own_parts(&code->share) : NULL;
+    if (parts) {
+        ShareValue_credit(&parts->wait, &waited);
+        if (stack->waits_to_run)
+            ShareValue_credit(&parts->wait_to_run, &waited);
+        if (in_c)
+            ShareValue_credit(&parts->in_c, &ran);
+    }
     if (code) {
         ShareValue_credit(&code->share.cpu, &ran);
-        ShareValue_credit(&code->share.wait, &waited);
-        if (stack->waits_to_run)
-            ShareValue_credit(&code->share.wait_to_run, &waited);
-        if (in_c)
-            ShareValue_credit(&code->share.in_c, &ran);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
         if (cpu_ns > 0)
@@ -384,12 +392,14 @@ void Attribution_block(const struct Attribution *attribution,
                        const struct ShareTime *now, double ns)
 {
     struct Code *code = NULL;
+    struct ShareParts *parts;
 
     Rcu_read_lock();
     for (unsigned i = 0; i < stack->depth && !code; i++)
         code = code_of(attribution, stack, i);
-    if (code) {
-        ShareValue_add(&code->share.blocked, now, ns);
+    parts = code ? Share_own_parts(&code->share) : NULL;
+    if (parts) {
+        ShareValue_add(&parts->blocked, now, ns);
         Code_touch(code);
     }
     Rcu_read_unlock();

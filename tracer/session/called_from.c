@@ -49,9 +49,10 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired)
 {
     // This load pairs with the release in attribution.c.
-    const struct Breakdown *breakdown =
-        atomic_load_explicit(&code->share.callers, memory_order_acquire);
-    double all = (double)Counter_get(&code->share.cumulative.total_ns);
+    const struct Breakdown *breakdown = atomic_load_explicit(
+        &Share_parts(&code->share)->callers, memory_order_acquire);
+    double all =
+        (double)Counter_get(&Share_parts(&code->share)->cumulative.total_ns);
     struct BreakdownRow rows[BREAKDOWN_ROWS];
     size_t count, i;
 

@@ -18,24 +18,24 @@ static const double QUANTILES[] = {0.5, 0.99};
 static void fill_shares(struct Function *f, const struct Code *code,
                         const struct Moment *at)
 {
+    const struct ShareParts *parts = Share_parts(&code->share);
+
     if (!at->sampled)
         return;
     f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
     f->samples = Counter_get(&code->share.samples);
     f->run_samples = Counter_get(&code->share.run_samples);
     if (at->waits) {
-        f->gil_blocked_share =
-            ShareValue_window(&code->share.blocked, at->sampled);
-        f->gil_blocked_s =
-            (double)Counter_get(&code->share.blocked.total_ns) / 1e9;
+        f->gil_blocked_share = ShareValue_window(&parts->blocked, at->sampled);
+        f->gil_blocked_s = (double)Counter_get(&parts->blocked.total_ns) / 1e9;
     }
     if (!at->sees) // the share in the window is unknown
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
-    f->wait_share = ShareValue_window(&code->share.wait, at->sampled);
-    f->total_share = ShareValue_window(&code->share.cumulative, at->sampled);
-    f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
+    f->wait_share = ShareValue_window(&parts->wait, at->sampled);
+    f->total_share = ShareValue_window(&parts->cumulative, at->sampled);
+    f->c_share = ShareValue_window(&parts->in_c, at->sampled);
 }
 
 // Fills the list of callers. All callers that no longer exist are in one entry,
@@ -44,8 +44,8 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
     // This load pairs with the release in attribution.c.
-    const struct Breakdown *breakdown =
-        atomic_load_explicit(&code->share.callers, memory_order_acquire);
+    const struct Breakdown *breakdown = atomic_load_explicit(
+        &Share_parts(&code->share)->callers, memory_order_acquire);
     struct BreakdownRow rows[BREAKDOWN_ROWS];
     size_t count, i;
     struct Caller *callers;

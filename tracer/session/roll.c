@@ -158,7 +158,8 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
 // callees name the function as a caller.
 static bool is_listed(const struct Code *code)
 {
-    return Code_was_seen(code) || Counter_get(&code->share.cumulative.total_ns);
+    return Code_was_seen(code) ||
+           Counter_get(&Share_parts(&code->share)->cumulative.total_ns);
 }
 
 static void fetch_ahead(const struct Roll *roll, size_t place)
