@@ -173,6 +173,12 @@ const struct ShareParts *Share_parts(const struct Share *share)
     return parts ? parts : &nothing;
 }
 
+const struct Breakdown *Share_callers(const struct Share *share)
+{
+    return atomic_load_explicit(&Share_parts(share)->callers,
+                                memory_order_acquire);
+}
+
 struct ShareParts *Share_own_parts(struct Share *share)
 {
     struct ShareParts *parts =

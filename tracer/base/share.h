@@ -112,6 +112,8 @@ struct Share {
 
 // Returns the parts to read. All values are 0 before the first sample.
 const struct ShareParts *Share_parts(const struct Share *share);
+// Returns the breakdown by callers, or NULL before the first sample.
+const struct Breakdown *Share_callers(const struct Share *share);
 // Returns the parts to write, or NULL if memory is out. Only the sampler calls
 // Share_own_parts.
 struct ShareParts *Share_own_parts(struct Share *share);

@@ -48,9 +48,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired)
 {
-    // This load pairs with the release in attribution.c.
-    const struct Breakdown *breakdown = atomic_load_explicit(
-        &Share_parts(&code->share)->callers, memory_order_acquire);
+    const struct Breakdown *breakdown = Share_callers(&code->share);
     double all =
         (double)Counter_get(&Share_parts(&code->share)->cumulative.total_ns);
     struct BreakdownRow rows[BREAKDOWN_ROWS];

@@ -43,9 +43,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
-    // This load pairs with the release in attribution.c.
-    const struct Breakdown *breakdown = atomic_load_explicit(
-        &Share_parts(&code->share)->callers, memory_order_acquire);
+    const struct Breakdown *breakdown = Share_callers(&code->share);
     struct BreakdownRow rows[BREAKDOWN_ROWS];
     size_t count, i;
     struct Caller *callers;
