@@ -36,6 +36,7 @@ static struct {
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
     int asked;
+    bool short_holds; // The GIL changes hands during each step of the sampler.
     // The struct of CPython's GIL.
     int locked;
     uintptr_t last_holder;
@@ -50,6 +51,7 @@ static enum GilWait fake_wait(const struct Gil *gil, pid_t tid,
     if (tid < TID)
         return GIL_ELSEWHERE; // The thread that runs the test.
     world.asked++;
+    world.switches += world.short_holds ? 2 : 0;
     *ready_ns = world.ready_ns[tid - TID];
     return world.waits[tid - TID];
 }
@@ -95,10 +97,12 @@ static uint64_t read_world(void *context, clockid_t id)
     for (int i = 0; i < THREADS; i++)
         if (id == Now_clock_of(TID + i))
             return world.cpu_ns[i];
-    return world.wall_ns;
+    return id == CLOCK_MONOTONIC ? world.wall_ns : 0;
 }
 
-static void begin(const struct Gil *gil)
+// `ended` threads that have ended are listed, too. The first half of them comes
+// after the first thread.
+static void begin_among(size_t ended, const struct Gil *gil)
 {
     static const struct SampleClock clock = {.read_ns = read_world};
     struct SamplerParts parts = {.layout = &layout,
@@ -106,7 +110,7 @@ static void begin(const struct Gil *gil)
                                  .counter = &counter,
                                  .clock = &clock,
                                  .signal = -1};
-    struct ListedThread listed[THREADS] = {{.tid = 0}};
+    struct ListedThread *listed = Heap_zeroed(THREADS + ended, sizeof(*listed));
 
     memset(&world, 0, sizeof world);
     world.wall_ns = 1000000000;
@@ -121,12 +125,22 @@ static void begin(const struct Gil *gil)
         Registry_add(registry, make_code(Registry_next_id(registry), CODES[i]));
         thread->top.code = CODES[i];
         thread->frame = thread->chunk = (uintptr_t)&thread->top;
-        listed[i] = (struct ListedThread){(uintptr_t)thread, TID + i, "t", 0};
+        listed[i ? ended / 2 + i : 0] =
+            (struct ListedThread){(uintptr_t)thread, TID + i, "t", 0};
         world.cpu_ns[i] = 1000000;
         world.waits[i] = GIL_ELSEWHERE;
     }
+    for (size_t i = 0; i < THREADS + ended; i++)
+        if (!listed[i].tid)
+            listed[i].tid = TID - 1 - (pid_t)i;
     assert_int_equal(Sampler_new(&sampler, &parts, 100), 0);
-    assert_int_equal(Sampler_set_threads(sampler, listed, THREADS), 0);
+    assert_int_equal(Sampler_set_threads(sampler, listed, THREADS + ended), 0);
+    Heap_free(listed);
+}
+
+static void begin(const struct Gil *gil)
+{
+    begin_among(0, gil);
 }
 
 static int end(void **state)
@@ -224,6 +238,32 @@ TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
     // The sampler asks about once for the thread that sleeps.
     assert_true(world.asked < 500);
     Heap_free(shares);
+}
+
+// Only the third thread passes the GIL on while the sampler observes.
+TEST_WITH(test_short_holds_block_as_much_as_long_ones, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+
+    begin(&GIL);
+    for (int i = 0; i < 400; i++) {
+        world.short_holds = i % 2;
+        run(0.05 + 0.01 * (i % 7), world.short_holds ? 2 : 0, second);
+    }
+    assert_float_equal(blocked_s(0), figures().waited_s / 2, 2);
+    assert_float_equal(blocked_s(2), figures().waited_s / 2, 2);
+}
+
+// The sampler observes only some of so many threads in one step, and never the
+// first two threads in the same step.
+TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+
+    begin_among(600, &GIL);
+    run(200, 0, second);
+    assert_true(figures().waited_s > 100);
+    assert_true(blocked_s(0) > 10);
 }
 
 // A thread that is ready to run and has no CPU does not wait for the GIL.

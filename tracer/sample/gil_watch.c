@@ -88,8 +88,18 @@ void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
     probe(watch);
 }
 
-void GilWatch_begin(struct GilWatch *watch, uint64_t since_ns, size_t threads)
+static size_t place_of(const struct SampledThreadTable *table, uintptr_t state)
 {
+    for (size_t i = 0; state && i < table->count; i++)
+        if (table->threads[i]->state == state)
+            return i;
+    return GIL_UNLISTED;
+}
+
+size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
+                      const struct ShareTime *now)
+{
+    const struct SampledThreadTable *table = watch->threads->table;
     double asked = ASKED_PER_S * 1e-9 * (double)since_ns;
     size_t most = asked < 1            ? 1
                   : asked < ASKED_MOST ? (size_t)asked
@@ -97,17 +107,18 @@ void GilWatch_begin(struct GilWatch *watch, uint64_t since_ns, size_t threads)
     const struct Gil *gil = watch->gil;
 
     if (!gil)
-        return;
-    watch->holder = Gil_holder(gil);
-    watch->switches = Gil_switches(gil);
-    watch->holder_seen = false;
+        return GIL_UNLISTED;
     watch->stack = NULL;
-    watch->number = 0;
-    watch->count = threads;
-    watch->stride = threads / most + 1;
+    watch->stride = table->count / most + 1;
     watch->turn = (watch->turn + 1) % watch->stride;
+    watch->waited_ns *= ShareTime_decay(watch->waited_age, now->age);
+    watch->waited_age = now->age;
     if (!Counter_get(&watch->readable))
         probe(watch);
+    watch->holder = Gil_holder(gil);
+    watch->switches = Gil_switches(gil);
+    watch->place = place_of(table, watch->holder);
+    return watch->place;
 }
 
 // Returns true if another thread has requested the GIL from `state`. The memory
@@ -131,7 +142,6 @@ static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
     const struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
                                      &thread->stack};
 
-    watch->holder_seen = true;
     if (!thread->walked || Gil_holder(watch->gil) != watch->holder ||
         Gil_switches(watch->gil) != watch->switches)
         return;
@@ -173,24 +183,26 @@ static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
     return reason > GIL_READY;
 }
 
-void GilWatch_observe(struct GilWatch *watch, struct SampledThread *thread,
-                      bool on_cpu, const struct ShareTime *now)
+void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
+                      const struct ShareTime *now)
 {
-    bool asked = watch->number++ % watch->stride == watch->turn;
+    const struct SampledThreadTable *table = watch->threads->table;
+    struct SampledThread *thread = table->threads[place];
     struct GilThread *own = &thread->gil;
     bool waits = false;
 
     if (!watch->gil)
         return;
-    if (thread->state && thread->state == watch->holder) {
+    if (place == watch->place) {
         observe_holder(watch, thread, now);
         return;
     }
     if (thread->ran && (on_cpu || thread->start.active))
         return; // a later observation finds the reason
     // A thread that waits for the GIL runs from time to time, to request it.
-    if (watch->count > 1 && thread->state && (thread->ran || !own->sleeps)) {
-        if (!asked || !find_reason(watch, thread, &waits))
+    if (table->count > 1 && thread->state && (thread->ran || !own->sleeps)) {
+        if (place % watch->stride != watch->turn ||
+            !find_reason(watch, thread, &waits))
             return;
         own->sleeps = !waits;
     }
@@ -207,7 +219,7 @@ void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
         Attribution_block(watch->attribution, watch->stack, now,
                           watch->waited_ns);
     // If the holder is not listed, it has no function.
-    if (watch->stack || (watch->holder && !watch->holder_seen))
+    if (watch->stack || (watch->holder && watch->place == GIL_UNLISTED))
         watch->waited_ns = 0;
 }
 

@@ -15,6 +15,7 @@
 #include "tracer/sample/sampled_threads.h"
 
 #define GIL_FRAMES 16 // largest number of frames of the longest hold
+#define GIL_UNLISTED SIZE_MAX
 
 // The longest hold since tracing began.
 struct GilHold {
@@ -35,15 +36,15 @@ struct GilWatch {
     // The next fields are about the newest step of the observer.
     uintptr_t holder; // PyThreadState; 0 if no thread had the GIL
     uint32_t switches;
-    bool holder_seen; // true if an observed thread is the holder
+    size_t place; // of the holder in the table; GIL_UNLISTED if it has none
     // The holder's stack while it had the GIL; NULL if unknown.
     const struct SampledStack *stack;
-    // The kernel is asked only about each thread whose number, modulo `stride`,
-    // is `turn`.
+    // The kernel is asked only about each thread whose place in the table,
+    // modulo `stride`, is `turn`.
     size_t stride, turn;
-    size_t number;    // of the thread that is observed next
-    size_t count;     // number of threads
-    double waited_ns; // waiting that no function got yet
+    // ns of waiting that no function got yet. They fade as shares do.
+    double waited_ns;
+    double waited_age; // ShareTime.age of `waited_ns`
 };
 
 // A moment in which a thread had the GIL.
@@ -64,12 +65,15 @@ struct GilFigures {
 // `gil` may be NULL.
 void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
                    const struct Clock *clock);
-// Begins a step of the observer, `since_ns` after the last step.
-void GilWatch_begin(struct GilWatch *watch, uint64_t since_ns, size_t threads);
-// Notes the observation of a thread, whose clocks were read and whose stack was
-// walked. `on_cpu` is true if the thread runs now.
-void GilWatch_observe(struct GilWatch *watch, struct SampledThread *thread,
-                      bool on_cpu, const struct ShareTime *now);
+// Begins a step of the observer, `since_ns` after the last step. Returns the
+// place of the holder in the table, or GIL_UNLISTED. The caller observes the
+// holder first, because the holder may soon pass the GIL on.
+size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
+                      const struct ShareTime *now);
+// Notes the observation of the thread at `place`, whose clocks were read and
+// whose stack was walked. `on_cpu` is true if the thread runs now.
+void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
+                      const struct ShareTime *now);
 // Ends a step. The function that had the GIL gets the time in which others
 // waited.
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now);

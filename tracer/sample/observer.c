@@ -71,9 +71,11 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 // Attributes the waiting time since the last observation to the functions in
 // which the thread waits now. If the thread is running, a later observation
 // attributes the waiting time. Returns true if the thread ran.
-static bool observe(struct Observer *observer, struct SampledThread *thread,
+static bool observe(struct Observer *observer, size_t place,
                     const struct ShareTime *now)
 {
+    struct SampledThread *thread =
+        observer->sampling->threads.table->threads[place];
     struct GilWatch *gil = &observer->sampling->gil;
     enum Observation seen =
         SampledThread_observe(thread, &observer->sampling->clock, now);
@@ -106,11 +108,11 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
         thread->wait_ns = 0;
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
-    GilWatch_observe(gil, thread, on_cpu, now);
+    GilWatch_observe(gil, place, on_cpu, now);
     return thread->ran;
 }
 
-bool Observer_observe_all(struct Observer *observer,
+bool Observer_observe_all(struct Observer *observer, size_t first,
                           const struct ShareTime *now)
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
@@ -118,13 +120,15 @@ bool Observer_observe_all(struct Observer *observer,
     bool others = table->count > turns; // true if other threads may have run
     bool timed = false, untimed = false;
 
-    for (size_t i = 0; i < turns; i++) {
-        struct SampledThread *thread =
-            table->threads[observer->next++ % table->count];
-        bool ran = observe(observer, thread, now);
+    for (size_t i = 0; i <= turns; i++) {
+        size_t place = i ? observer->next++ % table->count : first;
+        bool ran;
 
-        timed |= ran && is_timed(thread);
-        untimed |= ran && !is_timed(thread);
+        if (place >= table->count || (i && place == first))
+            continue;
+        ran = observe(observer, place, now);
+        timed |= ran && is_timed(table->threads[place]);
+        untimed |= ran && !is_timed(table->threads[place]);
     }
     observer->alone = untimed && !timed;
     return timed || untimed || others;

@@ -26,9 +26,10 @@ struct Observer {
 // Returns 0, or -EINVAL for an impossible layout.
 int Observer_init(struct Observer *observer, struct Sampling *sampling,
                   const struct FrameLayout *layout);
-// Observes the threads whose turn it is. Returns true if a thread ran or may
-// have run.
-bool Observer_observe_all(struct Observer *observer,
+// Observes the thread at the place `first` in the table, if the table has such
+// a place, and then the threads whose turn it is. Returns true if a thread ran
+// or may have run.
+bool Observer_observe_all(struct Observer *observer, size_t first,
                           const struct ShareTime *now);
 // Stores after an observation whether stacks can still be read.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns);

@@ -81,6 +81,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     struct Observer *observer = &sampler->observer;
     struct ShareTime now;
     uint64_t samples, since_ns;
+    size_t first;
     bool ran;
 
     Counter_add(&sampler->steps, 1);
@@ -100,8 +101,9 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     observer->found = 0;
     Samples_collect(&sampler->samples, &now);
     SampledThreads_take(&sampling->threads);
-    GilWatch_begin(&sampling->gil, since_ns, sampling->threads.table->count);
-    ran = Observer_observe_all(observer, &now) || sampling->threads.unlisted;
+    first = GilWatch_begin(&sampling->gil, since_ns, &now);
+    ran = Observer_observe_all(observer, first, &now) ||
+          sampling->threads.unlisted;
     GilWatch_end(&sampling->gil, &now);
     Observer_note_reads(observer, now_ns);
     choose_due(sampler, now_ns, samples, ran);
