@@ -36,6 +36,7 @@ static struct {
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
     int asked;
+    bool asleep;      // The holder of the GIL sleeps.
     bool short_holds; // The GIL changes hands during each step of the sampler.
     // The struct of CPython's GIL.
     int locked;
@@ -158,7 +159,7 @@ static void run(double seconds, int holder, const bool *waiting)
 {
     uint64_t until = world.wall_ns + (uint64_t)(seconds * 1e9);
 
-    world.running = holder;
+    world.running = world.asleep ? -1 : holder;
     world.locked = holder >= 0;
     if (holder >= 0 && world.last_holder != (uintptr_t)&world.threads[holder]) {
         world.last_holder = (uintptr_t)&world.threads[holder];
@@ -237,6 +238,30 @@ TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
     assert_true(blocked_s(2) == 0);
     // The sampler asks about once for the thread that sleeps.
     assert_true(world.asked < 500);
+    Heap_free(shares);
+}
+
+// Each of two threads has the GIL while it sleeps, and the other thread waits.
+TEST_WITH(test_sleep_with_the_gil_is_no_waiting, NULL, end)
+{
+    static const bool first[] = {true, false, false},
+                      second[] = {false, true, false};
+    struct ThreadShares *shares;
+    double half;
+
+    begin(&GIL);
+    world.asleep = true;
+    for (int i = 0; i < 1000; i++) {
+        run(0.01 + 0.02 * drand48(), 0, second);
+        run(0.01 + 0.02 * drand48(), 1, first);
+    }
+    half = (double)world.wall_ns / 2e9;
+    shares = shares_of();
+    for (int i = 0; i < 2; i++) {
+        assert_float_equal(shares[i].gil_held_s, half, 3);
+        assert_float_equal(shares[i].gil_wait_s, half, 3);
+        assert_float_equal(blocked_s(i), half, 3);
+    }
     Heap_free(shares);
 }
 

@@ -135,24 +135,6 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
-static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
-                           const struct ShareTime *now)
-{
-    bool requested = is_requested(watch, thread->state);
-    const struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
-                                     &thread->stack};
-
-    if (!thread->walked || Gil_holder(watch->gil) != watch->holder ||
-        Gil_switches(watch->gil) != watch->switches)
-        return;
-    watch->stack = &thread->stack;
-    // A thread that has not run since its last observation had the GIL all the
-    // time. If it has run, its time off the CPU may have had another reason.
-    if (!thread->ran)
-        credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
-    GilWatch_note(watch, thread, &moment, requested);
-}
-
 // The time for which the thread was ready to run is no waiting for the GIL.
 static void take_ready(struct GilThread *own, uint64_t ready_ns)
 {
@@ -183,26 +165,51 @@ static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
     return reason > GIL_READY;
 }
 
+// Returns true if the holder still has the GIL.
+static bool is_held(const struct GilWatch *watch)
+{
+    return Gil_holder(watch->gil) == watch->holder &&
+           Gil_switches(watch->gil) == watch->switches;
+}
+
+static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
+                           bool asked, const struct ShareTime *now)
+{
+    bool waits = false, requested = is_requested(watch, thread->state);
+    const struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
+                                     &thread->stack};
+
+    if (!thread->walked || !is_held(watch))
+        return;
+    watch->stack = &thread->stack;
+    GilWatch_note(watch, thread, &moment, requested);
+    // A holder can also be asleep, or wait for a CPU. A holder that has not run
+    // since its last observation was asleep all the time.
+    if (asked && (!thread->ran || (find_reason(watch, thread, &waits) &&
+                                   !waits && is_held(watch))))
+        credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
+}
+
 void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
                       const struct ShareTime *now)
 {
     const struct SampledThreadTable *table = watch->threads->table;
     struct SampledThread *thread = table->threads[place];
     struct GilThread *own = &thread->gil;
-    bool waits = false;
+    bool asked, waits = false;
 
     if (!watch->gil)
         return;
+    asked = place % watch->stride == watch->turn;
     if (place == watch->place) {
-        observe_holder(watch, thread, now);
+        observe_holder(watch, thread, asked && !on_cpu, now);
         return;
     }
     if (thread->ran && (on_cpu || thread->start.active))
         return; // a later observation finds the reason
     // A thread that waits for the GIL runs from time to time, to request it.
     if (table->count > 1 && thread->state && (thread->ran || !own->sleeps)) {
-        if (place % watch->stride != watch->turn ||
-            !find_reason(watch, thread, &waits))
+        if (!asked || !find_reason(watch, thread, &waits))
             return;
         own->sleeps = !waits;
     }
