@@ -298,7 +298,6 @@ TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
     struct ThreadShares *shares;
 
     begin(&GIL);
-    world.ready_ns[1] = 1;
     run(1, 0, second);
     for (int i = 0; i < 100; i++) {
         world.ready_ns[1] += 60000000;
@@ -306,6 +305,24 @@ TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
     }
     shares = shares_of();
     assert_float_equal(shares[1].gil_wait_s, 5, 0.5);
+    Heap_free(shares);
+}
+
+TEST_WITH(test_the_first_answer_has_the_wait_for_a_cpu, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+    struct ThreadShares *shares;
+
+    begin(&GIL);
+    world.ready_ns[1] = 10000000000;
+    while (world.asked < 2) // The sampler asks once for the third thread.
+        run(0.005, 0, second);
+    shares = shares_of();
+    assert_true(shares[1].gil_wait_s == 0);
+    Heap_free(shares);
+    run(1, 0, second);
+    shares = shares_of();
+    assert_float_equal(shares[1].gil_wait_s, 0.9, 0.2);
     Heap_free(shares);
 }
 

@@ -22,6 +22,7 @@ struct EndedThread {
     struct ShareValue cpu;
     struct ShareValue wait;
     struct ShareValue gil_held, gil_waited;
+    uint64_t ready_ns; // GilThread.ready_ns
     uint64_t samples;
 };
 

@@ -48,7 +48,7 @@ struct GilThread {
     // ns off the CPU whose reason is not known yet. They fade as shares do, and
     // `faded_ns` has what has faded.
     double off_ns, faded_ns;
-    uint64_t ready_ns; // as the kernel said last
+    uint64_t ready_ns; // as the kernel said last; 0 before the first answer
     bool sleeps; // true if the newest observation found no wait for the GIL
     // The hold in which the newest sample or observation found the thread.
     // Another thread had requested the GIL already.

@@ -135,12 +135,13 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
-// The time for which the thread was ready to run is no waiting for the GIL.
+// The time for which the thread was ready to run is no waiting for the GIL. At
+// the first answer it is unknown how much of this time was before the thread's
+// first observation, so all of it is subtracted.
 static void take_ready(struct GilThread *own, uint64_t ready_ns)
 {
-    double ready = own->ready_ns && ready_ns > own->ready_ns
-                       ? (double)(ready_ns - own->ready_ns)
-                       : 0;
+    double ready =
+        ready_ns > own->ready_ns ? (double)(ready_ns - own->ready_ns) : 0;
 
     own->ready_ns = ready_ns;
     own->off_ns -= ready;

@@ -155,6 +155,7 @@ static struct SampledThread *make(struct Ended *ended,
         copy_value(&thread->wait, &before.wait);
         copy_value(&thread->gil.held, &before.gil_held);
         copy_value(&thread->gil.waited, &before.gil_waited);
+        thread->gil.ready_ns = before.ready_ns;
         Counter_set(&thread->samples, before.samples);
     }
     return thread;
@@ -166,6 +167,7 @@ static void end(struct Ended *ended, struct SampledThread *thread)
         .tid = thread->tid,
         .cpu_ns = Counter_get(&thread->cpu.total_ns),
         .samples = Counter_get(&thread->samples),
+        .ready_ns = thread->gil.ready_ns,
     };
 
     CpuTimer_free(thread->timer);
