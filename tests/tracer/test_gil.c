@@ -14,6 +14,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct FakeFrame {
@@ -472,5 +473,20 @@ TEST(test_the_kernel_says_who_waits)
     pthread_mutex_unlock(&locks.mutex);
     for (int i = 0; i < 2; i++)
         pthread_join(waiters[i].thread, NULL);
-    assert_int_equal(wait_of(&waiters[0], GIL_GONE), GIL_GONE);
+    assert_int_equal(wait_of(&waiters[0], GIL_UNANSWERED), GIL_UNANSWERED);
+}
+
+TEST(test_without_a_free_descriptor_there_is_no_answer)
+{
+    const struct Gil gil = {.from = 0};
+    struct rlimit before, none;
+    enum GilWait found;
+    uint64_t ready_ns;
+
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){0, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    found = Gil_wait(&gil, gettid(), &ready_ns);
+    setrlimit(RLIMIT_NOFILE, &before);
+    assert_int_equal(found, GIL_UNANSWERED);
 }

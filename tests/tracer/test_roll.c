@@ -381,6 +381,11 @@ TEST_WITH(test_what_has_not_changed_is_not_filled, set_up, tear_down)
     f->roll.all = true;
     build(f);
     assert_int_equal(filled(f), FUNCTIONS);
+    build(f);
+    assert_int_equal(filled(f), 0);
+    f->at.waits = true; // A column of each row is known from now on.
+    build(f);
+    assert_int_equal(filled(f), FUNCTIONS);
 }
 
 // A function that was not called for a minute has a rate since the last

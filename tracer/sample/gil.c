@@ -43,6 +43,13 @@ static uint64_t read_ready_ns(pid_t tid)
     return strtoull(end, NULL, 10);
 }
 
+// Returns true if the thread has ended or the process has no free descriptor.
+static bool is_passing(long error)
+{
+    return error == -ENOENT || error == -ESRCH || error == -EMFILE ||
+           error == -ENFILE || error == -EBADF;
+}
+
 enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns)
 {
     char text[160], *end;
@@ -50,8 +57,8 @@ enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns)
     uintptr_t address;
 
     *ready_ns = got > 0 ? read_ready_ns(tid) : 0;
-    if (got == -ENOENT || got == -ESRCH)
-        return GIL_GONE;
+    if (is_passing(got))
+        return GIL_UNANSWERED;
     if (got <= 0)
         return GIL_UNREADABLE;
     if (strncmp(text, "running", 7) == 0)

@@ -15,7 +15,7 @@
 
 enum GilWait {
     GIL_UNREADABLE, // the kernel does not say what the thread does
-    GIL_GONE,       // the thread has ended
+    GIL_UNANSWERED, // no answer this time; the thread may have ended
     GIL_READY,      // the thread runs, or waits for a CPU
     GIL_ELSEWHERE,  // the thread waits for something else
     GIL_WAITS       // the thread waits for the GIL

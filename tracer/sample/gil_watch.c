@@ -77,7 +77,7 @@ static void probe(struct GilWatch *watch)
     uint64_t ready_ns;
 
     Counter_set(&watch->readable,
-                gil && gil->wait(gil, gettid(), &ready_ns) > GIL_GONE);
+                gil && gil->wait(gil, gettid(), &ready_ns) > GIL_UNANSWERED);
 }
 
 void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
@@ -161,7 +161,7 @@ static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
     *waits = reason == GIL_WAITS;
     if (reason == GIL_UNREADABLE)
         Counter_set(&watch->readable, 0);
-    if (reason > GIL_GONE)
+    if (reason > GIL_UNANSWERED)
         take_ready(&thread->gil, ready_ns);
     return reason > GIL_READY;
 }

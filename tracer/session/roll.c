@@ -6,6 +6,8 @@
 #include "tracer/session/exception_rows.h"
 #include "tracer/session/function_row.h"
 
+#include <string.h>
+
 #define FRESH_S 1.5 // a snapshot's counts are used up to this age in seconds
 #define AHEAD 16    // number of entries for which code is prefetched
 
@@ -271,8 +273,7 @@ static void give_up(struct Roll *roll, struct RowLog *log, double uptime_s)
     RowLog_fail(log, uptime_s);
     roll->all = true;
     roll->events = roll->bytes = roll->sites_armed = roll->sites_dark = 0;
-    for (int i = 0; i < 3; i++)
-        roll->states[i] = 0;
+    memset(roll->states, 0, sizeof roll->states);
 }
 
 static void look_for_all(struct Roll *roll, const struct Moment *at)
@@ -280,9 +281,10 @@ static void look_for_all(struct Roll *roll, const struct Moment *at)
     uint8_t exceptions = ExceptionRows_state(at);
 
     roll->all |= roll->sees != at->sees || roll->sampled != !!at->sampled ||
-                 roll->exceptions != exceptions;
+                 roll->waits != at->waits || roll->exceptions != exceptions;
     roll->exceptions = exceptions;
     roll->sees = at->sees;
+    roll->waits = at->waits;
     roll->sampled = at->sampled;
 }
 

@@ -38,8 +38,9 @@ struct Roll {
     uint64_t armed; // sum of the field `armed` over all entries
     // time of the newest snapshot in seconds of CLOCK_MONOTONIC
     double filled_s;
-    bool all;           // true if all rows must be filled
-    bool sampled, sees; // values of struct Moment at the newest snapshot
+    bool all; // true if all rows must be filled
+    // values of struct Moment at the newest snapshot
+    bool sampled, sees, waits;
     // value of ExceptionRows_state at the newest snapshot
     uint8_t exceptions;
     uint64_t events, bytes; // sums over all rows
