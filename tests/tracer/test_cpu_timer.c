@@ -6,6 +6,7 @@
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
 #include "tracer/sample/cpu_timer.h"
+#include "tracer/sample/gil.h"
 
 #include "tests/sanitizers.h"
 
@@ -192,6 +193,35 @@ TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
     assert_int_equal(taken(timer), count);
     CpuTimer_free(timer);
     CpuTimer_free(NULL);
+}
+
+static uint8_t flags_with(uintptr_t state)
+{
+    static const int locked = 1;
+    static const unsigned long switches = 1;
+    const struct Gil gil = {
+        .locked = &locked, .last_holder = &state, .switches = &switches};
+    struct FrameLayout layout = LAYOUT;
+    struct CpuTimer *timer;
+
+    layout.gil = &gil;
+    timers.layout = &layout;
+    timer = CpuTimer_new(&timers, state, gettid());
+    CpuTimer_sample(timer, cpu_ns(), 0);
+    assert_true(pop(timer));
+    CpuTimer_free(timer);
+    timers.layout = &LAYOUT;
+    return head.flags;
+}
+
+TEST_WITH(test_a_freed_state_does_not_hold_the_gil, set_up, tear_down)
+{
+    void *freed =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(flags_with((uintptr_t)&python) & SAMPLE_HOLDS);
+    assert_int_equal(flags_with((uintptr_t)freed) & SAMPLE_HOLDS, 0);
+    munmap(freed, 4096);
 }
 
 // Runs a thread for an hour of virtual time. The thread is sampled at irregular

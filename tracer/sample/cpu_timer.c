@@ -107,7 +107,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, counter);
-    see_gil(timers->layout->gil, timer->start.state, &head);
+    if (timer->start.read) // the thread may have freed its state
+        see_gil(timers->layout->gil, timer->start.state, &head);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
     Counter_add(&timer->taken, 1);
