@@ -99,6 +99,8 @@ static void begin(PyObject *code, unsigned steps)
         return;
     loop->handle = 0;
     atomic_store_explicit(&loop->state, (uintptr_t)state, memory_order_relaxed);
+    atomic_store_explicit(&loop->chunk, ThreadState_chunk(state),
+                          memory_order_relaxed);
     EventLoops_begin(&ocular_state.engine.loops, loop, ticks, depth,
                      (uintptr_t)code);
     if (steps & STEPS_RUN) {

@@ -111,6 +111,22 @@ def test_every_stall_is_found_once(tracing, stalls):
     assert before < at[0] < at[1] < at[2] < ocular.snapshot()["uptime_s"]
 
 
+def test_a_stall_in_a_greenlet_is_found(tracing):
+    greenlet = pytest.importorskip("greenlet")
+
+    def switches(seconds):
+        greenlet.greenlet(spins).switch(seconds)
+
+    async def main():
+        return [await measured(switches, 0.2, f"{i}") for i in range(3)]
+
+    steps = asyncio.run(main())
+    stalls = [found(step.name)[0] for step in steps]
+    for step, stall in zip(steps, stalls, strict=True):
+        assert step.inner * (1 - CLOCK) < stall["seconds"] < step.outer * (1 + CLOCK)
+    assert "spins" in {stall["function"] for stall in stalls}
+
+
 def test_short_steps_are_no_stall(tracing):
     """10 000 short steps of 100 tasks, and the idle time of a loop."""
     idle_s = 0.3

@@ -143,6 +143,18 @@ TEST_WITH(test_a_step_that_is_not_on_the_stack_has_ended, set_up, tear_down)
     assert_int_equal(EventLoop_began(loop), 0);
 }
 
+TEST_WITH(test_the_step_goes_on_in_another_greenlet, set_up, tear_down)
+{
+    struct Stall stall = {.began = 1, .ended = 2};
+
+    atomic_store(&loop->chunk, 0x5000);
+    begin(400, 0x7000);
+    step(1);
+    assert_true(EventLoop_began(loop) != 0);
+    EventLoops_stall(&loops, loop, &stall);
+    assert_string_equal(loops.stalls[0].place.stack, "outer;inner");
+}
+
 TEST_WITH(test_an_unreadable_stack_says_nothing, set_up, tear_down)
 {
     struct Stall stall = {.began = 1, .ended = 2};

@@ -54,6 +54,9 @@ struct EventLoop {
     counter_t late_ns; // sum of the times between due and run
     _Atomic uintptr_t state;
     _Atomic uintptr_t code; // address of the running step's code object
+    // The newest chunk of the data stack on which the running step began. Each
+    // greenlet has chunks of its own.
+    _Atomic uintptr_t chunk;
     // The next fields belong to the thread's hooks.
     uint32_t depth;    // recursion depth of the running step
     uintptr_t handle;  // asyncio's handle of the running step, or 0

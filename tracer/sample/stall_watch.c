@@ -47,7 +47,7 @@ static void prepend(char *out, size_t size, const char *name)
 }
 
 // Fills the place of the newest walk. Returns false if the step's code is not
-// on the stack, so that the step has ended without an event.
+// on the stack.
 static bool fill(const struct StallWatch *watch, uint32_t newest,
                  uintptr_t step, struct StallPlace *place)
 {
@@ -95,7 +95,10 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
     if (!start.read || EventLoop_began(loop) != began ||
         Counter_get(&loop->steps) != step)
         return; // the walk may show the next step
-    if (!fill(watch, newest, code, &place))
+    // If the step runs in another greenlet, its code is on another stack.
+    if (!fill(watch, newest, code, &place) &&
+        start.chunk ==
+            atomic_load_explicit(&loop->chunk, memory_order_relaxed))
         // An exception has ended the step, and its event was switched off.
         atomic_compare_exchange_strong(&loop->began, &began, 0);
     else if (place.function)
