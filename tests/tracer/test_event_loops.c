@@ -116,6 +116,30 @@ TEST(test_the_hottest_place_is_in_the_log)
     EventLoops_reset(&loops, 0, HZ);
 }
 
+TEST(test_a_whole_stack_replaces_a_torn_one)
+{
+    struct StallPlace place = {.function = 1, .line = 7, .torn = true};
+    struct Stall stall = {.began = 100, .ended = 300};
+    struct EventLoop *loop;
+
+    begin();
+    loop = take(0);
+    EventLoops_begin(&loops, loop, 100, 1, 16);
+    snprintf(place.stack, sizeof place.stack, "inner");
+    EventLoops_observe(&loops, loop, 1, 110, &place);
+    place.torn = false;
+    snprintf(place.stack, sizeof place.stack, "outer;inner");
+    EventLoops_observe(&loops, loop, 1, 120, &place);
+    place.torn = true;
+    snprintf(place.stack, sizeof place.stack, "inner");
+    EventLoops_observe(&loops, loop, 1, 130, &place);
+    EventLoop_end(loop, 300);
+    EventLoops_stall(&loops, loop, &stall);
+    assert_string_equal(loops.stalls[0].place.stack, "outer;inner");
+    assert_int_equal(loops.stalls[0].place.ticks, 30);
+    EventLoops_reset(&loops, 0, HZ);
+}
+
 TEST(test_rates)
 {
     struct EventLoop *loop;

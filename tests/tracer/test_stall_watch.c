@@ -155,6 +155,38 @@ TEST_WITH(test_the_step_goes_on_in_another_greenlet, set_up, tear_down)
     assert_string_equal(loops.stalls[0].place.stack, "outer;inner");
 }
 
+TEST_WITH(test_a_step_without_end_is_observed_ever_less, set_up, tear_down)
+{
+    loops.limit /= 100;
+    begin(400, OUTER);
+    assert_int_equal(step(1), 1 + 8); // the step is new
+    assert_int_equal(step(9), 9 + 50);
+    assert_int_equal(step(10), 9 + 50);
+    assert_true(atomic_load(&loops.asleep));
+    EventLoop_end(loop, 0);
+    begin(0, OUTER);
+    assert_int_equal(step(20), 20 + 6); // the next step woke the thread
+}
+
+TEST_WITH(test_the_outermost_functions_are_left_out, set_up, tear_down)
+{
+    struct FakeFrame frames[200];
+    struct Stall stall = {.began = 1, .ended = 2};
+    const char *stack;
+
+    for (unsigned i = 0; i < 199; i++)
+        frames[i] =
+            (struct FakeFrame){INNER, (uintptr_t)&frames[i + 1], INNER + 2};
+    frames[199] = (struct FakeFrame){OUTER, 0, OUTER + 2};
+    thread.frame = (uintptr_t)&frames[0];
+    begin(400, OUTER);
+    step(1);
+    EventLoops_stall(&loops, loop, &stall);
+    stack = loops.stalls[0].place.stack;
+    assert_memory_equal(stack, "…;inner;inner;", strlen("…;inner;inner;"));
+    assert_null(strstr(stack, "outer"));
+}
+
 TEST_WITH(test_an_unreadable_stack_says_nothing, set_up, tear_down)
 {
     struct Stall stall = {.began = 1, .ended = 2};

@@ -135,8 +135,15 @@ static struct StallPlace *entry_of(struct ObservedStep *observed,
     for (unsigned i = 0; i < observed->count; i++) {
         struct StallPlace *each = &observed->places[i];
 
-        if (each->function == place->function && each->line == place->line)
+        if (each->function == place->function && each->line == place->line) {
+            if (each->torn && !place->torn) {
+                uint64_t ticks = each->ticks;
+
+                *each = *place;
+                each->ticks = ticks;
+            }
             return each;
+        }
         if (each->ticks < least->ticks)
             least = each;
     }

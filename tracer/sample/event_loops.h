@@ -24,6 +24,7 @@
 struct StallPlace {
     uint32_t function; // id of the innermost known function
     uint32_t line;     // 0 if unknown
+    bool torn;         // outer functions may be missing in `stack`
     uint64_t ticks;    // time for which observations have found this place
     char name[128];    // "" if no function is known
     char file[256];
@@ -70,6 +71,7 @@ struct EventLoop {
 
 struct Stall {
     uint64_t began, ended; // ticks
+    double at_s;           // CLOCK_MONOTONIC at which the step began
     pid_t tid;
     char thread[64];
     char task[64]; // "" if unknown

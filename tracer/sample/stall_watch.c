@@ -20,6 +20,7 @@
 #define LEAST_NS 10000000u // least time between two turns
 #define LATER 8            // a step of age t is observed again after t / LATER
 #define RETRIES 3          // further walks if the thread runs during a walk
+#define OMITTED "…"        // stands for the outermost functions of a stack
 
 static uint32_t line_of(const struct Code *code, uint32_t unit)
 {
@@ -32,18 +33,19 @@ static uint32_t line_of(const struct Code *code, uint32_t unit)
     return LineReader_line(&reader, unit);
 }
 
-// Adds a name before the text of `out`. If the names do not fit, the outermost
-// ones are missing.
-static void prepend(char *out, size_t size, const char *name)
+// Adds a name before the text of `out`. If the name does not fit, adds OMITTED
+// instead and returns false. OMITTED always fits.
+static bool prepend(char *out, size_t size, const char *name)
 {
-    size_t length = strlen(name), old = strlen(out), gap = old > 0;
+    size_t old = strlen(out), gap = old > 0;
+    bool fits = strlen(name) + gap + old + sizeof OMITTED < size;
+    size_t length = strlen(fits ? name : OMITTED);
 
-    if (length + gap + old >= size)
-        return;
     memmove(out + length + gap, out, old + 1);
-    memcpy(out, name, length);
+    memcpy(out, fits ? name : OMITTED, length);
     if (gap)
         out[length] = ';';
+    return fits;
 }
 
 // Fills the place of the newest walk. Returns false if the step's code is not
@@ -52,9 +54,9 @@ static bool fill(const struct StallWatch *watch, uint32_t newest,
                  uintptr_t step, struct StallPlace *place)
 {
     const struct Walk *walk = watch->walk;
-    bool found = walk->torn || walk->truncated;
+    bool found = walk->torn || walk->truncated, fits = true;
 
-    *place = (struct StallPlace){0};
+    *place = (struct StallPlace){.torn = walk->torn};
     Rcu_read_lock();
     for (unsigned i = 0; i < walk->depth; i++) {
         const struct WalkFrame *frame = &walk->frames[i];
@@ -71,7 +73,8 @@ static bool fill(const struct StallWatch *watch, uint32_t newest,
             snprintf(place->name, sizeof place->name, "%s", code->who.name);
             snprintf(place->file, sizeof place->file, "%s", code->who.file);
         }
-        prepend(place->stack, sizeof place->stack, code->who.name);
+        fits =
+            fits && prepend(place->stack, sizeof place->stack, code->who.name);
     }
     Rcu_read_unlock();
     return found;
@@ -97,8 +100,7 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
         return; // the walk may show the next step
     // If the step runs in another greenlet, its code is on another stack.
     if (!fill(watch, newest, code, &place) &&
-        start.chunk ==
-            atomic_load_explicit(&loop->chunk, memory_order_relaxed))
+        start.chunk == atomic_load_explicit(&loop->chunk, memory_order_relaxed))
         // An exception has ended the step, and its event was switched off.
         atomic_compare_exchange_strong(&loop->began, &began, 0);
     else if (place.function)
@@ -136,12 +138,28 @@ static bool is_close(struct StallWatch *watch, uint64_t now_ns)
     return now_ns < watch->close_until_ns;
 }
 
+// Lets the next step wake this thread, if no step has begun since the last
+// turn. Returns false if a step has begun.
+static bool fall_asleep(struct StallWatch *watch)
+{
+    struct EventLoops *loops = watch->loops;
+
+    if (EventLoops_steps(loops) != watch->steps)
+        return false;
+    atomic_store(&loops->asleep, true);
+    watch->slept = EventLoops_steps(loops) == watch->steps;
+    if (!watch->slept)
+        atomic_store(&loops->asleep, false);
+    return watch->slept;
+}
+
 static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 {
     struct EventLoops *loops = watch->loops;
     uint64_t steps = EventLoops_steps(loops), next = UINT64_MAX, most;
     double limit_ns = (double)loops->limit * 1e9 / loops->hz;
 
+    watch->slept = false;
     for (unsigned i = 0; i < loops->count; i++) {
         struct EventLoop *loop = &loops->loops[i];
         uint64_t wait =
@@ -149,24 +167,21 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 
         next = wait < next ? wait : next;
     }
-    if (next == UINT64_MAX && steps == watch->steps) {
-        atomic_store(&loops->asleep, true);
-        if (EventLoops_steps(loops) == steps)
-            return UINT64_MAX;
-        atomic_store(&loops->asleep, false);
-    }
-    watch->steps = steps;
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);
+    // A step that has run for long does not end soon.
+    if (next > most && fall_asleep(watch))
+        return next == UINT64_MAX ? next : now_ns + next;
+    watch->steps = steps;
     next = next < most ? next : most;
     return now_ns + (next < LEAST_NS ? LEAST_NS : next);
 }
 
 uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns)
 {
-    if (!watch->loops || atomic_load(&watch->loops->asleep))
-        watch->due_ns = UINT64_MAX;
-    else if (watch->due_ns == UINT64_MAX) // a step has woken this thread
-        watch->due_ns = 0;
+    if (!watch->loops)
+        return UINT64_MAX;
+    if (watch->slept && !atomic_load(&watch->loops->asleep))
+        watch->due_ns = 0; // a step has woken this thread
     if (now_ns >= watch->due_ns)
         watch->due_ns = turn(watch, now_ns);
     return watch->due_ns;

@@ -15,7 +15,8 @@ struct StallWatch {
     const struct Attribution *attribution;
     struct Walk *walk;
     const struct Clock *clock;
-    uint64_t due_ns; // CLOCK_MONOTONIC of the next turn; UINT64_MAX: asleep
+    uint64_t due_ns; // CLOCK_MONOTONIC of the next turn; UINT64_MAX: none
+    bool slept;      // the last turn let the next step wake the thread
     uint64_t steps;  // steps that had begun at the last turn
     uint64_t news;   // loops and stalls that had begun at the last turn
     // CLOCK_MONOTONIC until which loops are observed closely.
