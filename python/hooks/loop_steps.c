@@ -34,8 +34,8 @@
 // --- Timers ------------------------------------------------------------------
 
 // Returns the offset of the slot in which a handle of this class has its due
-// time, or 0 if the class has no such slot. The first two classes, asyncio's
-// Handle and TimerHandle, are remembered.
+// time, or 0 if the class has no such slot. The first classes, such as
+// asyncio's Handle and TimerHandle, are remembered.
 static Py_ssize_t find_when(PyTypeObject *type)
 {
     struct HandleType *known = ocular_state.handle_types;
@@ -46,7 +46,8 @@ static Py_ssize_t find_when(PyTypeObject *type)
         if (known[i].type == type)
             return known[i].when;
     when = Callees_in_class(type, ocular_state.task_names[TASK_WHEN]);
-    if (when && Py_IS_TYPE(when, &PyMemberDescr_Type))
+    if (when && Py_IS_TYPE(when, &PyMemberDescr_Type) &&
+        ((PyMemberDescrObject *)when)->d_member->type == Py_T_OBJECT_EX)
         found.when = ((PyMemberDescrObject *)when)->d_member->offset;
     for (int i = 0; i < HANDLE_TYPES; i++)
         if (!known[i].type) {
@@ -114,8 +115,13 @@ static void note_stall(const struct EventLoop *loop, uint64_t ended,
                        uint64_t length)
 {
     struct Engine *engine = &ocular_state.engine;
-    struct Stall stall = {
-        .began = ended - length, .ended = ended, .tid = own_trace->tid};
+    // The counter of ticks may restart after suspension, so `at_s` is of
+    // another clock.
+    struct Stall stall = {.began = ended - length,
+                          .ended = ended,
+                          .at_s = Now_s(CLOCK_MONOTONIC) -
+                                  (double)length / engine->loops.hz,
+                          .tid = own_trace->tid};
 
     ThreadTraces_copy_name(&engine->traces, own_trace, stall.thread);
     // The handle exists as long as the caller, the loop, has it in a variable.
@@ -242,6 +248,7 @@ static bool is_handle_run(const PyCodeObject *code)
 {
     return PyUnicode_CompareWithASCIIString(code->co_qualname, "Handle._run") ==
                0 &&
+           code->co_argcount >= 1 && // the first local variable is the handle
            ends_with(code->co_filename, "/asyncio/events.py");
 }
 

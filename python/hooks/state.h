@@ -72,7 +72,7 @@ struct OtherCode {
 };
 
 #define STEP_CODES 32  // code that can begin steps again after these were off
-#define HANDLE_TYPES 2 // classes of handles that loop_steps.c remembers
+#define HANDLE_TYPES 4 // classes of handles that loop_steps.c remembers
 
 // A class of asyncio's handles.
 struct HandleType {

@@ -139,12 +139,10 @@ static PyObject *name_of(PyObject *task)
     return PyObject_GetAttr(task, names[TASK_NAME]);
 }
 
-// Returns the name's size in bytes, cut to at most NAME_MOST at the end of a
-// UTF-8 character.
-static size_t cut(const char *text, size_t size)
+// Returns the name's size in bytes, cut to at most `most` at the end of a UTF-8
+// character.
+static size_t cut(const char *text, size_t size, size_t most)
 {
-    size_t most = NAME_MOST;
-
     if (size <= most)
         return size;
     while (most && ((uint8_t)text[most] & 0xc0) == 0x80)
@@ -177,7 +175,7 @@ static void push(const struct Call *call, PyObject *task, uint64_t begin)
         text = PyUnicode_AsUTF8AndSize(name, &size);
     if (text) {
         mark.name = text;
-        mark.name_size = cut(text, (size_t)size);
+        mark.name_size = cut(text, (size_t)size, NAME_MOST);
     }
     Counting_begin(&ocular_state.engine.counting);
     if (is_open(call))
@@ -249,7 +247,8 @@ static void copy_name(PyObject *task, char *out, size_t size)
 
     *out = '\0';
     if (text)
-        snprintf(out, size, "%.*s", (int)cut(text, (size_t)length), text);
+        snprintf(out, size, "%.*s", (int)cut(text, (size_t)length, size - 1),
+                 text);
     PyErr_Clear();
     Py_XDECREF(name);
 }

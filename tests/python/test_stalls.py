@@ -205,6 +205,28 @@ def test_each_thread_has_its_loop(tracing):
         check(step, sleeps, name)
 
 
+def test_the_loop_of_an_ended_thread_is_gone(tracing):
+    """A new thread reuses the record of a thread that has ended."""
+    loop = threading.Thread(target=asyncio.run, args=(asyncio.sleep(0),), name="loop")
+    loop.start()
+    loop.join()
+    other, done = threading.Thread(target=lambda: done.wait(60)), threading.Event()
+    other.start()
+    rows = ocular.snapshot()["loops"]
+    done.set()
+    other.join()
+    assert rows == []
+
+
+def test_a_long_name_is_cut_after_a_character(tracing):
+    async def main():
+        await measured(sleeps, 0.06, "x" + "é" * 50)
+
+    asyncio.run(main())
+    (stall,) = [s for s in ocular.snapshot()["stalls"] if (s["task"] or "").startswith("xé")]
+    assert stall["task"] == "x" + "é" * 31
+
+
 def test_an_eager_task_runs_in_its_creators_step(tracing):
     steps = []
 

@@ -132,7 +132,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at.now, at.hz);
     if (at.sees)
         whole &= GilRows_fill(snapshot, session->sampler, at.registry);
-    whole &= LoopRows_fill(snapshot, &engine->loops, at.now, at.start_ticks);
+    whole &= LoopRows_fill(snapshot, &engine->loops, at.now, at.started);
     fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);
     if (whole)

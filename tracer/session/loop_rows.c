@@ -47,13 +47,13 @@ static const char *text_or_null(struct Snapshot *snapshot, const char *text)
 }
 
 static struct StallRow row_of(struct Snapshot *snapshot,
-                              const struct Stall *stall, uint64_t start,
+                              const struct Stall *stall, double started_s,
                               double hz)
 {
     const struct StallPlace *place = &stall->place;
 
     return (struct StallRow){
-        .at_s = (double)(int64_t)(stall->began - start) / hz,
+        .at_s = stall->at_s - started_s,
         .seconds = (double)(stall->ended - stall->began) / hz,
         .thread = text_or_null(snapshot, stall->thread),
         .task = text_or_null(snapshot, stall->task),
@@ -67,7 +67,7 @@ static struct StallRow row_of(struct Snapshot *snapshot,
 }
 
 static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
-                       uint64_t start)
+                       double started_s)
 {
     uint64_t count, all;
     struct StallRow *rows;
@@ -78,7 +78,7 @@ static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
     rows = Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
     for (uint64_t i = 0; rows && i < count; i++)
         rows[i] = row_of(snapshot, &loops->stalls[(all - count + i) % STALLS],
-                         start, loops->hz);
+                         started_s, loops->hz);
     snapshot->stalls = rows;
     snapshot->stall_count = rows ? count : 0;
     snapshot->stalls_total = all;
@@ -88,8 +88,8 @@ static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
 }
 
 bool LoopRows_fill(struct Snapshot *snapshot, struct EventLoops *loops,
-                   double now_s, uint64_t start_ticks)
+                   double now_s, double started_s)
 {
     return add_loops(snapshot, loops, now_s) &&
-           add_stalls(snapshot, loops, start_ticks);
+           add_stalls(snapshot, loops, started_s);
 }

@@ -6,10 +6,11 @@
 #include "ipc/snapshot.h"
 #include "tracer/sample/event_loops.h"
 
-// Adds a row for each loop and each stall of the log. `start_ticks` is the
-// start of tracing. The snapshot must have the rows of threads. Returns false
-// if memory is out. Only the thread that builds snapshots calls this function.
+// Adds a row for each loop and each stall of the log. `now_s` and
+// `started_s`, the start of tracing, are of CLOCK_MONOTONIC. The snapshot must
+// have the rows of threads. Returns false if memory is out. Only the thread
+// that builds snapshots calls this function.
 bool LoopRows_fill(struct Snapshot *snapshot, struct EventLoops *loops,
-                   double now_s, uint64_t start_ticks);
+                   double now_s, double started_s);
 
 #endif
