@@ -187,6 +187,27 @@ TEST_WITH(test_the_outermost_functions_are_left_out, set_up, tear_down)
     assert_null(strstr(stack, "outer"));
 }
 
+TEST_WITH(test_turns_observe_loops_alternately, set_up, tear_down)
+{
+    static int owners[5];
+    unsigned seen = 0;
+
+    EventLoop_end(loop, 0);
+    for (int i = 0; i < 5; i++) {
+        loop = EventLoops_take(&loops, &owners[i], 2 + i);
+        atomic_store(&loop->state, (uintptr_t)&thread);
+        begin(400, OUTER);
+    }
+    assert_int_equal(StallWatch_step(&watch, S), S + 10000000);
+    for (int i = 0; i < 6; i++)
+        seen += loops.loops[i].observed != NULL;
+    assert_int_equal(seen, 2);
+    for (int i = 1; i < 3; i++)
+        StallWatch_step(&watch, S + (uint64_t)i * 10000000);
+    for (int i = 1; i < 6; i++)
+        assert_non_null(loops.loops[i].observed);
+}
+
 TEST_WITH(test_an_unreadable_stack_says_nothing, set_up, tear_down)
 {
     struct Stall stall = {.began = 1, .ended = 2};

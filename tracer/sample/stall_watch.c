@@ -19,8 +19,11 @@
 #define CALM 4
 #define LEAST_NS 10000000u // least time between two turns
 #define LATER 8            // a step of age t is observed again after t / LATER
-#define RETRIES 3          // further walks if the thread runs during a walk
-#define OMITTED "…"        // stands for the outermost functions of a stack
+#define MOST_LOOPS                                                             \
+    2               // loops that one turn observes, so that many busy
+                    // loops cost no more than two
+#define RETRIES 3   // further walks if the thread runs during a walk
+#define OMITTED "…" // stands for the outermost functions of a stack
 
 static uint32_t line_of(const struct Code *code, uint32_t unit)
 {
@@ -121,6 +124,9 @@ static uint64_t see(struct StallWatch *watch, struct EventLoop *loop,
     age_ns = (double)(now - began) * 1e9 / watch->loops->hz;
     if (age_ns < EARLY * limit_ns)
         return (uint64_t)(SOON * limit_ns);
+    if (!watch->left)
+        return LEAST_NS;
+    watch->left--;
     observe(watch, loop, began);
     return (uint64_t)(age_ns / LATER);
 }
@@ -158,14 +164,19 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
     struct EventLoops *loops = watch->loops;
     uint64_t steps = EventLoops_steps(loops), next = UINT64_MAX, most;
     double limit_ns = (double)loops->limit * 1e9 / loops->hz;
+    unsigned first = watch->first;
 
     watch->slept = false;
+    watch->left = MOST_LOOPS;
     for (unsigned i = 0; i < loops->count; i++) {
-        struct EventLoop *loop = &loops->loops[i];
+        unsigned number = (first + i) % loops->count, left = watch->left;
+        struct EventLoop *loop = &loops->loops[number];
         uint64_t wait =
             atomic_load(&loop->used) ? see(watch, loop, limit_ns) : UINT64_MAX;
 
         next = wait < next ? wait : next;
+        if (watch->left != left)
+            watch->first = number + 1; // the next turn begins after this loop
     }
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);
     // A step that has run for long does not end soon.

@@ -16,7 +16,10 @@ struct StallWatch {
     struct Walk *walk;
     const struct Clock *clock;
     uint64_t due_ns; // CLOCK_MONOTONIC of the next turn; UINT64_MAX: none
-    bool slept;      // the last turn let the next step wake the thread
+    bool slept;      // true if the next step wakes the thread
+    // A turn begins with the loop of the number `first`. The turn may still
+    // observe `left` loops.
+    unsigned first, left;
     uint64_t steps;  // steps that had begun at the last turn
     uint64_t news;   // loops and stalls that had begun at the last turn
     // CLOCK_MONOTONIC until which loops are observed closely.
