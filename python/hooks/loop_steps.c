@@ -174,6 +174,7 @@ PyObject *LoopSteps_begin(PyObject *code)
 
     if (!steps || !*steps)
         return NULL;
+    Counter_add(&ocular_state.engine.loops.hooks, 1);
     off = are_off();
     if (!off)
         begin(code, *steps);
@@ -197,6 +198,7 @@ PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
     (void)self, (void)args, (void)nargsf, (void)names;
     if (PyErr_Occurred())
         return NULL;
+    Counter_add(&ocular_state.engine.loops.hooks, 1);
     if (EventLoops_are_off(&ocular_state.engine.loops))
         return ocular_state.disable;
     end();

@@ -54,8 +54,10 @@ TEST(test_a_thread_has_one_loop)
     for (int i = 1; i < EVENT_LOOPS; i++)
         assert_non_null(take(i));
     assert_null(take(EVENT_LOOPS));
+    assert_true(loops.full);
     step(loop, 10, 20);
     EventLoops_leave(&loops, &owners[0]);
+    assert_false(loops.full);
     // A new thread takes the place of the ended thread. The number of steps of
     // all threads stays.
     assert_ptr_equal(take(EVENT_LOOPS), loop);

@@ -29,8 +29,9 @@ void EventLoops_reset(struct EventLoops *loops, double limit_s, double hz)
     Counter_set(&loops->stall_count, 0);
     Counter_set(&loops->taken, 0);
     Counter_set(&loops->switches, 0);
+    Counter_set(&loops->hooks, 0);
     loops->count = 0;
-    loops->asleep = false;
+    loops->asleep = loops->full = false;
     loops->limit = (uint64_t)(limit_s * hz);
     loops->hz = hz;
 }
@@ -68,6 +69,8 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
     struct EventLoop *loop;
     unsigned i = 0;
 
+    if (atomic_load(&loops->full))
+        return NULL;
     pthread_mutex_lock(&loops->mutex);
     loop = find(loops, owner);
     if (loop && loop->tid != tid) { // the record had another thread before
@@ -89,6 +92,7 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
             loops->count = i + 1;
         Counter_add(&loops->taken, 1);
     }
+    atomic_store(&loops->full, !loop);
     pthread_mutex_unlock(&loops->mutex);
     return loop;
 }
@@ -101,8 +105,10 @@ void EventLoops_leave(struct EventLoops *loops, const void *owner)
         return;
     pthread_mutex_lock(&loops->mutex);
     loop = find(loops, owner);
-    if (loop)
+    if (loop) {
         atomic_store(&loop->used, false);
+        atomic_store(&loops->full, false);
+    }
     pthread_mutex_unlock(&loops->mutex);
 }
 

@@ -88,6 +88,8 @@ struct EventLoops {
     _Atomic bool asleep;
     void (*wake)(void *sampler); // NULL if nobody observes steps
     void *sampler;
+    counter_t hooks;   // calls of the hooks at steps since the session began
+    _Atomic bool full; // true if a thread has got no loop
     _Atomic unsigned count; // loops[0..count) may be used
     struct EventLoop loops[EVENT_LOOPS];
     pthread_mutex_t mutex; // guards the next fields and all `observed`

@@ -20,8 +20,8 @@ struct StallWatch {
     // A turn begins with the loop of the number `first`. The turn may still
     // observe `left` loops.
     unsigned first, left;
-    uint64_t steps;  // steps that had begun at the last turn
-    uint64_t news;   // loops and stalls that had begun at the last turn
+    uint64_t steps; // steps that had begun at the last turn
+    uint64_t news;  // loops and stalls that had begun at the last turn
     // CLOCK_MONOTONIC until which loops are observed closely.
     uint64_t close_until_ns;
 };

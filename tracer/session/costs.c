@@ -13,14 +13,15 @@ static double worker_s(const struct Worker *worker)
     return (double)Worker_cpu_ns(worker) / 1e9;
 }
 
-// Returns the ticks of the two hooks at each step of an event loop. These hooks
-// write no hit, so they cost no more than the hooks of a call.
+// Returns the ticks of all hooks at steps of event loops, also of hooks that
+// begin no step. These hooks write no hit, so they cost no more than the hooks
+// of a call.
 static int64_t step_ticks(struct Engine *engine)
 {
     const int64_t *cost = engine->traces.cost;
 
-    return (int64_t)EventLoops_steps(&engine->loops) *
-           (cost[HOOK_ENTER] + cost[HOOK_LEAVE]);
+    return (int64_t)Counter_get(&engine->loops.hooks) *
+           (cost[HOOK_ENTER] + cost[HOOK_LEAVE]) / 2;
 }
 
 static double hooks_s(struct Engine *engine)

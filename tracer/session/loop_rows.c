@@ -81,7 +81,7 @@ static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
                          started_s, loops->hz);
     snapshot->stalls = rows;
     snapshot->stall_count = rows ? count : 0;
-    snapshot->stalls_total = all;
+    snapshot->stalls_total = EventLoops_are_off(loops) ? NULL_U64 : all;
     snapshot->stall_limit_s = (double)loops->limit / loops->hz;
     pthread_mutex_unlock(&loops->mutex);
     return rows;

@@ -186,6 +186,14 @@ static void add_loop(struct Strip *strip, int importance,
                                     : "-");
 }
 
+#define OFF "steps are not observed now, because they are too many"
+
+// Returns true if the process has switched off its hooks at steps.
+static bool are_off(const struct Snapshot *now)
+{
+    return now->stalls_total == NULL_U64 && now->loop_count > 0;
+}
+
 static void draw_title(struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;
@@ -202,6 +210,10 @@ static void draw_title(struct Ui *ui)
                   now->stalls_total == 1 ? "" : "s");
         Strip_add(&strip, STYLE_FAINT, "%s or more",
                   Number_ns(number, now->stall_limit_s * 1e9));
+    }
+    if (are_off(now)) {
+        Strip_item(&strip, 1);
+        Strip_add(&strip, STYLE_ALERT, "%s", OFF);
     }
     for (size_t i = 0; i < now->loop_count && i < LOOPS_IN_TITLE; i++)
         add_loop(&strip, 2 + (int)i, &now->loops[i]);
