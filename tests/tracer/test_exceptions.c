@@ -185,6 +185,39 @@ TEST_WITH(test_a_freed_function_gives_its_name_to_the_next_one, set_up,
     assert_int_equal(f->snapshot->exceptions[0].id, 8);
 }
 
+// Returns the number of labels that wait to be freed.
+static int count_old(const struct Exceptions *e)
+{
+    const struct ExceptionLabel *label = e->old;
+    int count = 0;
+
+    for (; label; label = label->next)
+        count++;
+    return count;
+}
+
+TEST_WITH(test_a_type_that_is_made_again_keeps_its_label, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    char types[100][8];
+    uint64_t bytes;
+
+    for (int i = 0; i < 100; i++)
+        raise(f, strcpy(types[i], "Mine"), EXCEPTION_RAISED);
+    assert_int_equal(count_old(&f->exceptions), 0);
+    Exceptions_forget_code(&f->exceptions, f->code);
+    Code_free(f->code);
+    f->code = make_code(8, 0x2000);
+    bytes = Exceptions_bytes(&f->exceptions);
+    raise(f, types[0], EXCEPTION_RAISED);
+    // The sum includes labels that wait to be freed.
+    assert_int_equal(count_old(&f->exceptions), 1);
+    assert_int_equal(Exceptions_bytes(&f->exceptions), 2 * bytes);
+    Exceptions_free_old(&f->exceptions);
+    assert_int_equal(count_old(&f->exceptions), 0);
+    assert_int_equal(Exceptions_bytes(&f->exceptions), bytes);
+}
+
 TEST_WITH(test_code_that_is_not_traced_has_no_function, set_up, tear_down)
 {
     struct Fixture *f = *state;

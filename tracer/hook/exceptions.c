@@ -86,12 +86,17 @@ static void set_label(struct Exceptions *exceptions, struct ExceptionKind *kind,
     atomic_store_explicit(&kind->label, label, memory_order_release);
     if (!old)
         return;
-    Counter_add(&exceptions->label_bytes, -bytes_of(old));
     old->next = atomic_load_explicit(&exceptions->old, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&exceptions->old, &old->next,
                                                   old, memory_order_release,
                                                   memory_order_relaxed))
         ;
+}
+
+uint64_t Exceptions_bytes(const struct Exceptions *exceptions)
+{
+    return Counter_get(&exceptions->label_bytes) -
+           Counter_get(&exceptions->freed_bytes);
 }
 
 void Exceptions_free_old(struct Exceptions *exceptions)
@@ -102,6 +107,7 @@ void Exceptions_free_old(struct Exceptions *exceptions)
 
     for (; label; label = next) {
         next = label->next;
+        Counter_add(&exceptions->freed_bytes, bytes_of(label));
         Heap_free(label);
     }
 }
@@ -267,7 +273,10 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
         kind = free_kind(exceptions, ticks);
     }
     if (kind) {
-        set_label(exceptions, kind, label);
+        if (twin && label_of(twin)->id == label->id)
+            Heap_free(label); // the texts are the same
+        else
+            set_label(exceptions, kind, label);
         kind->code = code;
         Counter_set(&kind->newest, ticks);
         if (code)

@@ -86,7 +86,8 @@ struct Exceptions {
     // Labels that the thread that builds snapshots frees.
     struct ExceptionLabel *_Atomic old;
     uint64_t searched; // ticks at which no old kind was found
-    counter_t label_bytes;
+    // Bytes of all labels that were ever made, and of those that were freed.
+    counter_t label_bytes, freed_bytes;
     counter_t phase; // enum ExceptionPhase
     counter_t since; // ticks at the beginning of the phase
     // ns of CPU time of the process at the beginning of the phase
@@ -179,8 +180,12 @@ void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks);
 void Exceptions_lose(struct Exceptions *exceptions);
 // Sets whether there is a budget. Without a budget all exceptions are counted.
 void Exceptions_limit(struct Exceptions *exceptions, bool limited);
-// Frees labels that no kind has any more. Only the thread that builds snapshots
+// Returns the bytes of memory of all labels. Only the thread that frees labels
 // calls this function.
+uint64_t Exceptions_bytes(const struct Exceptions *exceptions);
+// Frees labels that no kind has any more. A program that makes types or code
+// again and again replaces many labels. Only the thread that builds snapshots
+// calls this function, with Session.draining held.
 void Exceptions_free_old(struct Exceptions *exceptions);
 
 #endif

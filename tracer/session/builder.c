@@ -62,11 +62,10 @@ static uint64_t memory_of(struct Session *session,
                                 memory_order_relaxed) +
            sizeof *session->engine->registry + sizeof *session +
            session->retired.bytes + Names_bytes(&session->engine->names) +
-           totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
            (session->engine->rearmed ? RING_EVENTS * sizeof(struct Event) : 0) +
            EventLoops_bytes(&session->engine->loops) +
-           Counter_get(&session->engine->exceptions.label_bytes) +
+           Exceptions_bytes(&session->engine->exceptions) + totals->bytes +
            sizeof session->transitions + ListingWishes_bytes(&session->wishes) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
            Publish_bytes(&session->publish) + RowLog_bytes(&session->rows) +

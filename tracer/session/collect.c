@@ -63,8 +63,7 @@ static void empty_ring(void *context, void *producer)
     if (session->timeline)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
-    // No event may be lost. So if the program is faster than the disk, the
-    // program waits here.
+    // A program that is faster than the disk waits here, and loses no event.
     if (session->timeline &&
         Recording_waiting(Timeline_recording(session->timeline)) > MOST_WAITING)
         Recording_flush(Timeline_recording(session->timeline), true);
@@ -113,6 +112,7 @@ static void drain(struct Session *session)
     Counters_begin(&session->counters, session->timeline);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
+    Exceptions_free_old(&session->engine->exceptions);
     Recorder_turn(session);
 }
 

@@ -202,14 +202,13 @@ static void fill_sums(struct Snapshot *snapshot,
 bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
                         const struct Moment *at)
 {
-    struct Exceptions *exceptions = at->exceptions;
+    const struct Exceptions *exceptions = at->exceptions;
     size_t used = Counter_get(&exceptions->used), count = 0;
     struct Reading *read = Snapshot_alloc(snapshot, (used + 1) * sizeof *read);
     struct ExceptionRow *rows =
         Snapshot_alloc(snapshot, (used + 1) * sizeof *rows);
     bool whole = true;
 
-    Exceptions_free_old(exceptions);
     if (!read || !rows)
         return false;
     read_kinds(exceptions, used, off_ns(exceptions, at), read);

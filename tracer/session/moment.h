@@ -13,7 +13,7 @@ struct Session;
 struct Moment {
     struct Session *session;
     struct Registry *registry;
-    struct Exceptions *exceptions;
+    const struct Exceptions *exceptions;
     uint64_t start_ticks; // ticks at which tracing began
     double now;           // time of the snapshot in seconds of CLOCK_MONOTONIC
     // time at which tracing began, in seconds of CLOCK_MONOTONIC
