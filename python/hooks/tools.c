@@ -356,12 +356,32 @@ int Tools_arm(struct State *state)
                 state->global_events[0]);
 }
 
+// Returns true if we still hold the tracer's id. The holder is checked before
+// each change, because the governor looks only from time to time.
+static bool holds_tracer(struct State *state)
+{
+    PyObject *name;
+
+    if (!state->held[1])
+        return false;
+    name = PyObject_CallOneArg(state->get_tool, state->tracer_id);
+    if (!name)
+        return false;
+    Py_DECREF(name);
+    if (name != state->tool_names[1]) {
+        state->held[1] = false;
+        state->ids_lost = true;
+    }
+    return state->held[1];
+}
+
 // Switches one of the tracer's global events on or off.
 static int switch_global(struct State *state, enum HookEvent event, bool on)
 {
     long others = state->global_events[1] & ~state->event_bits[event];
 
-    if (set_global(state, on ? others | state->event_bits[event] : others) == 0)
+    if (holds_tracer(state) &&
+        set_global(state, on ? others | state->event_bits[event] : others) == 0)
         return 0;
     PyErr_Clear();
     return -1;
@@ -464,26 +484,6 @@ void Tools_restore(struct State *state, PyCodeObject *code)
 {
     Fusion_restore(&state->fusion, (uint8_t *)code->co_code_adaptive,
                    (size_t)Py_SIZE(code));
-}
-
-// Returns true if we still hold the tracer's id. The holder is checked before
-// each change, because new code is also armed between two wake-ups of the
-// governor.
-static bool holds_tracer(struct State *state)
-{
-    PyObject *name;
-
-    if (!state->held[1])
-        return false;
-    name = PyObject_CallOneArg(state->get_tool, state->tracer_id);
-    if (!name)
-        return false;
-    Py_DECREF(name);
-    if (name != state->tool_names[1]) {
-        state->held[1] = false;
-        state->ids_lost = true;
-    }
-    return state->held[1];
 }
 
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)

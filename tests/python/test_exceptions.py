@@ -342,6 +342,24 @@ def test_too_many_exceptions_are_estimated(tmp_path):
     assert int(raised) == pytest.approx(int(found), rel=0.01)
 
 
+def test_events_of_a_tool_that_has_taken_the_id_stay():
+    """At the limit of 20 000 exceptions, Ocular switches its event off, but not the events
+    of another tool."""
+    raised = sys.monitoring.events.RAISE
+    ocular.start_tracing(**BUDGET)
+    try:
+        fresh(10)  # so that no new code needs the id
+        sys.monitoring.free_tool_id(4)
+        sys.monitoring.use_tool_id(4, "other")
+        sys.monitoring.set_events(4, raised)
+        fresh(50000)
+        assert sys.monitoring.get_events(4) == raised
+    finally:
+        ocular.stop_tracing()
+        sys.monitoring.set_events(4, 0)
+        sys.monitoring.free_tool_id(4)
+
+
 def test_the_event_is_lost():
     """Another tool takes Ocular's tool id, so the numbers are not known."""
     ocular.start_tracing(perfetto=False, quiet=True)
