@@ -308,6 +308,29 @@ TEST_WITH(test_too_many_are_estimated_from_windows, set_up, tear_down)
     assert_int_equal(function.raised_estimated, 1);
 }
 
+TEST_WITH(test_a_snapshot_in_a_window_has_the_time_before_it, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Function function = {0};
+    struct Moment at;
+    uint64_t before;
+
+    run(f, 100000, 40);
+    before = build(f)->exceptions[0].raised;
+    while (!f->on) {
+        run(f, 100000, .001);
+        Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f), &f->on);
+    }
+    assert_int_equal(f->exceptions.phase, EXCEPTIONS_WINDOW);
+    assert_true(build(f)->exceptions[0].raised >= before);
+    at = moment(f);
+    ExceptionRows_fill_function(&function, f->code, &at);
+    assert_float_equal((double)function.raised,
+                       (double)f->snapshot->exceptions[0].raised, 2);
+    run(f, 100000, 1);
+    assert_float_equal(build(f)->exceptions[0].raised_per_s / 1e5, 1, .05);
+}
+
 TEST_WITH(test_all_are_counted_again_if_there_are_fewer, set_up, tear_down)
 {
     struct Fixture *f = *state;

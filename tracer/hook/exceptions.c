@@ -338,7 +338,7 @@ static void open_window(struct Exceptions *exceptions, uint64_t ticks,
 {
     size_t used = Counter_get(&exceptions->used);
 
-    exceptions->pending = cpu_since(exceptions, cpu_ns);
+    Counter_set_double(&exceptions->pending, cpu_since(exceptions, cpu_ns));
     Counter_set(&exceptions->cpu_ns, cpu_ns);
     for (size_t i = 0; i < used; i++)
         for (int act = 0; act < EXCEPTION_ACTS; act++)
@@ -355,6 +355,7 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
 {
     struct ExceptionEstimate *of = &exceptions->estimates[number];
     const struct ExceptionKind *kind = &exceptions->kinds[number];
+    double pending = Counter_get_double(&exceptions->pending);
     double all = exceptions->window_ns, missed = 0, seen, clump;
 
     of->squares *= SPANS_KEPT;
@@ -363,7 +364,7 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
             (double)(Counter_get(&kind->counts[act]) - of->opened[act]);
 
         of->seen[act] = SPANS_KEPT * of->seen[act] + count;
-        missed = of->seen[act] / all * exceptions->pending;
+        missed = of->seen[act] / all * pending;
         Counter_set_double(&of->rate[act], of->seen[act] / all);
         add_double(&of->missed[act], missed);
         if (act == EXCEPTION_RAISED)
@@ -413,7 +414,7 @@ static void close_window(struct Exceptions *exceptions, uint64_t cpu_ns)
                        &exceptions->estimates[i].rate[EXCEPTION_RAISED]));
         Code_touch(code);
     }
-    exceptions->pending = 0;
+    Counter_set(&exceptions->pending, 0);
     Counter_set(&exceptions->estimated, 1);
 }
 

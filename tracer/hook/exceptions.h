@@ -99,8 +99,8 @@ struct Exceptions {
     // Number of windows, and their CPU time in ns. Older ones weigh less.
     double windows, window_ns;
     // ns of CPU time without counting before the open window
-    double pending;
-    double pause_s; // time from a window to the next one
+    counter_t pending; // the bits of a double
+    double pause_s;    // time from a window to the next one
     // `events` at the beginning of the window or second
     uint64_t opened;
     double hz; // ticks per second

@@ -31,15 +31,17 @@ static bool is_known(const struct Exceptions *exceptions)
             Counter_get(&exceptions->estimated));
 }
 
-// Returns the CPU time in ns since counting was switched off, or 0.
+// Returns the CPU time in ns without counting that the kinds' estimates do not
+// include yet. An open window adds this time to the estimates when it ends.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
 {
     int64_t off = (int64_t)(at->cpu_ns - Counter_get(&exceptions->cpu_ns));
+    uint64_t phase = Counter_get(&exceptions->phase);
 
-    return Counter_get(&exceptions->phase) == EXCEPTIONS_OFF && off > 0
-               ? (double)off
-               : 0;
+    if (phase == EXCEPTIONS_WINDOW)
+        return Counter_get_double(&exceptions->pending);
+    return phase == EXCEPTIONS_OFF && off > 0 ? (double)off : 0;
 }
 
 // --- Reading -----------------------------------------------------------------
