@@ -37,6 +37,48 @@ static void release_place(const void *const *place, const void *const *lasting)
         Py_DECREF((char *)place - offsetof(PyWeakReference, wr_object));
 }
 
+// Returns the module of a class that Python code or a C extension has made, or
+// NULL. Runs no Python code.
+static const char *module_of(const PyTypeObject *type)
+{
+    PyObject *module;
+    const char *text = NULL;
+
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        return NULL;
+    module = PyDict_GetItemString(type->tp_dict, "__module__");
+    if (module && PyUnicode_Check(module))
+        text = PyUnicode_AsUTF8(module);
+    PyErr_Clear();
+    return text;
+}
+
+// Writes the name that a traceback shows: the modules builtins and __main__ are
+// left out.
+static void write_name(char *out, size_t size, const PyTypeObject *type)
+{
+    const char *module = module_of(type), *name = type->tp_name;
+
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        name = PyUnicode_AsUTF8(((const PyHeapTypeObject *)type)->ht_qualname);
+    PyErr_Clear();
+    if (!module || strcmp(module, "builtins") == 0 ||
+        strcmp(module, "__main__") == 0)
+        snprintf(out, size, "%s", name ? name : "?");
+    else
+        snprintf(out, size, "%s.%s", module, name ? name : "?");
+}
+
+static bool is_cancelled_error(const PyTypeObject *type)
+{
+    const char *module;
+
+    if (strcmp(type->tp_name, "CancelledError") != 0)
+        return false;
+    module = module_of(type);
+    return module && strcmp(module, "asyncio.exceptions") == 0;
+}
+
 // Returns true for the end of an iteration, of a generator or of a task. Python
 // uses these exceptions for the flow of control.
 static bool is_flow(PyTypeObject *type)
@@ -48,8 +90,7 @@ static bool is_flow(PyTypeObject *type)
         PyType_IsSubtype(type, (PyTypeObject *)PyExc_GeneratorExit))
         return true;
     for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
-        if (strcmp(((PyTypeObject *)PyTuple_GET_ITEM(bases, i))->tp_name,
-                   "CancelledError") == 0)
+        if (is_cancelled_error((PyTypeObject *)PyTuple_GET_ITEM(bases, i)))
             return true;
     return false;
 }
@@ -78,9 +119,12 @@ static struct ExceptionKind *add_kind(struct Exceptions *exceptions,
                                       uint64_t ticks)
 {
     const void *lasting = NULL, *const *place = place_of(type, &lasting);
-    struct ExceptionKind *kind =
-        place ? Exceptions_take(exceptions, code, type->tp_name, ticks) : NULL;
+    // One byte more, so that exceptions.c cuts the name between characters.
+    char name[EXCEPTION_TYPE_SIZE + 1];
+    struct ExceptionKind *kind;
 
+    write_name(name, sizeof name, type);
+    kind = place ? Exceptions_take(exceptions, code, name, ticks) : NULL;
     if (!kind) {
         release_place(place, &lasting);
         return &exceptions->kinds[0];

@@ -3,10 +3,13 @@
 exceptions."""
 
 import asyncio
+import csv
 import gc
+import sqlite3
 import sys
 import threading
 import weakref
+import zlib
 
 import ocular
 import pytest
@@ -21,6 +24,9 @@ LATEST_S = 60
 
 class Mine(Exception):
     pass
+
+
+MINE = f"{__name__}.Mine"
 
 
 def kind(snapshot, type, function):
@@ -100,17 +106,17 @@ def test_exceptions_are_counted_by_type_and_function(settings):
         swallowed(10)
 
     _, final = traced(body, **{"deinstrument_threshold": 500, **settings})
-    assert counts(final, "Mine", "fresh") == (700, 0)
+    assert counts(final, MINE, "fresh") == (700, 0)
     assert counts(final, "ValueError", "in_c") == (30, 0)
     assert counts(final, "KeyError", "deep") == (50, 150)
     assert counts(final, "KeyError", "through") == (0, 50)
     assert kind(final, "AttributeError", "swallowed") is None
     first = fresh.__code__.co_firstlineno
-    assert kind(final, "Mine", "fresh")["line"] == first + 3
-    assert kind(final, "Mine", "fresh")["file"] == __file__
-    assert kind(final, "Mine", "fresh")["id"] == row(final, "fresh")["id"]
+    assert kind(final, MINE, "fresh")["line"] == first + 3
+    assert kind(final, MINE, "fresh")["file"] == __file__
+    assert kind(final, MINE, "fresh")["id"] == row(final, "fresh")["id"]
     assert kind(final, "KeyError", "through")["line"] is None
-    assert 0 <= kind(final, "Mine", "fresh")["age_s"] < final["uptime_s"]
+    assert 0 <= kind(final, MINE, "fresh")["age_s"] < final["uptime_s"]
     for name, raised in ("fresh", 700), ("in_c", 30), ("deep", 50), ("through", 0):
         assert row(final, name)["raised"] == raised, name
         assert row(final, name)["raised_estimated"] is False
@@ -186,8 +192,39 @@ def test_types_and_code_are_not_kept_alive():
 
     _, final = traced(body)
     assert all(one() is None for one in made)
-    assert counts(final, "Local", "makes_a_type") == (8, 0)
-    assert [counts(final, f"Own{i}", "<module>") for i in range(3)] == [(100, 0)] * 3
+    assert counts(final, f"{__name__}.makes_a_type.<locals>.Local", "makes_a_type") == (
+        8,
+        0,
+    )
+    assert [counts(final, f"{__name__}.Own{i}", "<module>") for i in range(3)] == [
+        (100, 0)
+    ] * 3
+
+
+def test_a_type_has_the_name_that_a_traceback_shows():
+    main = type("Mine", (Exception,), {"__module__": "__main__"})
+    cancelled = type("CancelledError", (Exception,), {"__module__": "package.jobs"})
+    types = [sqlite3.Error, csv.Error, zlib.error, main, cancelled, KeyError, Mine]
+
+    def body():
+        for one in types:
+            try:
+                raise one
+            except one:
+                pass
+
+    _, final = traced(body)
+    assert {
+        one["type"] for one in final["exceptions"] if one["function"] == body.__qualname__
+    } == {
+        "sqlite3.Error",
+        "_csv.Error",
+        "zlib.error",
+        "Mine",
+        "package.jobs.CancelledError",
+        "KeyError",
+        MINE,
+    }
 
 
 def test_more_kinds_than_there_is_room_for():
@@ -255,7 +292,7 @@ def test_threads():
             one.join()
 
     _, final = traced(body)
-    assert counts(final, "Mine", "fresh") == (2000, 0)
+    assert counts(final, MINE, "fresh") == (2000, 0)
 
 
 FORKS = """
