@@ -212,7 +212,8 @@ struct TaskGroup {
     const char *wait_file;
     uint64_t wait_line;
     uint64_t wait_count; // number of tasks that wait there
-    // Seconds for which the group has not shrunk, if it has grown in this time.
+    // Seconds from the first to the newest time that the group has grown since
+    // it last shrank.
     double growing_s;
     // Name of the oldest task; if the program has named all tasks, of any task.
     const char *task;

@@ -465,10 +465,12 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
 
     if (KNOWS_TASKS && TaskBoard_is_asked(board))
         return fmax(walk->next_s - now_s, 0);
+    // A walk that is not whole begins again, because the program goes on.
+    walk->walking = false;
+    TaskGroups_interrupt(&walk->groups);
     if (walk->groups.all && now_s - walk->shown_s >= KEPT_S) {
         TaskGroups_release(&walk->groups);
         TaskBoard_set(board, NULL);
-        walk->walking = false;
         walk->shown_s = 0;
     }
     return INFINITY;

@@ -78,7 +78,7 @@ TEST(a_leak_grows_and_a_pool_does_not)
         table = walk(&groups, 10 + 3 * (unsigned)s, 1000 + s);
     }
     assert_float_equal(table->groups[0].growth_per_min, 180, 1);
-    assert_float_equal(table->groups[0].growing_s, 120, 1);
+    assert_float_equal(table->groups[0].growing_s, 119, 1e-6);
     // for a minute nothing changes
     for (int s = 121; s <= 181; s++) {
         TaskTable_free(table);
@@ -95,6 +95,40 @@ TEST(a_leak_grows_and_a_pool_does_not)
     }
     assert_true(fabs(table->groups[0].growth_per_min) <= 20);
     TaskTable_free(table);
+    TaskGroups_release(&groups);
+}
+
+TEST(a_group_that_grows_now_and_then_is_no_leak)
+{
+    struct TaskGroups groups = {NULL};
+
+    for (int s = 0; s <= 900; s++) {
+        // One task more after ten minutes, and another one; then, after a
+        // pause in which no walk looked, many more. Then three in a second.
+        unsigned count = 10 + (s >= 600) + (s >= 610) + 50 * (s >= 700) +
+                         (s >= 705) + (s >= 706) + (s >= 707);
+        struct TaskTable *table;
+
+        if (s == 700)
+            TaskGroups_interrupt(&groups);
+        table = walk(&groups, count, 1000 + s);
+        assert_false(table->groups[0].growing_s > 2);
+        assert_true(isnan(table->groups[0].growing_s) == (s < 707 || s > 766));
+        TaskTable_free(table);
+    }
+    TaskGroups_release(&groups);
+}
+
+TEST(a_task_that_begins_later_is_no_leak)
+{
+    struct TaskGroups groups = {NULL};
+    struct TaskTable *table;
+
+    for (int s = 0; s <= 120; s++) {
+        table = walk(&groups, s >= 20, 1000 + s);
+        assert_true(s < 20 || isnan(table->groups[0].growing_s));
+        TaskTable_free(table);
+    }
     TaskGroups_release(&groups);
 }
 

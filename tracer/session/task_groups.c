@@ -13,6 +13,8 @@
 #define BIRTHS_S 1.0 // least time between two births, until there are many
 // A group that has not grown for QUIET_S seconds does not grow any more.
 #define QUIET_S 60.0
+// A group that has grown fewer than RISES times may only have become larger.
+#define RISES 3
 
 // --- Texts -----------------------------------------------------------------
 
@@ -117,6 +119,11 @@ bool TaskGroups_begin(struct TaskGroups *groups, double now_s)
     return true;
 }
 
+void TaskGroups_interrupt(struct TaskGroups *groups)
+{
+    groups->interrupted = true;
+}
+
 struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
                                      const struct TaskLine *coroutine,
                                      uint32_t function)
@@ -143,7 +150,6 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
     if (groups->last_s > 0)
         place->points[place->point_count++] =
             (struct TaskPoint){groups->last_s, 0};
-    place->since_s = groups->last_s > 0 ? groups->last_s : groups->begun_s;
     return place;
 }
 
@@ -277,19 +283,18 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
         points[group->point_count++] = point;
 }
 
-static void end_group(struct CountedTasks *group, double at_s)
+// `first` is true if no walk looked before this one.
+static void end_group(struct CountedTasks *group, double at_s, bool first)
 {
     struct TaskPoint point = {at_s, group->found};
 
-    if (group->found < group->newest_count) {
-        group->since_s = at_s;
-        group->since_count = group->found;
-        group->rose_s = 0;
+    if (first || group->found < group->newest_count) {
+        group->rises = 0;
     } else if (group->found > group->newest_count) {
+        if (!group->rises++)
+            group->first_rise_s = at_s;
         group->rose_s = at_s;
     }
-    if (!group->point_count) // the first whole walk
-        group->since_count = group->found;
     group->newest_count = group->found;
     add_point(group, point);
 }
@@ -306,17 +311,19 @@ static bool is_gone(const struct CountedTasks *group)
 void TaskGroups_end(struct TaskGroups *groups, double now_s)
 {
     double at_s = (groups->begun_s + now_s) / 2;
+    bool first = groups->last_s == 0 || groups->interrupted;
 
     for (unsigned i = 0; i < groups->count; i++) {
         struct CountedTasks *group = &groups->all[i];
 
         if (!group->coroutine.name)
             continue;
-        end_group(group, at_s);
+        end_group(group, at_s, first);
         if (is_gone(group))
             drop_group(group);
     }
     groups->last_s = at_s;
+    groups->interrupted = false;
 }
 
 static double growth(const struct TaskGroups *groups,
@@ -333,9 +340,8 @@ static double growth(const struct TaskGroups *groups,
 static double growing_s(const struct TaskGroups *groups,
                         const struct CountedTasks *group)
 {
-    return group->rose_s > 0 && groups->last_s - group->rose_s < QUIET_S &&
-                   group->newest_count > group->since_count
-               ? groups->last_s - group->since_s
+    return group->rises >= RISES && groups->last_s - group->rose_s < QUIET_S
+               ? group->rose_s - group->first_rise_s
                : NULL_F64;
 }
 

@@ -56,10 +56,11 @@ struct CountedTasks {
     // Whole walks of the newest minute, the oldest first.
     struct TaskPoint points[TASK_POINTS];
     unsigned point_count;
-    // The group has not shrunk since `since_s`, and had `since_count` tasks
-    // then. The group has last grown at `rose_s`; 0: never.
-    double since_s, rose_s;
-    uint64_t since_count, newest_count;
+    // Since the group last shrank, `rises` walks have found more tasks than the
+    // walk before, the first at `first_rise_s` and the newest at `rose_s`.
+    unsigned rises;
+    double first_rise_s, rose_s;
+    uint64_t newest_count;
 };
 
 // At the time `at_s` a task with this number existed. asyncio counts tasks, so
@@ -75,6 +76,7 @@ struct TaskGroups {           // zeroed: no groups
     uint64_t found;           // tasks in the newest walk
     double begun_s;           // time at which the newest walk began
     double last_s;            // the middle of the last whole walk; 0: none
+    bool interrupted;         // no walk looked for a while before this walk
     struct TaskBirth births[TASK_BIRTHS]; // the oldest first
     unsigned birth_count;
     double birth_gap_s; // least time between two births; 0: a second
@@ -82,6 +84,8 @@ struct TaskGroups {           // zeroed: no groups
 
 // Begins a walk. Returns false if memory is out.
 bool TaskGroups_begin(struct TaskGroups *groups, double now_s);
+// No walk looks for a while.
+void TaskGroups_interrupt(struct TaskGroups *groups);
 // Returns the group of a coroutine. Returns NULL if there are too many groups
 // or memory is out. `function` is the id of the function, or 0.
 struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
