@@ -176,6 +176,7 @@ static const struct Field TASK_GROUP_FIELDS[] = {
     F64(TaskGroup, growing_s),
     TEXT(TaskGroup, task),
     LIST(TaskGroup, chain, chain_count, PLACE_RECORD),
+    BOOL(TaskGroup, oldest_is_least),
 };
 static const struct Record TASK_GROUP_RECORD =
     RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);

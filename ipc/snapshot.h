@@ -221,6 +221,9 @@ struct TaskGroup {
     // The list is empty if the chain was not read.
     const struct StackPlace *chain;
     size_t chain_count;
+    // bool: the oldest task may be much older than `oldest_s`, because no walk
+    // looked before the walk that found the task
+    uint64_t oldest_is_least;
 };
 
 // A type of exceptions in one function.

@@ -85,7 +85,7 @@ TEST(test_names_and_groups_are_the_contract)
         "stalls_total,stall_limit_s,"
         "tasks{total,groups[coroutine,file,line,count,growth_per_min,"
         "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s,"
-        "task,chain[id,name,file,line]]},"
+        "task,chain[id,name,file,line],oldest_is_least]},"
         "exceptions[type,function,file,line,id,raised,passed,error,"
         "raised_per_s,passed_per_s,age_s,first_s],"
         "exception_totals{raised,passed,control,exact}");

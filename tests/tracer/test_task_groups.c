@@ -170,12 +170,70 @@ TEST(the_number_of_a_task_shows_its_least_age)
     TaskGroups_add(&groups, group, NULL, 510); // born at 600
     table = TaskGroups_table(&groups, true, 1100);
     assert_true(table->groups[0].oldest_s <= 500);
-    assert_true(table->groups[0].oldest_s > 450);
+    assert_true(table->groups[0].oldest_s > 400);
     TaskTable_free(table);
     TaskGroups_add(&groups, group, NULL, 9); // older than all that is known
     table = TaskGroups_table(&groups, true, 1100);
     assert_float_equal(table->groups[0].oldest_s, 1000, 1e-6);
     TaskTable_free(table);
+    TaskGroups_release(&groups);
+}
+
+// Makes a whole walk that finds tasks of WORKER with the numbers from `lowest`
+// to `highest`, and returns the first row.
+static struct TaskGroup ages(struct TaskGroups *groups, uint64_t lowest,
+                             uint64_t highest, double at_s)
+{
+    struct TaskTable *table;
+    struct TaskGroup row;
+
+    assert_true(TaskGroups_begin(groups, at_s));
+    for (uint64_t number = lowest; number <= highest; number++) {
+        TaskGroups_add(groups, TaskGroups_find(groups, &WORKER, 7), NULL,
+                       number);
+        TaskGroups_note_birth(groups, number, at_s);
+    }
+    TaskGroups_end(groups, at_s);
+    table = TaskGroups_table(groups, true, at_s);
+    row = table->groups[0];
+    TaskTable_free(table);
+    return row;
+}
+
+TEST(the_age_of_a_task_from_before_the_first_walk_is_a_lower_bound)
+{
+    struct TaskGroups groups = {NULL};
+    struct TaskGroup row = ages(&groups, 1, 10, 100);
+
+    assert_true(row.oldest_is_least);
+    assert_float_equal(row.oldest_s, 0, 1e-9);
+    row = ages(&groups, 10, 11, 101);
+    assert_true(row.oldest_is_least);
+    assert_float_equal(row.oldest_s, 1, 1e-9);
+    row = ages(&groups, 11, 20, 130);
+    assert_false(row.oldest_is_least);
+    assert_float_equal(row.oldest_s, 29, 1e-9);
+    TaskGroups_interrupt(&groups);
+    row = ages(&groups, 25, 30, 160);
+    assert_true(row.oldest_is_least);
+    row = ages(&groups, 31, 31, 161);
+    assert_false(row.oldest_is_least);
+    TaskGroups_release(&groups);
+}
+
+TEST(an_age_is_right_after_a_day)
+{
+    struct TaskGroups groups = {NULL};
+    struct TaskGroup row = ages(&groups, 1, 1, 100);
+    uint64_t second = 1;
+
+    while (second++ < 86400) // one new task a second
+        TaskGroups_note_birth(&groups, second, 99 + (double)second);
+    for (double age = 2; age < 86400; age *= 3) {
+        row = ages(&groups, second - (uint64_t)age, second, 99 + second);
+        assert_true(row.oldest_s <= age);
+        assert_true(row.oldest_s >= .75 * age - 2);
+    }
     TaskGroups_release(&groups);
 }
 

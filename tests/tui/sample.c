@@ -394,14 +394,14 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     static const struct TaskGroup samples[] = {
         {"Session.keep_alive", "/srv/app/web/session.py", 41, 5210, 126, 4012,
          3, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213, 5208,
-         840, NULL, NULL, 0},
+         840, NULL, NULL, 0, 0},
         {"make_handler.<locals>.wrapper", "/srv/app/web/handlers.py", 19, 38,
          -12, 1.4, 6, "Queue.get", "/usr/lib/python3.13/asyncio/queues.py", 186,
-         30, NAN, NULL, NULL, 0},
+         30, NAN, NULL, NULL, 0, 0},
         {"idle", "/srv/app/worker.py", 8, 1, 0, 7900, 11, "sleep",
-         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN, NULL, NULL, 0},
+         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN, NULL, NULL, 0, 0},
         {"refresh", NULL, NULL_U64, 1, NAN, NAN, NULL_U64, NULL, NULL, NULL_U64,
-         NULL_U64, NAN, NULL, NULL, 0},
+         NULL_U64, NAN, NULL, NULL, 0, 0},
     };
     static const struct StackPlace chain[] = {
         {3, "Session.keep_alive", "/srv/app/web/session.py", 44},
@@ -412,6 +412,7 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     memcpy(groups, samples, sizeof samples);
     groups[0].count += wish->tick;
     groups[0].task = "Task-17";
+    groups[2].oldest_is_least = true;
     groups[0].chain = chain;
     groups[0].chain_count = sizeof chain / sizeof *chain;
     snapshot->tasks_groups = groups;

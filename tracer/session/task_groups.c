@@ -10,7 +10,7 @@
 #define GROWTH_S 60.0 // the growth is that of the newest GROWTH_S seconds
 #define GROWTH_LEAST_S 5.0
 #define POINTS_S 4.0 // least time between two points
-#define BIRTHS_S 1.0 // least time between two births, until there are many
+#define BIRTHS_S 1.0 // least time between two births
 // A group that has not grown for QUIET_S seconds does not grow any more.
 #define QUIET_S 60.0
 // A group that has grown fewer than RISES times may only have become larger.
@@ -223,44 +223,60 @@ void TaskGroups_add_line(struct CountedTasks *group,
 
 // --- Ages ------------------------------------------------------------------
 
-// Forgets every second birth, and keeps fewer from now on.
-static void thin(struct TaskGroups *groups)
+// Returns true if no walk looked before the walk that runs now.
+static bool is_first_look(const struct TaskGroups *groups)
 {
-    unsigned kept = 1;
+    return groups->last_s == 0 || groups->interrupted;
+}
 
-    for (unsigned i = 2; i < groups->birth_count; i += 2)
-        groups->births[kept++] = groups->births[i];
-    groups->birth_count = kept;
-    groups->birth_gap_s = 2 * fmax(groups->birth_gap_s, BIRTHS_S);
+// Forgets the birth without which the ages change least, in proportion.
+static void forget_birth(struct TaskGroups *groups, double now_s)
+{
+    struct TaskBirth *births = groups->births;
+    unsigned forgotten = 1;
+    double least = INFINITY;
+
+    for (unsigned i = 1; i + 1 < groups->birth_count; i++) {
+        double change = (births[i + 1].at_s - births[i - 1].at_s) /
+                        fmax(now_s - births[i + 1].at_s, BIRTHS_S);
+
+        if (change < least) {
+            least = change;
+            forgotten = i;
+        }
+    }
+    births[forgotten + 1].least |= births[forgotten].least;
+    groups->birth_count--;
+    memmove(&births[forgotten], &births[forgotten + 1],
+            (groups->birth_count - forgotten) * sizeof *births);
 }
 
 void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
                            double now_s)
 {
+    const struct TaskBirth birth = {number, now_s, is_first_look(groups)};
     struct TaskBirth *newest = &groups->births[groups->birth_count];
-    double gap_s = fmax(groups->birth_gap_s, BIRTHS_S);
 
     if (groups->birth_count && number <= newest[-1].number)
         return;
-    if (groups->birth_count == TASK_BIRTHS) {
-        thin(groups);
-        newest = &groups->births[groups->birth_count];
+    if (groups->birth_count >= 2 && newest[-1].least == birth.least &&
+        newest[-1].at_s - newest[-2].at_s < BIRTHS_S) {
+        newest[-1] = birth;
+        return;
     }
-    if (groups->birth_count >= 2 && newest[-1].at_s - newest[-2].at_s < gap_s)
-        newest--;
-    else
-        groups->birth_count++;
-    *newest = (struct TaskBirth){number, now_s};
+    if (groups->birth_count == TASK_BIRTHS)
+        forget_birth(groups, now_s);
+    groups->births[groups->birth_count++] = birth;
 }
 
-// Returns the seconds for which a task has existed, at least, or NaN.
-static double age_s(const struct TaskGroups *groups, uint64_t number,
-                    double now_s)
+// Returns the first birth that shows the age of a task, or NULL.
+static const struct TaskBirth *birth_of(const struct TaskGroups *groups,
+                                        uint64_t number)
 {
     for (unsigned i = 0; i < groups->birth_count; i++)
         if (number <= groups->births[i].number)
-            return now_s - groups->births[i].at_s;
-    return NULL_F64;
+            return &groups->births[i];
+    return NULL;
 }
 
 // --- Growth ----------------------------------------------------------------
@@ -311,7 +327,7 @@ static bool is_gone(const struct CountedTasks *group)
 void TaskGroups_end(struct TaskGroups *groups, double now_s)
 {
     double at_s = (groups->begun_s + now_s) / 2;
-    bool first = groups->last_s == 0 || groups->interrupted;
+    bool first = is_first_look(groups);
 
     for (unsigned i = 0; i < groups->count; i++) {
         struct CountedTasks *group = &groups->all[i];
@@ -397,6 +413,7 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
                  const struct CountedTasks *group, double now_s)
 {
     struct TaskGroup *row = &table->groups[table->count];
+    const struct TaskBirth *birth = birth_of(groups, group->lowest);
 
     if (!group->coroutine.name || !group->found)
         return true;
@@ -408,7 +425,8 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
         .count = group->found,
         .growth_per_min = NULL_F64,
         .growing_s = NULL_F64,
-        .oldest_s = age_s(groups, group->lowest, now_s),
+        .oldest_s = birth ? now_s - birth->at_s : NULL_F64,
+        .oldest_is_least = birth && birth->least,
         .id = group->function ? group->function : NULL_U64,
     };
     if (table->total != NULL_U64) {

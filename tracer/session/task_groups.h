@@ -68,6 +68,7 @@ struct CountedTasks {
 struct TaskBirth {
     uint64_t number;
     double at_s;
+    bool least; // no walk looked before, so the task may be much older
 };
 
 struct TaskGroups {           // zeroed: no groups
@@ -79,7 +80,6 @@ struct TaskGroups {           // zeroed: no groups
     bool interrupted;         // no walk looked for a while before this walk
     struct TaskBirth births[TASK_BIRTHS]; // the oldest first
     unsigned birth_count;
-    double birth_gap_s; // least time between two births; 0: a second
 };
 
 // Begins a walk. Returns false if memory is out.

@@ -180,6 +180,7 @@ static const struct FoldRule TASK_RULES[] = {
     RULE("wait_line", OWN, SILENT),
     RULE("wait_count", OWN, SILENT),
     RULE("growing_s", MOST, LIVE),
+    RULE("oldest_is_least", ANY, SILENT),
     {NULL, NULL, FOLD_NONE, FOLD_LIVE},
 };
 

@@ -113,6 +113,19 @@ static void write_growth(struct ListCell *cell, const struct TaskGroup *group)
     ListCell_put(cell, growth == 0 ? STYLE_FAINT : style, text);
 }
 
+static void write_age(struct ListCell *cell, const struct Tasks *tasks,
+                      const struct TaskGroup *group)
+{
+    char age[sizeof cell->text];
+    ListCell_seconds(cell, group->oldest_s);
+    if (*cell->text && group->oldest_is_least) {
+        snprintf(age, sizeof age, ">%.32s", cell->text);
+        ListCell_put(cell, cell->style, age);
+    }
+    if (is_long(tasks->model, group))
+        cell->style = STYLE_ALERT;
+}
+
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
@@ -126,9 +139,7 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
     } else if (column == TASKS_GROWTH) {
         write_growth(cell, group);
     } else if (column == TASKS_OLDEST) {
-        ListCell_seconds(cell, group->oldest_s);
-        if (is_long(tasks->model, group))
-            cell->style = STYLE_ALERT;
+        write_age(cell, tasks, group);
     } else {
         ListCell_put(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
                      Text_tail(text_of(group, column), 960));
