@@ -75,6 +75,11 @@ void AwaitTask_prefetch(const PyObject *task)
     __builtin_prefetch((const char *)task + 128);
 }
 
+bool AwaitTask_is_numbered(const struct AwaitTask *read)
+{
+    return read->name && PyLong_CheckExact(read->name);
+}
+
 uint64_t AwaitTask_number(const struct AwaitTask *read)
 {
     static const char BEGIN[] = "Task-";
@@ -83,7 +88,7 @@ uint64_t AwaitTask_number(const struct AwaitTask *read)
     long long number = 0;
     int overflow;
 
-    if (read->name && PyLong_CheckExact(read->name)) {
+    if (AwaitTask_is_numbered(read)) {
         number = PyLong_AsLongLongAndOverflow(read->name, &overflow);
     } else if (read->name && PyUnicode_CheckExact(read->name) &&
                PyUnicode_IS_COMPACT_ASCII(read->name)) {

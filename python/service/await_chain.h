@@ -26,8 +26,11 @@ void AwaitTask_prefetch(const PyObject *task);
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
 // Returns true if the task has ended. `done` is the text "done".
 bool AwaitTask_is_done(PyObject *task, PyObject *done);
-// Returns the number that asyncio has given to the task, or 0 if the program
-// has given it a name.
+// Returns true if asyncio itself has numbered the task.
+bool AwaitTask_is_numbered(const struct AwaitTask *read);
+// Returns the task's number, or 0 if the program has given it another name. The
+// program itself may have given the task a name like asyncio's if
+// AwaitTask_is_numbered() is false.
 uint64_t AwaitTask_number(const struct AwaitTask *read);
 
 enum AwaitState { AWAIT_CREATED, AWAIT_SUSPENDED, AWAIT_RUNNING, AWAIT_ENDED };

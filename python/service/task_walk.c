@@ -317,7 +317,8 @@ static bool count_batch(struct Slice *slice, unsigned count)
         number = AwaitTask_number(&one->is);
         TaskGroups_add(groups, group, wait_of(group, slice, &one->inner),
                        number);
-        TaskGroups_note_birth(groups, number, slice->now_s);
+        if (AwaitTask_is_numbered(&one->is))
+            TaskGroups_note_birth(groups, number, slice->now_s);
         if (group && TaskGroups_wants_chain(group, number))
             read_chain(slice, group, one, number);
     }

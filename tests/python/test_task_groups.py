@@ -238,6 +238,23 @@ def test_many_tasks_fill_in():
     run_traced(main())
 
 
+def test_a_name_like_those_of_asyncio_spoils_no_age():
+    async def main():
+        named = asyncio.create_task(sleeps(), name="Task-1000000000")
+        _, groups = await whole(lambda groups: "sleeps" in groups)
+        assert groups["sleeps"]["oldest_s"] is None
+        begun = time.monotonic()
+        task = asyncio.create_task(awaits(asyncio.get_running_loop().create_future()))
+        _, groups = await whole(lambda groups: "awaits" in groups)
+        assert groups["awaits"]["oldest_s"] < time.monotonic() - begun
+        assert groups["main"]["oldest_is_least"] is True
+        assert groups["awaits"]["oldest_is_least"] is False
+        named.cancel()
+        task.cancel()
+
+    run_traced(main())
+
+
 def test_tasks_that_no_walk_may_disturb(tracing):
     """Ocular runs no code of the program's classes, and keeps no task alive."""
 
