@@ -430,7 +430,10 @@ void Governor_abandon(struct Service *service)
     if (service->governor) {
         RearmExecutor_release(&service->governor->executor);
         OperandWriter_release(&service->governor->operands);
-        TaskWalk_release(&service->governor->walk);
+        // If the governor's thread ran at the fork, it may have been freeing
+        // the walk's memory. So that memory is not freed.
+        if (service->ended)
+            TaskWalk_release(&service->governor->walk);
     }
     // CPython itself frees the thread states of other threads after a fork.
     Heap_free(service->governor);
