@@ -331,6 +331,20 @@ TEST_WITH(test_a_snapshot_in_a_window_has_the_time_before_it, set_up, tear_down)
     assert_float_equal(build(f)->exceptions[0].raised_per_s / 1e5, 1, .05);
 }
 
+TEST_WITH(test_code_that_loses_its_kind_gives_its_rate_away, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Code *old = f->code;
+
+    run(f, 100000, 40);
+    assert_true(Counter_get_double(&old->cold.raised_rate) > 1e-5);
+    f->code = make_code(8, 0x2000);
+    raise(f, "KeyError", EXCEPTION_RAISED);
+    assert_float_equal(Counter_get_double(&old->cold.raised_rate), 0, 1e-12);
+    assert_true(Counter_get_double(&f->code->cold.raised_rate) > 1e-5);
+    Code_free(old);
+}
+
 TEST_WITH(test_all_are_counted_again_if_there_are_fewer, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -184,6 +184,26 @@ static void move_double(counter_t *to, counter_t *from)
     Counter_set(from, 0);
 }
 
+static struct Code *code_of(const struct ExceptionKind *kind)
+{
+    return kind->code == EXCEPTION_NO_CODE ? NULL : kind->code;
+}
+
+// Adds the kind's rate to its code, or subtracts the rate if `sign` is -1.
+static void add_rate(struct Exceptions *exceptions,
+                     const struct ExceptionKind *kind, int sign)
+{
+    const struct ExceptionEstimate *of =
+        &exceptions->estimates[number_of(exceptions, kind)];
+    double rate = Counter_get_double(&of->rate[EXCEPTION_RAISED]);
+    struct Code *code = code_of(kind);
+
+    if (code)
+        Counter_set_double(
+            &code->cold.raised_rate,
+            fmax(Counter_get_double(&code->cold.raised_rate) + sign * rate, 0));
+}
+
 // Adds the numbers of a kind to the sum of all kinds that are not kept.
 static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
 {
@@ -192,6 +212,7 @@ static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
     struct ExceptionEstimate *from =
         &exceptions->estimates[number_of(exceptions, kind)];
 
+    add_rate(exceptions, kind, -1);
     for (int i = 0; i < EXCEPTION_ACTS; i++) {
         Counter_add(&others->counts[i], Counter_get(&kind->counts[i]));
         Counter_set(&kind->counts[i], 0);
@@ -268,6 +289,7 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
     kind = twin = twin_of(exceptions, label);
     if (twin) {
         unlink_kind(exceptions, twin);
+        add_rate(exceptions, twin, -1);
         label->began = label_of(twin)->began;
     } else {
         kind = free_kind(exceptions, ticks);
@@ -278,6 +300,7 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
         else
             set_label(exceptions, kind, label);
         kind->code = code;
+        add_rate(exceptions, kind, 1);
         Counter_set(&kind->newest, ticks);
         if (code)
             code->cold.raises = true;
@@ -374,11 +397,6 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
     clump = Spans_clump(seen, all, of->squares, exceptions->windows);
     Counter_set_double(&of->error, sqrt(clump * (seen + 1)) / seen);
     return missed;
-}
-
-static struct Code *code_of(const struct ExceptionKind *kind)
-{
-    return kind->code == EXCEPTION_NO_CODE ? NULL : kind->code;
 }
 
 // Returns the CPU time of the window in ns, without the time of our hook.
