@@ -32,9 +32,6 @@
 // The time between two tables of the first walk.
 #define SHOW_S 0.25
 
-// The groups are kept for KEPT_S seconds after the last walk.
-#define KEPT_S 70.0
-
 // A walk may begin again RESTARTS times.
 #define RESTARTS 2
 
@@ -469,7 +466,7 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
     // A walk that is not whole begins again, because the program goes on.
     walk->walking = false;
     TaskGroups_interrupt(&walk->groups);
-    if (walk->groups.all && now_s - walk->shown_s >= KEPT_S) {
+    if (walk->groups.all && !TaskBoard_is_kept(board)) {
         TaskGroups_release(&walk->groups);
         TaskBoard_set(board, NULL);
         walk->shown_s = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Tests how asyncio's tasks are counted in groups, in virtual time.
+#include "ipc/base/now.h"
 #include "tests/unit.h"
 #include "tracer/session/task_groups.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 static const struct TaskLine WORKER = {"worker", "/a.py", 3, 0};
 static const struct TaskLine OTHER = {"other", "/a.py", 9, 0};
@@ -270,6 +272,23 @@ TEST(the_chain_is_that_of_the_oldest_task)
     assert_true(TaskGroups_begin(&groups, 101)); // each walk reads it again
     assert_true(TaskGroups_wants_chain(group, 9));
     TaskGroups_release(&groups);
+}
+
+TEST(what_is_known_outlives_the_walks)
+{
+    const uint64_t second = 1000000000;
+    struct TaskBoard board;
+
+    TaskBoard_init(&board);
+    assert_false(TaskBoard_is_kept(&board));
+    assert_true(TaskBoard_ask(&board));
+    assert_true(TaskBoard_is_asked(&board));
+    board.asked_ns = Now_ns(CLOCK_MONOTONIC) - 11 * second;
+    assert_false(TaskBoard_is_asked(&board));
+    assert_true(TaskBoard_is_kept(&board));
+    board.asked_ns = Now_ns(CLOCK_MONOTONIC) - 81 * second;
+    assert_false(TaskBoard_is_kept(&board));
+    TaskBoard_release(&board);
 }
 
 TEST(too_many_groups_and_lines_are_only_counted)

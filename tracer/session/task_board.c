@@ -10,6 +10,10 @@
 // Tasks are read for ASKED_NS nanoseconds after the last request.
 #define ASKED_NS 10000000000ull
 
+// The ages of tasks and the growth of groups are kept for KEPT_NS nanoseconds
+// after the last request.
+#define KEPT_NS 80000000000ull
+
 void TaskBoard_init(struct TaskBoard *board)
 {
     memset(board, 0, sizeof *board);
@@ -29,12 +33,22 @@ void TaskTable_free(struct TaskTable *table)
     Heap_free(table);
 }
 
-bool TaskBoard_is_asked(const struct TaskBoard *board)
+static bool is_asked_within(const struct TaskBoard *board, uint64_t ns)
 {
     uint64_t asked =
         atomic_load_explicit(&board->asked_ns, memory_order_relaxed);
 
-    return asked && Now_ns(CLOCK_MONOTONIC) - asked < ASKED_NS;
+    return asked && Now_ns(CLOCK_MONOTONIC) - asked < ns;
+}
+
+bool TaskBoard_is_asked(const struct TaskBoard *board)
+{
+    return is_asked_within(board, ASKED_NS);
+}
+
+bool TaskBoard_is_kept(const struct TaskBoard *board)
+{
+    return is_asked_within(board, KEPT_NS);
 }
 
 bool TaskBoard_ask(struct TaskBoard *board)

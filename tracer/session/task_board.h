@@ -33,6 +33,8 @@ void TaskBoard_release(struct TaskBoard *board);
 bool TaskBoard_ask(struct TaskBoard *board);
 // Returns true if somebody has asked recently.
 bool TaskBoard_is_asked(const struct TaskBoard *board);
+// Returns true if the ages of tasks and the growth of groups are kept.
+bool TaskBoard_is_kept(const struct TaskBoard *board);
 // Replaces the table, which the board owns from now on. NULL: none.
 void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table);
 // Copies the table into a snapshot. Returns false if memory is out.
