@@ -33,12 +33,12 @@ struct Script {
     int tmp; // descriptor of /tmp below the process's root directory
     // Descriptor of the folder, so that no link can replace the folder.
     int folder;
-    int lock;               // descriptor of the file that is locked
-    char name[SCRIPT_PATH]; // name of the folder in /tmp, or "" if there is no
-                            // folder
-    char here[SCRIPT_PATH]; // path of the folder by its descriptor, for this
-                            // program
-    char path[SCRIPT_PATH]; // path of the script, for the process
+    int lock; // Descriptor of the file that is locked.
+    // Name of the folder in /tmp, or "" if there is no folder.
+    char name[SCRIPT_PATH];
+    // Path of the folder by its descriptor, for this program.
+    char here[SCRIPT_PATH];
+    char path[SCRIPT_PATH]; // Path of the script, for the process.
 };
 
 enum ScriptState { SCRIPT_WAITS, SCRIPT_BEGUN, SCRIPT_DONE };
