@@ -35,6 +35,50 @@ def screen(pid, keys, *options):
     return done.stdout
 
 
+SERVICE = """
+import asyncio, os, ocular, sys, time
+
+async def fast():
+    await asyncio.sleep(0.001)
+
+async def slow():
+    await asyncio.sleep(0.2)
+
+async def blocks():
+    time.sleep(0.15)
+
+async def main():
+    ended = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().add_reader(0, ended.set_result, None)
+    print(os.getpid(), flush=True)
+    while not ended.done():
+        await asyncio.gather(fast(), fast(), slow(), blocks())
+    asyncio.get_running_loop().remove_reader(0)
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+asyncio.run(main())
+"""
+
+
+def test_which_endpoint_is_slow_and_what_blocks(tmp_path):
+    """The slowest coroutine waits, and the coroutine that blocks has all stalls."""
+    line = 1 + SERVICE.split("\n").index("    time.sleep(0.15)")
+
+    def answer():
+        calls = screen(program.pid, keys_of("Which endpoint is slow?"))
+        loops = screen(program.pid, keys_of("What blocks my loop?"))
+        rows = re.findall(r"^[ ▸] .* (fast|slow|blocks)$", calls, re.M)
+        stalls = re.findall(r"^[ ▸] +\d+:\d+:\d+ +\S+ +Task-\d+ +(.*)$", loops, re.M)
+        return (
+            rows.index("slow") < rows.index("fast")
+            and len(stalls) > 2
+            and all(re.match(rf"blocks +\S+:{line}$", stall) for stall in stalls)
+        )
+
+    with Running(tmp_path, SERVICE, (PYTHON,)) as program:
+        assert wait_until(answer)
+
+
 SHOP = """
 import json, ocular, os, random, sys, threading
 
