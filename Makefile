@@ -77,7 +77,9 @@ flags_obj := -O2 -g -DNDEBUG -fno-plt $(harden)
 # -g1 is enough for the line numbers in the sanitizers' reports.
 flags_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
-flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+# gcc warns that ThreadSanitizer does not know fences. All data behind our fences are atomic.
+flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread \
+	-Wno-unknown-warning-option -Wno-tsan
 flags_coverage := -O0 -g1 --coverage -fprofile-update=atomic
 # Tests are compiled more often than they run. Without -O the compilation takes half the
 # time.
