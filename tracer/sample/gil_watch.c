@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 // The kernel is asked at most this number of times a second, and in one step,
-// because an answer takes about 20 us (docs/overhead.md).
+// because an answer takes about 20 us (docs/overhead.md). It is asked less
+// often if threads have the GIL for less than half of the time, because threads
+// then seldom wait for it.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
 
@@ -100,7 +102,8 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
                       const struct ShareTime *now)
 {
     const struct SampledThreadTable *table = watch->threads->table;
-    double asked = ASKED_PER_S * 1e-9 * (double)since_ns;
+    double held = ShareValue_window(&watch->held, now);
+    double asked = ASKED_PER_S * fmin(1, 2 * held) * 1e-9 * (double)since_ns;
     size_t most = asked < 1            ? 1
                   : asked < ASKED_MOST ? (size_t)asked
                                        : ASKED_MOST;

@@ -15,7 +15,7 @@
 #define PERIOD 0.8
 #define SOON 0.6
 #define EARLY 0.2
-#define CLOSE_NS UINT64_C(30000000000)
+#define CLOSE_NS UINT64_C(10000000000)
 #define CALM 4
 #define LEAST_NS 10000000u // least time between two turns
 #define LATER 8            // a step of age t is observed again after t / LATER
