@@ -12,6 +12,7 @@ static struct IdMap ids[3];
 static struct Standouts standouts;
 static struct Snapshot *parts[3];
 static struct Snapshot *merged;
+static double uptime_s = 20; // of `merged`
 
 static int prepare(void **state)
 {
@@ -32,6 +33,7 @@ static int finish(void **state)
     }
     Snapshot_free(merged);
     merged = NULL;
+    uptime_s = 20;
     Merge_release(&merge);
     free(standouts.items);
     standouts = (struct Standouts){0};
@@ -71,8 +73,9 @@ static void merge_all(const enum FoldAge ages[3])
                                     .snapshot = parts[i],
                                     .ids = &ids[i],
                                     .age = ages[i],
-                                    .silent_s = 5};
-    struct MergeWish wish = {all, 3, 1, 20};
+                                    .silent_s = 5,
+                                    .begin_s = 10};
+    struct MergeWish wish = {all, 3, 1, uptime_s};
     Snapshot_free(merged);
     merged = Merge_make(&merge, &wish, &standouts);
     assert_non_null(merged);
@@ -166,6 +169,26 @@ TEST_WITH(exceptions_of_a_type_and_a_function_add_up, prepare, finish)
     // the age in the trace of 20 s, not in the trace of 10 s
     assert_float_equal(rows[1].first_s, 11, 1e-9);
     assert_int_equal(rows[1].id, merged->functions[0].id);
+}
+
+// The views recognise stalls and transitions by their times.
+TEST_WITH(times_remain_until_the_next_snapshot, prepare, finish)
+{
+    struct StallRow *stall = Snapshot_alloc(parts[0], sizeof *stall);
+    *stall = (struct StallRow){.at_s = 4, .seconds = .5, .id = NULL_U64};
+    parts[0]->stalls = stall;
+    parts[0]->stall_count = 1;
+    struct ExceptionRow *row = Snapshot_alloc(parts[1], sizeof *row);
+    *row =
+        (struct ExceptionRow){.type = "OSError", .id = NULL_U64, .first_s = 3};
+    parts[1]->exceptions = row;
+    parts[1]->exception_count = 1;
+    for (; uptime_s < 40; uptime_s += 10) {
+        merge_all((enum FoldAge[]){FOLD_SILENT, FOLD_ENDED, FOLD_LIVE});
+        assert_int_equal(merged->stall_count, 1);
+        assert_float_equal(merged->stalls[0].at_s, 14, 1e-9);
+        assert_float_equal(merged->exceptions[0].first_s, 13, 1e-9);
+    }
 }
 
 TEST_WITH(tasks_of_a_coroutine_add_up, prepare, finish)

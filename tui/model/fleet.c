@@ -42,6 +42,9 @@
 #define SILENT_TURNS 3
 // Messages of one process in one turn, so that no process blocks the others.
 #define TAKEN_MAX 64
+// A first snapshot that was delayed by more seconds does not say when the trace
+// began.
+#define LATE_S 1.0
 #define CHILDREN_MOST 256
 #define ASKS 16
 
@@ -59,6 +62,10 @@ struct Worker {
     struct Snapshot *newest;
     struct IdMap ids;
     double begun_at; // time at which the connection began
+    // Time at which the trace of `newest` began, by its first snapshot. The
+    // time remains the same, because the rows of a stall or a transition are
+    // recognised by their times.
+    double began_at;
     double heard_at;
     double try_at; // time of the next attempt to connect
     char why[200];
@@ -84,6 +91,7 @@ struct Fleet {
     unsigned beyond;
     uint64_t ended_count;
     struct Snapshot *ended; // sums of the processes that have ended
+    double ended_began_at;  // began_at of `ended`
     struct Merge merge;
     struct Standouts standouts;
     double opened_at, merged_at, look_at;
@@ -158,6 +166,22 @@ static void forget_requests(struct Fleet *fleet, struct Worker *worker)
     memset(worker->sent, 0, sizeof worker->sent);
 }
 
+static struct MergePart part_of(const struct Fleet *fleet,
+                                struct Worker *worker)
+{
+    return (struct MergePart){.pid = worker->pid,
+                              .snapshot = worker->newest,
+                              .ids = &worker->ids,
+                              .begin_s = worker->began_at - fleet->began_at};
+}
+
+static struct MergePart ended_part(const struct Fleet *fleet)
+{
+    return (struct MergePart){.snapshot = fleet->ended,
+                              .begin_s =
+                                  fleet->ended_began_at - fleet->began_at};
+}
+
 // Adds the counts of a process that has ended to the sums.
 static void keep_counts(struct Fleet *fleet, struct Worker *worker)
 {
@@ -165,9 +189,8 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
     size_t count = 0;
     double uptime = now_s() - fleet->began_at;
     if (fleet->ended)
-        parts[count++] = (struct MergePart){.snapshot = fleet->ended};
-    parts[count++] = (struct MergePart){
-        .pid = worker->pid, .snapshot = worker->newest, .ids = &worker->ids};
+        parts[count++] = ended_part(fleet);
+    parts[count++] = part_of(fleet, worker);
     struct MergeWish wish = {parts, count, (uint64_t)fleet->master, uptime};
     struct Snapshot *sum = Merge_make(&fleet->merge, &wish, NULL);
     fleet->ended_count++;
@@ -175,6 +198,7 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
         return;
     Snapshot_free(fleet->ended);
     fleet->ended = sum;
+    fleet->ended_began_at = fleet->began_at;
 }
 
 static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
@@ -358,8 +382,7 @@ static void take_answer(struct Fleet *fleet, struct Worker *worker,
     if (message->type == MESSAGE_LISTING && message->listing) {
         message->listing->id = fleet->code_id;
         if (worker->newest)
-            message->listing->at_s +=
-                now_s() - fleet->began_at - worker->newest->uptime_s;
+            message->listing->at_s += worker->began_at - fleet->began_at;
     }
     if (message->type == MESSAGE_ERROR)
         name_process(message, worker->pid);
@@ -370,19 +393,29 @@ static void take_answer(struct Fleet *fleet, struct Worker *worker,
     *message = (struct Message){0};
 }
 
+static void take_snapshot(struct Fleet *fleet, struct Worker *worker,
+                          struct Message *message)
+{
+    if (!message->snapshot)
+        return;
+    double began_at = worker->heard_at - message->snapshot->uptime_s;
+    if (!worker->newest || began_at < worker->began_at - LATE_S)
+        worker->began_at = began_at;
+    fleet->began_at = fmin(fleet->began_at, worker->began_at);
+    Snapshot_free(worker->newest);
+    worker->newest = message->snapshot;
+    message->snapshot = NULL;
+    worker->fresh = true;
+    worker->why[0] = 0;
+}
+
 static void take(struct Fleet *fleet, struct Worker *worker,
                  struct Message *message)
 {
     worker->heard_at = now_s();
     switch (message->type) {
     case MESSAGE_SNAPSHOT:
-        if (!message->snapshot)
-            return;
-        Snapshot_free(worker->newest);
-        worker->newest = message->snapshot;
-        message->snapshot = NULL;
-        worker->fresh = true;
-        worker->why[0] = 0;
+        take_snapshot(fleet, worker, message);
         return;
     case MESSAGE_NOTICE:
         snprintf(fleet->notice, sizeof fleet->notice, "%s",
@@ -471,17 +504,13 @@ static int give_snapshot(struct Fleet *fleet, double now,
         struct Worker *worker = &fleet->workers[i];
         if (!worker->newest)
             continue;
-        fleet->began_at =
-            fmin(fleet->began_at, worker->heard_at - worker->newest->uptime_s);
-        parts[count++] = (struct MergePart){.pid = worker->pid,
-                                            .snapshot = worker->newest,
-                                            .ids = &worker->ids,
-                                            .age = age_of(fleet, worker, now),
-                                            .silent_s = now - worker->heard_at};
+        parts[count] = part_of(fleet, worker);
+        parts[count].age = age_of(fleet, worker, now);
+        parts[count++].silent_s = now - worker->heard_at;
         worker->fresh = false;
     }
     if (fleet->ended)
-        parts[count++] = (struct MergePart){.snapshot = fleet->ended};
+        parts[count++] = ended_part(fleet);
     struct MergeWish wish = {parts, count, (uint64_t)fleet->master,
                              now - fleet->began_at};
     fleet->merged_at = now;

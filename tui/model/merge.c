@@ -698,12 +698,11 @@ static void finish_exception(struct Work *work, void *result,
         const struct ExceptionRow *from = found[i].record;
         const struct MergePart *part = &work->wish->parts[found[i].part];
         double error = from->error * Row_u64(from->raised);
-        double later = work->wish->uptime_s - part->snapshot->uptime_s;
         if (out->id == NULL_U64)
             out->id = map_id(part, from->id);
         known |= isfinite(error);
         squares += isfinite(error) ? error * error : 0;
-        out->first_s = fmin(out->first_s, from->first_s + later);
+        out->first_s = fmin(out->first_s, from->first_s + part->begin_s);
     }
     if (known && out->raised > 0 && out->raised != NULL_U64)
         out->error = sqrt(squares) / (double)out->raised;
@@ -842,7 +841,6 @@ static struct Caller *own_callers(struct Work *work,
 static void own_record(struct Work *work, const struct MergePart *part,
                        const struct Record *record, char *out)
 {
-    double later = work->wish->uptime_s - part->snapshot->uptime_s;
     bool is_thread = record == list_record(NULL, "threads");
     own_texts(work, record, out);
     for (size_t i = 0; i < record->field_count; i++) {
@@ -852,7 +850,7 @@ static void own_record(struct Work *work, const struct MergePart *part,
             *(uint64_t *)at = map_id(part, *(uint64_t *)at);
         else if (!strcmp(field->name, "at_s") ||
                  !strcmp(field->name, "seen_at_s"))
-            *(double *)at += later;
+            *(double *)at += part->begin_s;
         else if (!strcmp(field->name, is_thread ? "name" : "thread"))
             *(const char **)at = own_thread(work, part, *(const char **)at);
         else if (field->type == FIELD_LIST) // the functions of a thread

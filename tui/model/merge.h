@@ -25,6 +25,8 @@ struct MergePart {
     struct IdMap *ids;
     enum FoldAge age;
     double silent_s; // seconds without a message, if `age` is FOLD_SILENT
+    // Seconds from the beginning of the result to the beginning of the trace.
+    double begin_s;
 };
 
 struct MergeWish {
