@@ -42,7 +42,7 @@ static void fill_workers(const struct Fleet *fleet, struct Status *status)
     struct FleetState state;
     if (!fleet)
         return;
-    Fleet_state(fleet, 0, &state);
+    Fleet_state(fleet, &state);
     status->unmerged = (unsigned)state.workers_beyond;
     for (size_t i = 0; i < state.worker_count; i++) {
         const struct FleetWorker *worker = &state.workers[i];

@@ -57,8 +57,9 @@ struct Worker {
     pid_t pid;
     struct Client *client; // NULL: no connection
     bool greeted;
-    bool found; // the newest search has found the process
-    bool fresh; // `newest` is not merged yet
+    bool returned; // no snapshot has come since the connection was lost
+    bool found;    // the newest search has found the process
+    bool fresh;    // `newest` is not merged yet
     struct Snapshot *newest;
     struct IdMap ids;
     double begun_at; // time at which the connection began
@@ -201,17 +202,31 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
     fleet->ended_began_at = fleet->began_at;
 }
 
-static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
+// Ends a trace, whose counts do not change any more.
+static void end_trace(struct Fleet *fleet, struct Worker *worker)
 {
     if (worker->newest)
         keep_counts(fleet, worker);
+    Snapshot_free(worker->newest);
+    worker->newest = NULL;
+    IdMap_release(&worker->ids);
+}
+
+// Closes the connection. The process may continue its trace, and may be
+// connected again.
+static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
+{
     forget_requests(fleet, worker);
     Client_close(worker->client);
-    Snapshot_free(worker->newest);
     FlameTable_free(worker->stacks);
-    IdMap_release(&worker->ids);
     struct Worker left = {.pid = worker->pid,
                           .found = worker->found,
+                          .returned = worker->newest != NULL,
+                          .fresh = worker->fresh,
+                          .newest = worker->newest,
+                          .ids = worker->ids,
+                          .began_at = worker->began_at,
+                          .heard_at = worker->heard_at,
                           .try_at = now_s() + RETRY_S};
     snprintf(left.why, sizeof left.why, "%s", why);
     *worker = left;
@@ -265,6 +280,8 @@ static void look(struct Fleet *fleet, double now)
     for (size_t i = 0; i < fleet->count; i++)
         if (fleet->workers[i].client || fleet->workers[i].found)
             fleet->workers[kept++] = fleet->workers[i];
+        else
+            end_trace(fleet, &fleet->workers[i]);
     fleet->count = kept;
     for (size_t i = 0; i < fleet->count; i++)
         if (!fleet->workers[i].client && now >= fleet->workers[i].try_at)
@@ -276,6 +293,8 @@ static enum FoldAge age_of(const struct Fleet *fleet,
                            const struct Worker *worker, double now)
 {
     double limit = SILENT_S + SILENT_TURNS * fleet->rate_s;
+    if (!worker->greeted || worker->returned)
+        return FOLD_ENDED;
     return now - worker->heard_at > limit ? FOLD_SILENT : FOLD_LIVE;
 }
 
@@ -393,12 +412,23 @@ static void take_answer(struct Fleet *fleet, struct Worker *worker,
     *message = (struct Message){0};
 }
 
+// Returns true if the process has begun another trace since the connection was
+// lost.
+static bool is_new_trace(const struct Worker *worker, double began_at)
+{
+    return worker->returned &&
+           began_at - worker->began_at > worker->newest->uptime_s / 2;
+}
+
 static void take_snapshot(struct Fleet *fleet, struct Worker *worker,
                           struct Message *message)
 {
     if (!message->snapshot)
         return;
     double began_at = worker->heard_at - message->snapshot->uptime_s;
+    if (is_new_trace(worker, began_at))
+        end_trace(fleet, worker);
+    worker->returned = false;
     if (!worker->newest || began_at < worker->began_at - LATE_S)
         worker->began_at = began_at;
     fleet->began_at = fmin(fleet->began_at, worker->began_at);
@@ -422,6 +452,7 @@ static void take(struct Fleet *fleet, struct Worker *worker,
                  message->text ? message->text : "");
         return;
     case MESSAGE_END:
+        end_trace(fleet, worker);
         leave(fleet, worker, "has stopped tracing");
         return;
     case MESSAGE_ERROR:
@@ -486,7 +517,7 @@ static bool is_due(const struct Fleet *fleet, double now)
         const struct Worker *worker = &fleet->workers[i];
         any |= worker->fresh;
         if (worker->newest)
-            all &= worker->fresh || age_of(fleet, worker, now) == FOLD_SILENT;
+            all &= worker->fresh || age_of(fleet, worker, now) != FOLD_LIVE;
         else if (!fleet->merged_at)
             all &= !worker->client;
     }
@@ -607,18 +638,19 @@ static void send_one(struct Worker *worker, struct Ask *ask,
     ask->waiting++;
 }
 
-// Asks a process to arm all code objects that belong to a merged row.
+// Asks a process to arm all code objects that belong to a merged row. Code that
+// is gone is not in the newest snapshot.
 static void send_rearm(struct Worker *worker, struct Ask *ask,
                        struct Message message)
 {
     uint64_t id = message.number;
+    const struct Snapshot *from = worker->newest;
     if (!id)
         send_one(worker, ask, message);
-    for (size_t i = 0; id && i < worker->ids.capacity; i++) {
-        if (worker->ids.items[i].value != id)
-            continue;
-        message.number = worker->ids.items[i].key;
-        send_one(worker, ask, message);
+    for (size_t i = 0; id && from && i < from->function_count; i++) {
+        message.number = from->functions[i].id;
+        if (IdMap_find(&worker->ids, message.number) == id)
+            send_one(worker, ask, message);
     }
 }
 
@@ -639,6 +671,16 @@ static pid_t standout_of(const struct FunctionStandouts *standouts)
     return slow ? standouts->slow.pid : standouts->busy.pid;
 }
 
+// Returns the function if the process can send its code now, or NULL.
+static const struct Function *live_function(const struct Fleet *fleet,
+                                            const struct Worker *worker,
+                                            uint64_t id)
+{
+    return worker && age_of(fleet, worker, now_s()) == FOLD_LIVE
+               ? function_of(worker, id)
+               : NULL;
+}
+
 // Asks the process that stands out, or another that has the function. Remains
 // with a process as long as the function is shown.
 static void send_detail(struct Fleet *fleet, struct Ask *ask,
@@ -647,13 +689,16 @@ static void send_detail(struct Fleet *fleet, struct Ask *ask,
     uint64_t id = message.number;
     struct Worker *worker =
         fleet->code_id == id ? worker_of(fleet, fleet->code_pid) : NULL;
+    const struct Function *function = live_function(fleet, worker, id);
     const struct Standouts *all = &fleet->standouts;
-    if ((!worker || !function_of(worker, id)) && id && id <= all->count)
+    if (!function && id && id <= all->count) {
         worker = worker_of(fleet, standout_of(&all->items[id - 1]));
-    for (size_t i = 0;
-         (!worker || !function_of(worker, id)) && i < fleet->count; i++)
+        function = live_function(fleet, worker, id);
+    }
+    for (size_t i = 0; !function && i < fleet->count; i++) {
         worker = &fleet->workers[i];
-    const struct Function *function = worker ? function_of(worker, id) : NULL;
+        function = live_function(fleet, worker, id);
+    }
     if (!function)
         return;
     fleet->code_id = id;
@@ -681,8 +726,9 @@ int Fleet_request(struct Fleet *fleet, struct Message *request)
     for (size_t i = 0; i < fleet->count; i++) {
         struct Worker *worker = &fleet->workers[i];
         worker->answered &= request->type != MESSAGE_FLAME;
-        if (age_of(fleet, worker, now_s()) == FOLD_SILENT)
-            continue;
+        if (age_of(fleet, worker, now_s()) == FOLD_SILENT &&
+            request->type != MESSAGE_RATE)
+            continue; // a silent process gets the rate for later
         if (request->type == MESSAGE_REARM)
             send_rearm(worker, ask, *request);
         else if (request->type != MESSAGE_DETAIL)
@@ -706,8 +752,7 @@ static double sum_of(const struct Snapshot *from, bool calls)
     return sum;
 }
 
-void Fleet_state(const struct Fleet *fleet, uint64_t function,
-                 struct FleetState *state)
+void Fleet_state(const struct Fleet *fleet, struct FleetState *state)
 {
     double now = now_s();
     *state = (struct FleetState){.workers = state->items,
@@ -717,8 +762,9 @@ void Fleet_state(const struct Fleet *fleet, uint64_t function,
     for (size_t i = 0; i < fleet->count; i++) {
         const struct Worker *from = &fleet->workers[i];
         struct FleetWorker *to = &state->items[i];
-        const struct Snapshot *newest = from->newest;
-        bool silent = age_of(fleet, from, now) == FOLD_SILENT;
+        enum FoldAge age = age_of(fleet, from, now);
+        const struct Snapshot *newest = age == FOLD_ENDED ? NULL : from->newest;
+        bool silent = age == FOLD_SILENT;
         *to = (struct FleetWorker){
             .pid = (uint64_t)from->pid,
             .master = from->pid == fleet->master,
@@ -727,8 +773,7 @@ void Fleet_state(const struct Fleet *fleet, uint64_t function,
             .uptime_s = newest ? newest->uptime_s : NAN,
             .silent_s = newest && silent ? now - from->heard_at : NAN,
             .cpu_share = newest && !silent ? sum_of(newest, false) : NAN,
-            .calls_per_s = newest && !silent ? sum_of(newest, true) : NAN,
-            .function = function_of(from, function)};
+            .calls_per_s = newest && !silent ? sum_of(newest, true) : NAN};
         if (newest && silent)
             to->why = "is silent: only its counts are merged";
     }

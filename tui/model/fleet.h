@@ -28,8 +28,6 @@ struct FleetWorker {
     double silent_s;    // since its newest message
     double cpu_share;   // part of one core, by samples
     double calls_per_s; // of all functions
-    // Of the chosen function, or null.
-    const struct Function *function;
 };
 
 struct FleetState { // for the views and for JSON
@@ -52,10 +50,7 @@ int Fleet_next(struct Fleet *fleet, struct Message *message);
 // Returns the same as Client_request, or -ENOTSUP if only one process can serve
 // the request.
 int Fleet_request(struct Fleet *fleet, struct Message *request);
-// Returns the state now, with the numbers of one function, which are valid
-// until the next call of Fleet_next. `function` is 0 or the id of a merged row.
-void Fleet_state(const struct Fleet *fleet, uint64_t function,
-                 struct FleetState *state);
+void Fleet_state(const struct Fleet *fleet, struct FleetState *state);
 // Returns the processes that stand out in the newest merged snapshot.
 const struct Standouts *Fleet_standouts(const struct Fleet *fleet);
 // Returns the process whose code of a function was asked for last, or 0.

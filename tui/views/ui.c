@@ -151,7 +151,7 @@ int Ui_write_json(const struct Ui *ui, struct Bytes *out)
         return error;
     struct JsonSnapshot from = {&since.snapshot, since.at_s, since.tid, NULL};
     if (ui->feed->link.fleet) {
-        Fleet_state(ui->feed->link.fleet, 0, &fleet);
+        Fleet_state(ui->feed->link.fleet, &fleet);
         from.fleet = &fleet;
     }
     error = Json_snapshot(out, &from);
