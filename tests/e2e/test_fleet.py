@@ -206,6 +206,17 @@ def test_the_master_need_not_be_traced(tmp_path, sockets):
     assert calls(snapshot) == 30 and snapshot["pid"] == service.pid
 
 
+def test_a_master_is_waited_for_until_a_worker_serves(tmp_path, sockets):
+    with Service(tmp_path, traced=False) as service:
+        command = [TOP, "--pid", str(service.pid), "--once", "--json"]
+        pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with subprocess.Popen(command, **pipes) as viewer:
+            assert "does not serve yet" in viewer.stderr.readline()
+            worker = service.add("spawn", 10)
+            snapshot, error = viewer.communicate(timeout=SLOW)
+    assert not error and merged(json.loads(snapshot)) == {worker}
+
+
 def test_which_worker_is_slow(tmp_path, sockets):
     """Presses the keys that docs/questions.md gives."""
     with Service(tmp_path) as service:

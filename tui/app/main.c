@@ -78,12 +78,11 @@ static bool begins_with(const char *path, const char *magic)
     return does;
 }
 
-// Returns true if the process is shown together with its workers. A recording
-// is of one process.
-static bool is_merged(const struct Options *options, pid_t pid)
+// Returns true if a process with workers is shown together with them. A
+// recording is of one process.
+static bool may_merge(const struct Options *options)
 {
-    return !options->alone && !options->attach && !options->record &&
-           Fleet_is_wanted(pid);
+    return !options->alone && !options->attach && !options->record;
 }
 
 // Opens a process or a file. The first bytes of a file show which kind of
@@ -92,7 +91,7 @@ static int open_feed(struct Feed *feed, const struct Options *options,
                      const struct Served *served, bool live, char why[WHY])
 {
     const char *file = options->replay;
-    if (!file && is_merged(options, served->pid))
+    if (!file && may_merge(options) && Fleet_is_wanted(served->pid))
         return Feed_open_fleet(feed, served->pid, options->delay_s, why, WHY);
     if (!file)
         return Feed_open(feed, served, options->delay_s, why, WHY);
@@ -244,15 +243,10 @@ static int list(void)
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
-    if (is_merged(options, options->pid)) {
-        // the master need not serve
-        *served = (struct Served){.pid = options->pid};
-        return 0;
-    }
-    int error = options->attach
-                    ? Address_find(served, options->pid, why, WHY)
-                    : Startup_find(served, options->pid, STARTUP_PATIENCE_S,
-                                   stderr, why, WHY);
+    struct StartupWish start = {options->pid, may_merge(options),
+                                STARTUP_PATIENCE_S, stderr};
+    int error = options->attach ? Address_find(served, options->pid, why, WHY)
+                                : Startup_find(served, &start, why, WHY);
     struct AttachWish wish = {options->pid, options->package, !options->attach};
     if (error == -ENOENT && Attaching_is_wanted(options))
         error = Attaching_begin(attaching, &wish, served, why, WHY);

@@ -4,6 +4,7 @@
 
 #include "ipc/base/now.h"
 #include "ipc/process.h"
+#include "tui/model/fleet.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,24 +24,35 @@ bool Startup_is_likely(double age_s, const char *command)
            (served && strstr(command, " -m ocular "));
 }
 
-int Startup_find(struct Served *found, pid_t pid, double patience_s, FILE *say,
+static int find(struct Served *found, const struct StartupWish *wish, char *why,
+                size_t why_size)
+{
+    if (!wish->workers || !Fleet_is_wanted(wish->pid))
+        return Address_find(found, wish->pid, why, why_size);
+    memset(found, 0, sizeof *found);
+    found->pid = wish->pid;
+    return 0;
+}
+
+int Startup_find(struct Served *found, const struct StartupWish *wish,
                  char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
-    uint64_t until = Now_ns(CLOCK_MONOTONIC) + (uint64_t)(patience_s * 1e9);
-    int error = Address_find(found, pid, why, why_size);
+    uint64_t until =
+        Now_ns(CLOCK_MONOTONIC) + (uint64_t)(wish->patience_s * 1e9);
+    int error = find(found, wish, why, why_size);
 
     if (error != -ENOENT ||
-        !Startup_is_likely(Process_age_s(pid), found->command))
+        !Startup_is_likely(Process_age_s(wish->pid), found->command))
         return error;
-    fprintf(say,
+    fprintf(wish->say,
             "ocular-top: process %d does not serve yet: waiting %.0f s for it "
             "(Ctrl-C ends)\n",
-            (int)pid, patience_s);
-    fflush(say);
+            (int)wish->pid, wish->patience_s);
+    fflush(wish->say);
     while (error == -ENOENT && Now_ns(CLOCK_MONOTONIC) < until) {
         nanosleep(&pause, NULL);
-        error = Address_find(found, pid, why, why_size);
+        error = find(found, wish, why, why_size);
     }
     return error;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finds the socket of a process by its pid. If the process has just begun,
-// waits until it serves, for example in `python -m ocular --serve app.py &
-// ocular-top --pid $!`. main.c calls these functions before the screen is set
-// up.
+// waits until it or one of its workers serves, for example in `python -m ocular
+// --serve app.py & ocular-top --pid $!`. main.c calls these functions before
+// the screen is set up.
 #ifndef OCULAR_TUI_APP_STARTUP_H
 #define OCULAR_TUI_APP_STARTUP_H
 
@@ -18,9 +18,16 @@
 // the age is not known.
 bool Startup_is_likely(double age_s, const char *command);
 
+struct StartupWish {
+    pid_t pid;
+    bool workers; // a process with a worker that serves need not serve
+    double patience_s;
+    FILE *say;
+};
+
 // Returns the same values as Address_find. If the process will probably serve
 // soon, first writes a line to `say`, and tries again for `patience_s` seconds.
-int Startup_find(struct Served *found, pid_t pid, double patience_s, FILE *say,
+int Startup_find(struct Served *found, const struct StartupWish *wish,
                  char *why, size_t why_size);
 
 #endif
