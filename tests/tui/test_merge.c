@@ -218,6 +218,32 @@ TEST_WITH(tasks_of_a_coroutine_add_up, prepare, finish)
     assert_float_equal(group->oldest_s, 2, 1e-9);
 }
 
+// A process that has ended has no tasks. The chain is that of the oldest task.
+TEST_WITH(tasks_of_a_process_that_ended_are_left_out, prepare, finish)
+{
+    for (int i = 0; i < 3; i++) {
+        struct TaskGroup *group = Snapshot_alloc(parts[i], sizeof *group);
+        struct StackPlace *place = Snapshot_alloc(parts[i], sizeof *place);
+        *place = (struct StackPlace){add(i, 1)->id, "work", "/srv/app.py", 7};
+        *group = (struct TaskGroup){.coroutine = i ? "work" : "gone",
+                                    .id = NULL_U64,
+                                    .count = 1,
+                                    .oldest_s = i == 1 ? 9 : 1,
+                                    .task = i == 1 ? "Task-9" : "Task-1",
+                                    .chain = place,
+                                    .chain_count = 1};
+        parts[i]->tasks_groups = group;
+        parts[i]->tasks_group_count = 1;
+    }
+    merge_all((enum FoldAge[]){FOLD_ENDED, FOLD_LIVE, FOLD_LIVE});
+    const struct TaskGroup *group = merged->tasks_groups;
+    assert_int_equal(merged->tasks_group_count, 1);
+    assert_string_equal(group->coroutine, "work");
+    assert_string_equal(group->task, "Task-9");
+    assert_int_equal(group->chain_count, 1);
+    assert_int_equal(group->chain[0].id, row("work")->id);
+}
+
 TEST_WITH(null_stays_null_unless_another_process_knows, prepare, finish)
 {
     add(0, 1)->wall_p99_s = .2;

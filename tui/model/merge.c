@@ -181,6 +181,8 @@ static const struct FoldRule TASK_RULES[] = {
     RULE("wait_count", OWN, SILENT),
     RULE("growing_s", MOST, LIVE),
     RULE("oldest_is_least", ANY, SILENT),
+    RULE("task", OWN, SILENT),
+    RULE("chain", OWN, SILENT),
     {NULL, NULL, FOLD_NONE, FOLD_LIVE},
 };
 
@@ -602,6 +604,7 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
 
 struct Named { // how to find the list, and the name, of a snapshot
     const struct Record *record;
+    enum FoldAge from; // lists of older processes are left out
     const struct FoldRule *rules;
     size_t (*list)(const struct Snapshot *snapshot, const void **items);
     uint64_t (*hash)(const void *record);
@@ -653,20 +656,46 @@ static uint64_t hash_task(const void *record)
     return hash_of(group->coroutine, group->file, group->line);
 }
 
-// The place at which most of the tasks of one process wait stands for all.
+// Copies the await chain of a process's task.
+static void copy_chain(struct Work *work, struct TaskGroup *out,
+                       const struct TaskGroup *from,
+                       const struct MergePart *part)
+{
+    struct StackPlace *chain = allocate(work, from->chain_count, sizeof *chain);
+    for (size_t i = 0; chain && i < from->chain_count; i++)
+        chain[i] = (struct StackPlace){map_id(part, from->chain[i].id),
+                                       own_text(work, from->chain[i].name),
+                                       own_text(work, from->chain[i].file),
+                                       from->chain[i].line};
+    out->task = from->task;
+    out->chain = chain;
+    out->chain_count = chain ? from->chain_count : 0;
+}
+
+// The place at which most of the tasks of one process wait stands for all, and
+// so does the oldest task, whose chain is shown.
 static void finish_task(struct Work *work, void *result,
                         const struct Found *found, size_t count)
 {
     struct TaskGroup *out = result;
-    const struct TaskGroup *most = NULL;
+    const struct TaskGroup *most = NULL, *oldest = NULL;
+    const struct MergePart *owner = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct TaskGroup *from = found[i].record;
+        const struct MergePart *part = &work->wish->parts[found[i].part];
         if (out->id == NULL_U64)
-            out->id = map_id(&work->wish->parts[found[i].part], from->id);
+            out->id = map_id(part, from->id);
+        if (from->chain_count && (!oldest || isnan(oldest->oldest_s) ||
+                                  from->oldest_s > oldest->oldest_s)) {
+            oldest = from;
+            owner = part;
+        }
         if (from->wait_count != NULL_U64 &&
             (!most || from->wait_count > most->wait_count))
             most = from;
     }
+    if (oldest)
+        copy_chain(work, out, oldest, owner);
     if (!most)
         return;
     out->waits_in = most->waits_in;
@@ -750,7 +779,9 @@ static size_t merge_named(struct Work *work, const struct Named *named,
     list.items = calloc(room, sizeof *list.items);
     work->failed |= !list.items;
     for (uint32_t i = 0; i < wish->count && !work->failed; i++) {
-        size_t size = named->list(wish->parts[i].snapshot, &items);
+        size_t size = wish->parts[i].age < named->from
+                          ? 0
+                          : named->list(wish->parts[i].snapshot, &items);
         for (size_t k = 0; k < size && !work->failed; k++) {
             const char *record = (const char *)items + k * named->record->size;
             // records without a name belong together by their place
@@ -786,17 +817,33 @@ static size_t merge_named(struct Work *work, const struct Named *named,
 static void merge_lists(struct Work *work)
 {
     struct Snapshot *out = work->out;
-    const struct Named retired = {list_record(NULL, "retired"), RETIRED_RULES,
-                                  retired_of, hash_retired, NULL};
+    const struct Named retired = {list_record(NULL, "retired"),
+                                  FOLD_ENDED,
+                                  RETIRED_RULES,
+                                  retired_of,
+                                  hash_retired,
+                                  NULL};
     const struct Named pairs = {list_record(NULL, "transition_pairs"),
-                                PAIR_RULES, pairs_of, hash_pair, NULL};
+                                FOLD_ENDED,
+                                PAIR_RULES,
+                                pairs_of,
+                                hash_pair,
+                                NULL};
     const struct Named garbage = {list_record("gc", "generations"),
-                                  GARBAGE_RULES, generations_of, NULL, NULL};
-    const struct Named exceptions = {&EXCEPTION_RECORD, EXCEPTION_RULES,
-                                     exceptions_of, hash_exception,
-                                     finish_exception};
-    const struct Named tasks = {list_record("tasks", "groups"), TASK_RULES,
-                                tasks_of, hash_task, finish_task};
+                                  FOLD_ENDED,
+                                  GARBAGE_RULES,
+                                  generations_of,
+                                  NULL,
+                                  NULL};
+    const struct Named exceptions = {&EXCEPTION_RECORD, FOLD_ENDED,
+                                     EXCEPTION_RULES,   exceptions_of,
+                                     hash_exception,    finish_exception};
+    const struct Named tasks = {list_record("tasks", "groups"),
+                                FOLD_SILENT,
+                                TASK_RULES,
+                                tasks_of,
+                                hash_task,
+                                finish_task};
     out->retired_count = merge_named(work, &retired, &out->retired);
     out->transition_pair_count =
         merge_named(work, &pairs, &out->transition_pairs);
