@@ -367,6 +367,21 @@ TEST_WITH(the_worker_that_stands_out_is_named, prepare, finish)
     assert_false(work[1].slow.out);
 }
 
+// A process can have several code objects of one row.
+TEST_WITH(all_code_of_a_worker_counts_for_standing_out, prepare, finish)
+{
+    for (int i = 0; i < 3; i++) {
+        struct Function *all = add(i, 3);
+        all[1].name = all[2].name = "work";
+        all[0].share = i ? .1 : NAN;
+        all[1].share = i == 2 ? .5 : .1;
+        all[2].share = i ? .1 : NAN;
+    }
+    merge_all(LIVE);
+    assert_int_equal(standouts.items[0].busy.pid, 12);
+    assert_float_equal(standouts.items[0].busy.times, .7 / .2, 1e-9);
+}
+
 TEST_WITH(a_call_that_hangs_makes_its_worker_stand_out, prepare, finish)
 {
     for (int i = 0; i < 3; i++) {

@@ -519,6 +519,11 @@ static struct Standout by_median(struct Rank *rank)
                                     rank->most >= STANDOUT_S};
 }
 
+static double sum_known(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
 static void stand_out(struct Work *work, struct FunctionStandouts *out,
                       const struct Found *found, size_t count)
 {
@@ -528,11 +533,12 @@ static void stand_out(struct Work *work, struct FunctionStandouts *out,
         uint32_t number = found[i].part;
         const struct MergePart *part = &work->wish->parts[number];
         double share = NAN, calls = NAN, slowest = NAN;
+        double silent_s = part->age == FOLD_SILENT ? part->silent_s : 0;
         for (; i < count && found[i].part == number; i++) {
             const struct Function *from = found[i].record;
-            share = isnan(share) ? from->share : share + from->share;
-            calls = isnan(calls) ? from->calls_per_s : calls;
-            slowest = fmax(slowest, slowness(from, part->silent_s));
+            share = sum_known(share, from->share);
+            calls = sum_known(calls, from->calls_per_s);
+            slowest = fmax(slowest, slowness(from, silent_s));
         }
         if (part->age != FOLD_ENDED)
             rank(&slow, part->pid, slowest);
