@@ -318,6 +318,18 @@ TEST_WITH(a_sum_of_ended_processes_is_merged_again, prepare, finish)
     assert_int_equal(row("other")->calls, 400);
 }
 
+TEST_WITH(ids_of_code_that_is_gone_are_forgotten, prepare, finish)
+{
+    uint64_t id = 0;
+    for (int turn = 0; turn < 1000; turn++) {
+        add(0, 1)->id = 1000 + (uint64_t)turn;
+        merge_all(LIVE);
+        assert_true(!turn || row("work")->id == id);
+        id = row("work")->id;
+    }
+    assert_true(ids[0].capacity <= 512);
+}
+
 TEST_WITH(ids_of_callers_and_threads_are_those_of_the_rows, prepare, finish)
 {
     for (int i = 0; i < 2; i++) {

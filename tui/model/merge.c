@@ -12,6 +12,7 @@
 #define NAME_MOST 200 // bytes of a thread's name
 // If the pieces of one record do not fit here, they are allocated.
 #define PIECES 256
+#define LEAST_IDS 64 // a map with fewer ids is not cleared
 
 // --- The rules. Counts of ended processes stay, their other numbers do not.
 
@@ -292,6 +293,22 @@ static uint64_t take_id(struct Work *work, const struct MergePart *part,
     return known ? *known : 0;
 }
 
+// Removes the ids of functions that are gone, if they are the most.
+static void forget_ids(const struct MergePart *part)
+{
+    const struct Snapshot *from = part->snapshot;
+    struct IdMap kept = {.count = 0};
+    if (!part->ids || part->ids->count < 2 * from->function_count + LEAST_IDS)
+        return;
+    for (size_t i = 0; i < from->function_count; i++) {
+        uint64_t *merged = IdMap_at(&kept, from->functions[i].id);
+        if (merged) // otherwise take_id finds the id again
+            *merged = IdMap_find(part->ids, from->functions[i].id);
+    }
+    IdMap_release(part->ids);
+    *part->ids = kept;
+}
+
 // Returns the merged id of a function that a list names, or null.
 static uint64_t map_id(const struct MergePart *part, uint64_t id)
 {
@@ -563,6 +580,7 @@ static struct FoundList find_functions(struct Work *work)
     work->failed |= !list.items;
     for (uint32_t i = 0; list.items && i < wish->count; i++) {
         const struct Snapshot *from = wish->parts[i].snapshot;
+        forget_ids(&wish->parts[i]);
         for (size_t k = 0; k < from->function_count; k++)
             list.items[list.count++] = (struct Found){
                 .group = take_id(work, &wish->parts[i], &from->functions[k]),
