@@ -146,14 +146,25 @@ static uint32_t line_of(PyObject *const *args, const struct Code *code)
     return line > 0 ? (uint32_t)line : 0;
 }
 
+static struct ExceptionKind *find(struct Exceptions *exceptions,
+                                  const struct Code *code,
+                                  const PyTypeObject *type, uint64_t ticks)
+{
+    struct ExceptionKind *kind = Exceptions_find(exceptions, code, type);
+
+    return kind ? kind
+                : Exceptions_find_cached(exceptions, code, type->tp_version_tag,
+                                         ticks);
+}
+
 // Returns the kind of an exception that is the first of its kind, or the first
-// one that begins. Returns NULL for control flow.
+// one that begins. `kind` is NULL or the kind. Returns NULL for control flow.
 __attribute__((noinline)) static struct ExceptionKind *
-meet(PyObject *const *args, struct Code *code, bool begins, uint64_t ticks)
+meet(PyObject *const *args, struct Code *code, struct ExceptionKind *kind,
+     bool begins, uint64_t ticks)
 {
     struct Exceptions *exceptions = &ocular_state.engine.exceptions;
     PyTypeObject *type = Py_TYPE(args[2]);
-    struct ExceptionKind *kind = Exceptions_find(exceptions, code, type);
 
     if (!kind && is_flow(type)) {
         remember_flow(&ocular_state.raises, type);
@@ -162,6 +173,8 @@ meet(PyObject *const *args, struct Code *code, bool begins, uint64_t ticks)
     if (!kind) {
         Exceptions_note_slow(exceptions);
         kind = add_kind(exceptions, code, type, ticks);
+        if (PyUnstable_Type_AssignVersionTag(type))
+            Exceptions_cache(exceptions, code, type->tp_version_tag, kind);
     }
     if (begins && code && kind != &exceptions->kinds[0])
         atomic_store_explicit(&kind->line, line_of(args, code),
@@ -194,9 +207,9 @@ static void count(PyObject *const *args, uint64_t ticks)
 
     if (!is_known_flow(&ocular_state.raises, Py_TYPE(args[2]))) {
         code = Adopt_find(&ocular_state, args[0]);
-        kind = Exceptions_find(exceptions, code, Py_TYPE(args[2]));
+        kind = find(exceptions, code, Py_TYPE(args[2]), ticks);
         if (!kind || (begins && !Counter_get(&kind->counts[EXCEPTION_RAISED])))
-            kind = meet(args, code, begins, ticks);
+            kind = meet(args, code, kind, begins, ticks);
     }
     if (!kind) {
         Counter_add(&exceptions->control, flow_begins(trace, args[0]));

@@ -244,6 +244,33 @@ def test_more_kinds_than_there_is_room_for():
     assert final["exception_totals"]["raised"] == row(final, "body")["raised"] == 400
 
 
+def same_names():
+    return [type("Twin", (Exception,), {}) for _ in range(2)]
+
+
+def many_names():
+    return [type(f"Type{i}", (Exception,), {}) for i in range(400)]
+
+
+@pytest.mark.parametrize("make, times", [(same_names, 2000), (many_names, 10)])
+def test_a_known_type_costs_no_more_than_other_types(make, times):
+    """A new kind counts as 20 exceptions of the 20 000 that are counted in a second. So
+    types that are always as slow as a new kind would exceed this limit."""
+    types = make()
+
+    def body():
+        for _ in range(times):
+            for one in types:
+                try:
+                    raise one
+                except one:
+                    pass
+
+    _, final = traced(body, **BUDGET, deinstrument_threshold=500)
+    assert final["exception_totals"]["exact"]
+    assert row(final, "body")["raised"] == times * len(types)
+
+
 def test_code_that_is_not_traced_has_no_function():
     _, final = traced(through, 10, exclude=["deep"])
     assert counts(final, "KeyError", None) == (10, 30)

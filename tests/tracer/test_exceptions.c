@@ -257,6 +257,75 @@ TEST_WITH(test_old_kinds_give_up_their_places, set_up, tear_down)
     assert_int_equal(s->exception_totals_raised, 2 * EXCEPTION_KINDS - 1);
 }
 
+// Fills the table, so that the type "More" finds no room. All times are 0 s.
+static void fill(struct Fixture *f, char types[EXCEPTION_KINDS][8])
+{
+    for (int i = 1; i < EXCEPTION_KINDS; i++) {
+        snprintf(types[i], sizeof types[i], "E%d", i);
+        raise(f, types[i], EXCEPTION_RAISED);
+    }
+    assert_ptr_equal(raise(f, "More", EXCEPTION_RAISED),
+                     &f->exceptions.kinds[0]);
+}
+
+static struct ExceptionKind *cached(struct Fixture *f, uint32_t version)
+{
+    return Exceptions_find_cached(&f->exceptions, f->code, version, f->ticks);
+}
+
+TEST_WITH(test_a_type_without_room_is_cached, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Exceptions *e = &f->exceptions;
+    struct ExceptionKind *others = &e->kinds[0];
+    char types[EXCEPTION_KINDS][8];
+
+    fill(f, types);
+    Exceptions_cache(e, f->code, 9, others);
+    assert_ptr_equal(cached(f, 9), others);
+    assert_null(cached(f, 0));
+    assert_null(cached(f, 8));
+    assert_null(Exceptions_find_cached(e, NULL, 9, f->ticks));
+    f->ticks += SECOND;
+    assert_null(cached(f, 9)); // an old kind is searched again
+    raise(f, "More", EXCEPTION_RAISED);
+    assert_ptr_equal(cached(f, 9), others);
+    f->ticks += 61 * SECOND;
+    raise(f, "Mine", EXCEPTION_RAISED);
+    f->ticks -= 61 * SECOND;
+    assert_null(cached(f, 9)); // the type may have the freed place
+}
+
+TEST_WITH(test_a_cached_kind_needs_a_function, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct ExceptionKind *kind = raise(f, "Mine", EXCEPTION_RAISED);
+    struct Code *code = make_code(8, 0x2000);
+
+    Exceptions_cache(&f->exceptions, code, 9, kind);
+    assert_ptr_equal(Exceptions_find_cached(&f->exceptions, code, 9, f->ticks),
+                     kind);
+    Exceptions_forget_code(&f->exceptions, f->code);
+    assert_null(Exceptions_find_cached(&f->exceptions, code, 9, f->ticks));
+    Code_free(code);
+}
+
+TEST_WITH(test_a_full_cache_drops_entries, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct ExceptionKind *kind = raise(f, "Mine", EXCEPTION_RAISED);
+    uint32_t room = EXCEPTION_SETS * EXCEPTION_SET_SIZE, most = 4 * room;
+    uint32_t found = 0;
+
+    for (uint32_t version = 1; version <= most; version++) {
+        Exceptions_cache(&f->exceptions, f->code, version, kind);
+        assert_ptr_equal(cached(f, version), kind);
+    }
+    for (uint32_t version = 1; version <= most; version++)
+        found += cached(f, version) == kind;
+    assert_true(found > room * 9 / 10 && found <= room);
+}
+
 TEST_WITH(test_a_long_name_is_cut_between_characters, set_up, tear_down)
 {
     struct Fixture *f = *state;

@@ -158,6 +158,23 @@ void Exceptions_forget_code(struct Exceptions *exceptions,
             exceptions->kinds[i].code = EXCEPTION_NO_CODE;
 }
 
+void Exceptions_cache(struct Exceptions *exceptions, const struct Code *code,
+                      uint32_t version, const struct ExceptionKind *kind)
+{
+    uint64_t key = Exceptions_key(code, version);
+    struct ExceptionEntry *set = Exceptions_set_of(exceptions, key);
+
+    for (int i = 0; i < EXCEPTION_SET_SIZE; i++)
+        if (set[i].key == key) {
+            set[i].number = (uint16_t)number_of(exceptions, kind);
+            return;
+        }
+    // The oldest entry gives up its place.
+    memmove(set + 1, set, (EXCEPTION_SET_SIZE - 1) * sizeof *set);
+    set->key = key;
+    set->number = (uint16_t)number_of(exceptions, kind);
+}
+
 static void begin_change(struct Exceptions *exceptions)
 {
     Counter_add(&exceptions->version, 1);
@@ -232,9 +249,7 @@ static struct ExceptionKind *oldest(struct Exceptions *exceptions,
 {
     struct ExceptionKind *found = &exceptions->kinds[1];
 
-    if (exceptions->searched &&
-        (double)(int64_t)(ticks - exceptions->searched) <
-            SEARCH_S * exceptions->hz)
+    if (ticks < exceptions->next_search)
         return NULL;
     for (size_t i = 2; i < EXCEPTION_KINDS; i++)
         if (Counter_get(&exceptions->kinds[i].newest) <
@@ -243,7 +258,7 @@ static struct ExceptionKind *oldest(struct Exceptions *exceptions,
     if ((double)(int64_t)(ticks - Counter_get(&found->newest)) >
         OLD_S * exceptions->hz)
         return found;
-    exceptions->searched = ticks;
+    exceptions->next_search = ticks + (uint64_t)(SEARCH_S * exceptions->hz);
     return NULL;
 }
 
@@ -272,6 +287,7 @@ static struct ExceptionKind *free_kind(struct Exceptions *exceptions,
     if (kind) {
         unlink_kind(exceptions, kind);
         give_up(exceptions, kind);
+        memset(exceptions->cache, 0, sizeof exceptions->cache);
     }
     return kind;
 }

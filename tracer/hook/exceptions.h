@@ -19,6 +19,8 @@
 #define EXCEPTION_KINDS 256     // number of kinds that are kept
 #define EXCEPTION_CHAINS 512    // a power of two
 #define EXCEPTION_TYPE_SIZE 256 // bytes of a type's name, with the NUL
+#define EXCEPTION_SETS 256      // a power of two
+#define EXCEPTION_SET_SIZE 4    // number of entries that fill a cache line
 // seconds of one call of the hook, with CPython's part
 #define EXCEPTION_S 80e-9
 
@@ -64,6 +66,16 @@ struct ExceptionEstimate {
     counter_t error; // standard deviation of the raised rate, relative to it
 };
 
+// The kind of a type in a function, for types that Exceptions_find does not
+// find: there was no room for another kind, or another type of the same name
+// has the kind.
+struct ExceptionEntry {
+    // The id of the function, and the version of the type in the low 32 bits. A
+    // version is never 0 and never given to another type. 0: no entry.
+    uint64_t key;
+    uint16_t number; // of the kind
+};
+
 enum ExceptionPhase {
     EXCEPTIONS_UNKNOWN, // not counted
     EXCEPTIONS_ALL,     // all are counted
@@ -85,7 +97,8 @@ struct Exceptions {
     counter_t version;
     // Labels that the thread that builds snapshots frees.
     struct ExceptionLabel *_Atomic old;
-    uint64_t searched; // ticks at which no old kind was found
+    uint64_t next_search; // ticks at which an old kind may be searched again
+    struct ExceptionEntry cache[EXCEPTION_SETS][EXCEPTION_SET_SIZE];
     // Bytes of all labels that were ever made, and of those that were freed.
     counter_t label_bytes, freed_bytes;
     counter_t phase; // enum ExceptionPhase
@@ -133,6 +146,41 @@ Exceptions_find(struct Exceptions *exceptions, const struct Code *code,
     return NULL;
 }
 
+static inline uint64_t Exceptions_key(const struct Code *code, uint32_t version)
+{
+    return (uint64_t)(code ? code->hot.id : 0) << 32 | version;
+}
+
+static inline struct ExceptionEntry *
+Exceptions_set_of(struct Exceptions *exceptions, uint64_t key)
+{
+    return exceptions
+        ->cache[key * 0x9e3779b97f4a7c15u >> 32 & (EXCEPTION_SETS - 1)];
+}
+
+// Returns the kind that Exceptions_cache has noted, or NULL. `version` is 0 if
+// the type has none.
+static inline struct ExceptionKind *
+Exceptions_find_cached(struct Exceptions *exceptions, const struct Code *code,
+                       uint32_t version, uint64_t ticks)
+{
+    uint64_t key = Exceptions_key(code, version);
+    const struct ExceptionEntry *set = Exceptions_set_of(exceptions, key);
+    struct ExceptionKind *kind;
+
+    for (int i = 0; version && i < EXCEPTION_SET_SIZE; i++) {
+        if (set[i].key != key)
+            continue;
+        kind = &exceptions->kinds[set[i].number];
+        // There may be room now, or the kind may need a function again.
+        if (set[i].number ? kind->code == EXCEPTION_NO_CODE
+                          : ticks >= exceptions->next_search)
+            return NULL;
+        return kind;
+    }
+    return NULL;
+}
+
 static inline void Exceptions_count(struct ExceptionKind *kind,
                                     enum ExceptionAct act, uint64_t ticks)
 {
@@ -163,6 +211,9 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
                                       struct Code *code, const char *type,
                                       uint64_t ticks);
 void Exceptions_link(struct Exceptions *exceptions, struct ExceptionKind *kind);
+// Notes which kind a type has in a function, for Exceptions_find_cached.
+void Exceptions_cache(struct Exceptions *exceptions, const struct Code *code,
+                      uint32_t version, const struct ExceptionKind *kind);
 // Must be called before a code object is freed.
 void Exceptions_forget_code(struct Exceptions *exceptions,
                             const struct Code *code);
