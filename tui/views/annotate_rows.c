@@ -14,9 +14,9 @@
 
 // At most LINE_BYTES bytes of a source line are drawn.
 #define LINE_BYTES 2048
-#define BAR_CELLS 8     // cells of the bar before the cycles
-#define BAR_FROM 96     // a screen with fewer columns has no bars
-#define LABEL_CELLS 6   // cells of "L123: "
+#define BAR_CELLS 8     // width in cells of the bar in the column of cycles
+#define BAR_FROM 96     // narrower screens show no bars
+#define LABEL_CELLS 6   // width in cells of a jump label such as "L123: "
 #define OPCODE_CELLS 14 // cells of an opcode's name on a narrow screen
 #define OPCODE_WIDE 19
 
@@ -99,7 +99,8 @@ static void draw_cycles(struct Canvas *canvas, struct Box box,
     Canvas_fit_right(canvas, box, STYLE_PLAIN, text);
 }
 
-// Draws the number of hits, after a mark for an armed or dark site.
+// Draws an instruction's number of hits, and before it the mark of an armed or
+// dark site.
 static void draw_hits(struct Canvas *canvas, struct Box box,
                       const struct ListRows *rows, long index)
 {
@@ -122,9 +123,10 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 
 // --- Instructions
 
-// Draws the operand, and behind the operand the text about specialisation. If
-// the two do not fit, the text about specialisation gets half of the cells, but
-// at least INSTRUCTION_SHORT cells, so that its fixed words are not cut.
+// Draws an instruction's operand, and then the text about its specialisation.
+// If the two texts do not fit, the text about specialisation gets half of the
+// cells, but at least INSTRUCTION_SHORT cells, so that its fixed words are not
+// cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)
@@ -225,8 +227,8 @@ static void write(struct ListCell *cell, const struct ListRows *rows,
 
 // --- Source lines
 
-// Returns the number of leading blanks that the line shares with the function's
-// first line.
+// Returns the number of leading blanks that a source line shares with the first
+// line of its function.
 static size_t shared_indent(const struct AnnotateState *state, const char *line)
 {
     char first[LINE_BYTES] = "";
@@ -251,7 +253,8 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     char text[LINE_BYTES];
     write_line(text, entry->line);
     Canvas_fit_right(canvas, number, STYLE_FAINT, text);
-    if (code) { // a source line has no hits, so the line may reach the bars
+    // A source line has no hits, so its text may cover the column of hits.
+    if (code) {
         Source_expand(text, sizeof text, code);
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
@@ -264,7 +267,7 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     Canvas_fit_right(canvas, cycles, cell.style, cell.text);
 }
 
-// Draws a text in place of omitted lines or instructions.
+// Draws the number of omitted source lines or instructions.
 static void draw_gap(struct Canvas *canvas, struct Box line,
                      const struct AnnotateRows *source,
                      const struct Entry *entry)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gives a list the rows of the annotate view, which are source lines,
-// instructions, gaps and notes. The data that is drawn does not change. Only
-// one thread calls AnnotateRows_fill.
+// Makes rows of a list from the data of the annotate view. The rows are source
+// lines, instructions, gaps and notes. view_annotate.c calls AnnotateRows_fill
+// on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
 

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define PARTS_SHARE 0.001 // if the share is smaller, its parts are not shown
+#define PARTS_SHARE 0.001 // smaller shares are shown without their parts
 
 static void add_shares(struct Strip *strip, const struct Row *row)
 {
@@ -133,7 +133,7 @@ static void draw_numbers(struct Canvas *canvas, const struct Row *row,
                canvas->width < 110 ? 2 : 3);
 }
 
-// Draws the full name and path on a line of their own.
+// Draws a function's full name and path on one line.
 static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
 {
     const char *name = Column_text_key(COLUMN_FUNCTION, row);

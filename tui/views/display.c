@@ -75,7 +75,8 @@ void ListCell_cost(struct ListCell *out, double cycles,
                  isfinite(cycles) ? Display_cost(text, cycles, display) : "");
 }
 
-// A share of few samples is dimmed. A share of no samples is blank.
+// A share that is based on few samples is dim. A share without samples is
+// blank.
 void ListCell_share(struct ListCell *out, const struct Window *window,
                     double share)
 {

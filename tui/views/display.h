@@ -14,7 +14,8 @@
 struct Display {
     bool ns;       // cycles are shown as time if tsc_hz is known
     bool baseline; // columns show the change since the baseline
-    double tsc_hz; // cycles a second; NaN: not reported
+    // Ticks of the time stamp counter per second; NaN: not reported.
+    double tsc_hz;
 };
 
 // The mark and style of a function's state, indexed by enum FunctionState.
@@ -29,8 +30,8 @@ const char *Display_cycles(char out[NUMBER_MAX], double cycles,
 // Formats the cost of one call: "<53" if the call is too short to be measured.
 const char *Display_cost(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
-// Formats the mean cost of calls. The mean is more precise than the cost of one
-// call.
+// Formats the mean cost of calls. Display_mean also shows costs below the limit
+// of Display_cost, because a mean is more precise than the cost of one call.
 const char *Display_mean(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
 

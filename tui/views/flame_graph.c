@@ -6,19 +6,19 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 
-// A name with fewer than LEAST_CUT cells is cut without an ellipsis.
+// In a box with fewer cells, a name is cut without an ellipsis.
 #define LEAST_CUT 4
 
 // --- Where the boxes are
 
-// Places the children of a branch side by side. The width of a child is
-// proportional to its total. Children narrower than one column are combined at
-// the end.
+// struct Shelf places the boxes of a branch's children side by side. The width
+// of a box is proportional to the child's total share. A child that would be
+// narrower than one column gets no box.
 struct Shelf {
     const struct FlameTree *tree;
-    struct Span span; // columns of the caller
+    struct Span span; // screen columns of the caller's box
     double scale;     // number of columns for a share of 1
-    double used;      // number of columns used so far
+    double used;      // number of columns that the boxes so far take
     // Sum of the shares of the children narrower than one column.
     double hidden;
 };
@@ -34,8 +34,8 @@ static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
     };
 }
 
-// Returns the columns of the next child. The caller passes all children in
-// their order.
+// Returns the screen columns of the next child's box. Must be called for all
+// children of a branch, in their order.
 static struct Span place_on(struct Shelf *shelf, uint32_t child)
 {
     double width = shelf->tree->branches[child].total * shelf->scale;
@@ -50,7 +50,8 @@ static struct Span place_on(struct Shelf *shelf, uint32_t child)
     return span;
 }
 
-// Returns the columns of a box. The zoom is as wide as the body.
+// Returns the screen columns of a branch's box. The box of the branch `zoom` is
+// as wide as `body`.
 static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
                            uint32_t branch, struct Span body)
 {
@@ -69,7 +70,8 @@ static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
     return found;
 }
 
-// Returns the line of the boxes at this depth, or -1 if it is not visible.
+// Returns the screen line of the boxes at stack depth `depth`, or -1 if this
+// line is not visible.
 static int line_of(const struct FlameGraph *graph, int depth)
 {
     int line = depth - graph->top;
@@ -93,7 +95,7 @@ uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step)
             FlameTree_is_below(tree, at, graph->zoom) &&
             FlameGraph_shows(graph, at))
             return at;
-    } while (at); // the walk ends when it is back at the root
+    } while (at); // the root has the number 0, so the search ends at the root
     return graph->selected;
 }
 
@@ -174,7 +176,7 @@ static void draw_children(const struct FlameGraph *graph, struct Canvas *canvas,
     int narrow = span.x + (int)(shelf.used + shelf.hidden * shelf.scale + 0.5);
     if (y < 0)
         return;
-    // Draws the children that are too narrow for a box.
+    // For children that are too narrow for a box, draws one dot per column.
     for (int x = end; x < narrow; x++)
         Canvas_put(canvas, y, x, x + 1, STYLE_FAINT, "·");
     if (shelf.used > 0 || narrow > end)
@@ -198,7 +200,8 @@ void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas)
         path[count++] = i;
     if (graph->zoom)
         draw_box(graph, canvas, 0, graph->body);
-    while (count > 1) // a caller of the zoom is as wide as the zoom
+    // Each caller of the zoomed branch also has the full width.
+    while (count > 1)
         draw_box(graph, canvas, path[--count], graph->body);
     draw_below(graph, canvas, graph->zoom, graph->body);
 }

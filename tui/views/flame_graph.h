@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws the boxes of the flame graph, and the line about the selected box.
-// Callers are above their callees, and the width of a box is its share. Drawing
-// does not change the graph's data. Only one thread calls these functions.
+// Callers are above their callees, and the width of a box is its share.
+// view_flame.c calls these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_FLAME_GRAPH_H
 #define OCULAR_TUI_VIEWS_FLAME_GRAPH_H
 
@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-// Columns from x up to, not including, `end`; if empty, not visible.
+// Screen columns from `x` up to, but not including, `end`. An empty span is not
+// visible.
 struct Span {
     int x;
     int end;
@@ -19,29 +20,29 @@ struct Span {
 
 struct FlameGraph {
     const struct FlameTree *tree;
-    const struct Window *window; // window of the shares
+    const struct Window *window; // the stretch of time of the shares
     uint32_t zoom;               // the branch whose box is as wide as the body
-    uint32_t selected;           // branch at or below the zoom
+    uint32_t selected;           // the selected branch, at or below the zoom
     struct Span body;
-    int top;    // depth of the boxes on the first line
-    int y;      // the first line
+    int top;    // stack depth of the boxes on the first line
+    int y;      // screen line of the graph's first line
     int height; // number of lines of the graph
 };
 
 // `branch` is the zoom or a branch below the zoom. Returns true if `branch` has
 // a box. A branch that is too narrow has no box.
 bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch);
-// Returns the nearest box on the line of the selected box, to the left (step
-// -1) or to the right (step 1). The nearest box may have another caller.
-// Returns the selected branch if there is no such box.
+// Returns the nearest box to the left (step -1) or to the right (step 1) on the
+// line of the selected box. This box may have another caller than the selected
+// box. Returns the selected branch if there is no such box.
 uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step);
-// Sets *branch to the box at a position on the screen. Returns false if the
-// position has no box.
+// Sets *branch to the branch whose box is at a position on the screen. Returns
+// false if there is no box at this position.
 bool FlameGraph_at(const struct FlameGraph *graph, int x, int y,
                    uint32_t *branch);
 
 void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas);
-// Draws the line about the selected box.
+// Draws the name, the shares and the file of the selected box on line `y`.
 void FlameGraph_draw_selected(const struct FlameGraph *graph,
                               struct Canvas *canvas, int y);
 

@@ -98,7 +98,8 @@ static const char *clock_of(char out[NUMBER_MAX], double s)
     return out;
 }
 
-// For the recording of a run: adds the shown stretch and the length of the run.
+// If the viewer shows a recording: adds the shown part of the run, and the
+// length of the run.
 static void add_stretch(struct Strip *strip, const struct Status *status)
 {
     char from[NUMBER_MAX], to[NUMBER_MAX], all[NUMBER_MAX];
@@ -118,7 +119,7 @@ static void add_stretch(struct Strip *strip, const struct Status *status)
         Strip_add(strip, STYLE_FAINT, ", which the recording begins with");
 }
 
-// Adds the rules of a filter, of which a narrow terminal shows the first.
+// Adds the rules of a filter. On a narrow terminal the last rules are cut.
 static void add_rules(struct Strip *strip, const char *label,
                       const struct FilterRule *rules, size_t count)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Draws the first line of every view, and parts of the other header lines. The
-// first line describes the process. Only one thread calls these functions.
+// Draws the first line of every view, which describes the process. Other files
+// draw further header lines with the functions of this file. All functions run
+// on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_H
 #define OCULAR_TUI_VIEWS_HEADER_H
 
@@ -8,9 +9,10 @@
 #include "tui/screen/strip.h"
 #include "tui/views/status.h"
 
-#define HEADER_WIDE 110   // least width for bars
-#define HEADER_WIDER 140  // least width for words next to the overhead's parts
-#define HEADER_WIDEST 170 // least width for long bars
+#define HEADER_WIDE 110 // least screen width for bars
+// Least screen width for words next to the overhead's parts.
+#define HEADER_WIDER 140
+#define HEADER_WIDEST 170 // least screen width for long bars
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);
@@ -19,7 +21,8 @@ void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y);
 // has set them. The model must have a snapshot.
 void Header_add_since(struct Strip *strip, const struct Model *model);
 // Adds the share of specialised sites and the rate of deopts. If `sum` is true,
-// adds the number of deopts, too, and gives these items more importance.
+// also adds the number of deopts, and the rate is left out later if the line is
+// too short.
 void Header_add_specialisation(struct Strip *strip, const struct Model *model,
                                bool sum);
 

@@ -13,9 +13,10 @@
 
 // struct Overhead has the overhead in the unit that the header shows.
 struct Overhead {
-    // NaN: unknown; `allowed` is also NaN if there is no budget
+    // The measured and the allowed share; NaN: unknown. `allowed` is also NaN
+    // if there is no budget.
     double measured, allowed;
-    double scale; // factor from the snapshot's parts to this unit
+    double scale; // factor from the snapshot's shares of CPU time to this unit
     const char *of;
     // The least number of decimals with which `allowed` is not shown as 0.
     int decimals;
@@ -78,7 +79,8 @@ static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
         Strip_add(strip, STYLE_FAINT, ", %s allowed", limit);
 }
 
-// Adds the parts of the overhead, in the same unit.
+// Adds the overhead of hooks, of arming functions again, and of Ocular's
+// threads.
 static void add_parts(struct Strip *strip, const struct Snapshot *snapshot,
                       const struct Overhead *overhead)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the second line of the main screen, about the overhead of tracing. Only
-// one thread calls HeaderCost_draw.
+// Draws the second line of the main screen, which shows the overhead of
+// tracing. view_main.c calls HeaderCost_draw on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_COST_H
 #define OCULAR_TUI_VIEWS_HEADER_COST_H
 

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #define STALL_S 30 // the header shows a stall for this number of seconds
-#define MUCH .01   // if the rows lack a larger share, this share is shown
-// if threads wait for the GIL for a larger share, this share is important
+#define MUCH .01   // larger shares of missing time are shown
+// a larger share of waiting for the GIL is highlighted
 #define MUCH_GIL .1
 
-// Sets `out` to the means of `trend` in `cells` equal parts.
+// Sets `out` to the means of `cells` equal parts of `trend`.
 static void squeeze(float *out, const float *trend, int cells)
 {
     for (int i = 0; i < cells; i++) {
@@ -45,8 +45,8 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
         if (model->snapshot->sampler_trouble)
             Strip_add(strip, STYLE_ALERT, ": %.200s",
                       model->snapshot->sampler_trouble);
-        // The least width covers the words before the reason, so only the
-        // reason is cut.
+        // The least width of this item is the width of the words before the
+        // reason, so only the reason is cut.
         Strip_flex(strip, cells > TREND_CELLS ? 66 : 23);
         return;
     }
@@ -66,7 +66,7 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     Strip_add(strip, STYLE_FAINT, " cpu");
 }
 
-// Adds the window of the shares and the source of its samples.
+// Adds the stretch of time of the shares, and how its samples are taken.
 static void add_window(struct Strip *strip, const struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
@@ -102,9 +102,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
               Number_percent(number, share));
 }
 
-// Adds the shares that the rows lack: samples without a complete stack, and
-// time in functions without a row. The help explains the words for these two
-// shares.
+// Adds the shares of time that no row has: samples without a complete stack,
+// and time in functions without a row.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;
@@ -137,7 +136,8 @@ static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
                   Number_ns(number, longest * 1e9));
 }
 
-// Adds the newest stall of an event loop, if it was not long ago.
+// Adds the newest stall of an event loop, if the stall ended less than STALL_S
+// seconds ago.
 static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
 {
     const struct StallRow *stall;
@@ -155,7 +155,8 @@ static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
     Strip_add(strip, STYLE_FAINT, " %.0fs ago (L)", fmax(ago_s, 0));
 }
 
-// Adds the time with the GIL, and the sum of the waits for it.
+// Adds the share of time in which the GIL was held, and the sum of all threads'
+// waits for the GIL.
 static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
 {
     char number[NUMBER_MAX];
@@ -171,7 +172,7 @@ static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
               "%s", Number_percent(number, snapshot->gil_waited));
 }
 
-// Says what a latency is, or that there are none.
+// Adds what a latency includes, or says that no latencies are known.
 static void add_latency(struct Strip *strip, const struct Model *model)
 {
     bool known = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the third line of the main screen, about the process as a whole. Only
-// one thread calls HeaderWhole_draw.
+// Draws the third line of the main screen, which describes the process as a
+// whole. view_main.c calls HeaderWhole_draw on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_WHOLE_H
 #define OCULAR_TUI_VIEWS_HEADER_WHOLE_H
 

@@ -11,22 +11,23 @@
 
 struct AnnotateState;
 
-#define INSTRUCTION_LEAST_SHARE                                                \
-    0.005                   // least share of the function's time that is shown
+// The annotate view does not show smaller shares of a function's time.
+#define INSTRUCTION_LEAST_SHARE 0.005
 #define INSTRUCTION_SHORT 9 // longest fixed text of InstructionText_short
 
-// Writes the operand as words, as a label or as a number. For a call
-// instruction, also writes the callee.
+// Writes an instruction's operand as text, as a label or as a number. For a
+// call instruction, also writes the callee.
 void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
-// Writes that the instruction was never specialised. Also writes the number of
-// times that the instruction ran, if this number is known.
+// Writes why an instruction has no specialised form: it was deoptimised, it
+// never ran, or CPython never specialised it. For the last reason, also writes
+// how often the instruction ran, if this is known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
-// Writes a short text for narrow screens: the specialised name without the base
-// opcode's name, or a fixed word that the help explains. Returns the text's
-// style.
+// Writes a short text about specialisation for narrow screens: the specialised
+// opcode's name without the base opcode's name, or a fixed word that the help
+// explains. Returns the text's style.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);
 

@@ -49,8 +49,8 @@ unsigned Navigation_can(const struct Ui *ui)
     return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
 }
 
-// Shows the reason why a recording, or a process that has ended, cannot serve
-// the request.
+// Shows why the watched process or the recording cannot serve a request.
+// `beyond` has the abilities that the request needs and that are missing.
 static void say_beyond(struct Ui *ui, unsigned beyond)
 {
     const struct Feed *feed = ui->feed;
@@ -104,8 +104,8 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     return true;
 }
 
-// A view is in `way` at most once. If the user opens a view of `way` again, the
-// viewer goes back to this view.
+// ui->way has the views behind the view on the screen, each at most once. If
+// the user opens a view of ui->way again, the viewer goes back to this view.
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = ui->views[id];

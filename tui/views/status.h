@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// struct Status has the data that a frame needs and the model lacks. frame.c
-// fills struct Status, and views draw it.
+// struct Status has data for a frame that is not in the model, for example the
+// message on the bottom line. frame.c fills struct Status, and views draw it,
+// on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_STATUS_H
 #define OCULAR_TUI_VIEWS_STATUS_H
 
@@ -19,18 +20,20 @@ struct Status {
     // Seconds since the newest message of the process; 0: not silent.
     double silent_s;
     unsigned workers; // number of workers in the merged snapshot
-    // Number of workers that are not, or of which only the counts are.
+    // Number of workers that the merged snapshot lacks, or of which it has only
+    // the counts.
     unsigned unmerged;
     unsigned untraced_children; // number of Python children that do not serve
     bool past;                  // the viewer shows the recording of a run
-    // Seconds since tracing began. The recording covers first_s to all_s, and
-    // the shown stretch covers from_s to to_s.
+    // Times in seconds since tracing began. The recording covers the time from
+    // first_s to all_s, and the shown part is from from_s to to_s.
     double first_s, all_s, from_s, to_s;
     struct Display display;
-    // The process's reason why no snapshot has come yet, not trusted; or NULL.
+    // The process's text about why no snapshot has come yet, or NULL. The text
+    // may contain control characters.
     const char *notice;
     const char *message; // message on the bottom line; NULL: the keys are shown
-    // position and bytes of a path in the message; 0: no path
+    // position and length in bytes of a path in `message`; 0: no path
     int path_at, path_length;
     bool alert;         // the message reports a failure
     const char *prompt; // a question in place of the message; or NULL

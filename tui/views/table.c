@@ -14,9 +14,9 @@
 
 // --- The change since the baseline
 
-// Writes the change of a share. A change of less than one sample is zero. A
-// function without samples gets a blank cell. Returns the class of the change
-// by its number of samples.
+// Writes the change of a share. A change of less than one sample is written as
+// 0.0%. A function without samples gets a blank cell. Returns whether the
+// change is based on many or few samples.
 static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
                                    const struct Row *row, double size)
 {

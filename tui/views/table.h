@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct Table gives a list the columns and rows of the main table. The list
-// has a row for each function. Only one thread calls these functions.
+// struct Table gives a list the columns and rows of the main table, which has a
+// row for each function. All functions run on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_TABLE_H
 #define OCULAR_TUI_VIEWS_TABLE_H
 

@@ -24,7 +24,7 @@ static double by_samples(double value, double samples)
     return samples < WINDOW_FEW ? Window_one_digit(value) : value;
 }
 
-// Dims a number if its row is old.
+// Dims a cell if its function has not run for some time.
 static void fade(struct ListCell *out, const struct Row *row)
 {
     if (Row_is_old(row))
@@ -38,7 +38,7 @@ static void put_share(struct ListCell *out, const struct TableCell *cell)
     ListCell_share(out, &cell->row->window, cell->value);
 }
 
-// RUN% is based on all samples of the run.
+// The column RUN% is based on all samples of the run.
 static void put_run_share(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Function *now = cell->row->now;
@@ -64,7 +64,7 @@ static void put_trend(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)Gauge_heat(last[TREND_CELLS - 1]);
 }
 
-// Writes a share whose samples are not counted.
+// Writes a share of which the number of samples is not known.
 static void put_plain_share(struct ListCell *out, const struct TableCell *cell)
 {
     char text[NUMBER_MAX];
@@ -125,7 +125,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     double calls = cell->value, seen = Row_calls(row);
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
-    // In the second case more than half of the number is an estimate.
+    // The number is also rough if more than half of it is estimated from few
+    // samples.
     bool rough =
         Row_is_rough(row) ||
         (!Row_is_sliced(row) && samples < WINDOW_FEW && calls > 2 * seen);
@@ -140,8 +141,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
                  isfinite(calls) ? text : "");
 }
 
-// Writes the self time. If the self time is an estimate, it has the same
-// relative error as the number of calls.
+// Writes a function's self time. If the self time is an estimate, it has the
+// same relative error as the number of calls.
 static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -188,8 +189,8 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Writes the cycles of timed calls. The number is a lower bound if some calls
-// were not timed.
+// Writes the cycles of the calls that were timed. The number is a lower bound
+// if some calls were not timed.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

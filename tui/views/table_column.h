@@ -27,10 +27,10 @@ struct TableColumn {
     const char *time_title;
     const char *about; // text in the help
     int width;         // width in cells; least width of FUNCTION and FILE
-    int importance;    // the column with the largest is dropped first; 0: never
-    int room;          // cells that must remain for FUNCTION and FILE
-    bool left;         // aligned left
-    enum Cut cut;      // the end at which a long text is cut
+    int importance; // columns with a larger number are left out first; 0: never
+    int room;  // least cells for FUNCTION and FILE, or the column is left out
+    bool left; // aligned left
+    enum Cut cut; // the end at which a long text is cut
     void (*format)(struct ListCell *out, const struct TableCell *cell);
 };
 

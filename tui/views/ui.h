@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Ui has the data that the views share: the feed, the model, the user's
 // choices, the canvas, the message and the state of each view. struct Ui does
-// not need a terminal, so --keys works without a terminal. Only one thread
-// calls these functions.
+// not need a terminal, so the option --keys works without a terminal. Only the
+// viewer's main thread uses struct Ui.
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
@@ -36,18 +36,18 @@ struct Ui {
     bool leave;   // the user wants the list of processes; `quit` is set, too
     bool changed; // new data has arrived since the last frame
     bool redraw;  // every cell of the terminal must be drawn again
-    enum ViewId view; // the view in front
-    // The views behind the front view. The main screen is the first.
+    enum ViewId view; // the view on the screen
+    // The views to which Esc leads back. The main screen is the first.
     enum ViewId way[VIEW_COUNT];
-    int depth;    // views in `way`; 0: the main screen is in front
+    int depth;    // views in `way`; 0: the main screen is shown
     int help_top; // first visible line of the help; 0: the top
     struct List lists[VIEW_COUNT]; // the list of each view
-    struct List search_from;       // the front list when the search began
-    bool sort_menu;        // the main screen shows the menu of sort columns
-    struct List sort_list; // lines of the menu of sort columns
+    struct List search_from; // copy of the list at the beginning of a search
+    bool sort_menu;          // the main screen shows the menu of sort columns
+    struct List sort_list;   // lines of the menu of sort columns
     struct AnnotateState annotate;
     struct CallersState callers;
-    bool on_pairs;         // in the opcodes view, keys move in pair_list
+    bool on_pairs;         // opcodes view: the keys move in pair_list
     struct List pair_list; // the counts of the opcodes view
     struct ThreadsState threads;
     struct FlameState flame;
@@ -59,30 +59,30 @@ struct Ui {
     // user whether to overwrite this file.
     char existing[PROMPT_MAX];
     char message[MESSAGE_MAX]; // message on the bottom line; "": none
-    // position and bytes of a path in the message; 0: no path
+    // position and length in bytes of a path in `message`; 0: no path
     int path_at, path_length;
     bool alert;           // the message reports a failure
     double message_until; // Feed_now() at which the message is removed
 };
 
-// Keeps pointers to `views` and `feed`, which must outlive `ui`.
+// Ui keeps the pointers `views` and `feed`, which must outlive `ui`.
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii);
 void Ui_release(struct Ui *ui);
 // Selects a function on the main screen, if the main screen shows the function.
 void Ui_choose(struct Ui *ui, uint64_t function);
-// Makes all views forget their data, because `snapshot` covers another stretch
-// of a run. If there is a second run, compares both runs.
+// Makes all views forget their data, because `snapshot` covers another part of
+// the recorded run. If there is a second recording, compares both runs.
 void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
 // Returns true if the main view or the latency view is in front.
 bool Ui_lists_functions(const struct Ui *ui);
-// Returns 0 or -ENOMEM.
+// Changes the size of the canvas. Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
 // Shows a message on the bottom line for MESSAGE_S seconds.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Says that the file of an export is written, and what it lacks, if `lack` is
-// not "".
+// Says that the file of an export is written. If `lack` is not "", also says
+// what the file lacks.
 void Ui_say_written(struct Ui *ui, const char *path, const char *size,
                     const char *lack);
 // Shows a message that contains `path`. If the line is too short, leaves out
@@ -92,10 +92,10 @@ void Ui_say_path(struct Ui *ui, const char *path, bool alert,
 // Reports a request to the process: shows `asked`, or the reason why the
 // request failed (-errno).
 void Ui_say_asked(struct Ui *ui, int error, const char *asked);
-// Appends the data of the front view, sorted and filtered as on the screen.
-// Returns 0, -ENODATA if no data has come yet, or -ENOMEM.
+// Appends the data of the view on the screen as JSON, sorted and filtered as on
+// the screen. Returns 0, -ENODATA if no data has come yet, or -ENOMEM.
 int Ui_write_json(const struct Ui *ui, struct Bytes *out);
-// Returns a sentence about the counts and shares in the saved file, for the
+// Returns a sentence about the counts and shares in a saved JSON file, for the
 // message after saving. Returns "" if the file has the counts since the start
 // and the shares of all threads.
 const char *Ui_json_note(const struct Ui *ui);

@@ -2,8 +2,8 @@
 // struct View has the keys that open a view, and the functions that draw the
 // view and handle its keys. The keyboard, the bottom line and the help read the
 // table of views. A new view needs a name in enum ViewId, an entry in
-// view_table.c, and a member of struct Ui for its state. Only one thread calls
-// the functions of a view.
+// view_table.c, and a member of struct Ui for its state. All functions of a
+// view run on the viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_H
 #define OCULAR_TUI_VIEWS_VIEW_H
 
@@ -73,8 +73,8 @@ struct View {
     // Returns the selected function or 0. Other views open this function, and
     // the key `a` re-arms it. Only views with CAN_FUNCTION have this function.
     uint64_t (*function)(const struct Ui *ui);
-    // Called when the user resets the counts. Makes the view's own window
-    // begin. NULL: the view has no window of its own.
+    // Called when the user resets the counts. If the view has its own window of
+    // time, this window begins again. NULL: the view has no window of its own.
     void (*reset)(struct Ui *ui);
     // Appends the view's data as JSON. Returns 0, -ENODATA if no data has come
     // yet, or another -errno. NULL: the data is the snapshot

@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEW_SAMPLES                                                            \
-    1000.0 // if there are fewer samples, the title shows their number
+#define FEW_SAMPLES 1000.0 // the title shows smaller numbers of samples
 
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
@@ -66,7 +65,8 @@ static uint64_t selected_function(const struct Ui *ui)
     return ui->annotate.id;
 }
 
-// Makes the next frame show the change, or reports a lack of memory.
+// Makes the viewer draw a new frame. If `error` is not 0, shows a message about
+// lack of memory.
 static void finish_change(struct Ui *ui, int error)
 {
     if (error)
@@ -104,7 +104,7 @@ static void next_period(struct Ui *ui)
         finish_change(ui, error);
 }
 
-// Returns the process whose code is shown.
+// Returns the process whose code the annotate view shows.
 static pid_t code_pid(const struct Ui *ui)
 {
     const struct Fleet *fleet = ui->feed->link.fleet;
@@ -186,8 +186,8 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
 
-// Adds the number of samples and the period, unless the period is the whole run
-// with many samples.
+// Adds the number of samples and their time. Adds nothing if the time is the
+// whole run and there are many samples.
 static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
     const char *about = History_about(&state->history, state->period);
@@ -237,7 +237,8 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     }
     add_period(&strip, state);
     if (now) {
-        // `whole` has counts since the start, as HITS does.
+        // `whole` has the function's counts since the start, like the column
+        // HITS.
         struct Row whole = *row;
         whole.base = (struct RowBase){0};
         add_calls(&strip, &whole);
@@ -258,7 +259,7 @@ static void draw_title(struct Ui *ui, const struct Display *display)
 
 // --- The screen
 
-// Draws the reason why there is no code.
+// Draws the reason why no code can be shown.
 static void draw_nothing(struct Ui *ui)
 {
     const struct FeedListing *answer = &ui->feed->listing;
@@ -347,8 +348,8 @@ static void follow(struct Ui *ui)
         Ui_say(ui, true, "This line does not jump.");
 }
 
-// Returns a measure of an entry's time: the samples, or cycles times hits if
-// there are no samples.
+// Returns a measure of the time that an entry takes: its samples, or cycles
+// times hits if there are no samples.
 static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {

@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Each measure has PARTS columns, in the order of enum Measure.
+// Each measure (enum Measure) has PARTS columns: both runs' values and the
+// change.
 enum {
     SHARE_A,
     SHARE_B,

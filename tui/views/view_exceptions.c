@@ -20,8 +20,8 @@ static bool passes_filter(const struct ExceptionRow *kind, const char *text)
            Text_has(kind->file, text);
 }
 
-// Returns the kind of a row that passes the filter. Kinds that begin in their
-// function come first, because the others only pass through it.
+// Returns the kind of exception in a row of the list. Kinds that were raised in
+// their function come first, and then kinds that only passed through it.
 static const struct ExceptionRow *kind_at(const struct Model *model, long row)
 {
     const struct Snapshot *now = model->snapshot;

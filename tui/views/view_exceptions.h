@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shows the kinds of exceptions, the newest kind first. A kind is a type of
-// exceptions in one function.
+// The exceptions view shows the kinds of exceptions, the newest kind first. A
+// kind is one type of exception in one function.
 #ifndef OCULAR_TUI_VIEWS_VIEW_EXCEPTIONS_H
 #define OCULAR_TUI_VIEWS_VIEW_EXCEPTIONS_H
 

@@ -56,7 +56,7 @@ static void reset(struct Ui *ui)
 
 // --- Drawing
 
-// Returns the window of the shares on the screen.
+// Returns the stretch of time over which the shown shares are measured.
 static const struct Window *window_of(const struct Ui *ui)
 {
     return ui->flame.own ? &ui->flame.window : &ui->model.window;
@@ -96,7 +96,8 @@ static void draw_title(struct Ui *ui)
                (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
-// Draws the bar with the direction of the graph, or the zoomed function.
+// Draws the bar above the graph, whose text names the zoomed function, or says
+// that callees are below their callers.
 static void draw_bar(struct Ui *ui, uint32_t zoom)
 {
     const struct FlameTree *tree = &ui->flame.tree;
@@ -199,8 +200,8 @@ static int json(const struct Ui *ui, struct Bytes *out)
                        : -ENODATA;
 }
 
-// Handles a click. A click on the selected box, or on a caller of the zoom,
-// makes this box the zoom. A click on another box selects this other box.
+// Handles a click. A click on the selected box, or on a caller of the zoomed
+// box, zooms to the clicked box. A click on another box selects that box.
 static void click(struct FlameGraph *graph, struct FlameState *state,
                   uint32_t key)
 {
@@ -265,7 +266,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 }
 
 // Selects a branch and makes its box visible: zooms out if the branch is
-// outside of the zoom, and zooms in if the branch is too narrow for a box.
+// outside of the zoomed box, and zooms in if the branch is too narrow for a
+// box.
 static void reveal(struct FlameGraph *graph, struct FlameState *state,
                    uint32_t branch)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The flame view shows CPU time by call path, as boxes whose widths are shares.
-// Callers are above their callees. One box is selected. One box is the zoom,
-// which is as wide as the screen.
+// Callers are above their callees. One box is selected. The zoomed box is as
+// wide as the screen.
 #ifndef OCULAR_TUI_VIEWS_VIEW_FLAME_H
 #define OCULAR_TUI_VIEWS_VIEW_FLAME_H
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define KEYS_WIDTH 20
-#define LEGEND_WIDTH 11 // number of cells of a column's title or of a mark
+#define LEGEND_WIDTH 11 // width in cells of titles and marks
 #define SIDE_BY_SIDE 140
 
 // --- Terms and their meanings, broken into lines
@@ -26,8 +26,8 @@ struct HelpLine {
 };
 
 struct HelpText {
-    int term; // number of cells of the terms
-    int room; // number of cells of the texts; a long text has several lines
+    int term; // width of the terms in cells
+    int room; // width of the texts in cells; a longer text takes several lines
     struct HelpLine lines[HELP_LINES];
     int count;
 };
@@ -60,8 +60,8 @@ static void add_heading(struct HelpText *help, const char *heading)
     add_text(help, STYLE_ACCENT, heading, NULL);
 }
 
-// Draws the lines of the text from index `top` on. Fills the canvas from the
-// box's line down to the line above the bottom line.
+// Draws the lines of the help from index `top` on, as many as fit between box.y
+// and the bottom line.
 static void draw_text(const struct HelpText *help, struct Canvas *canvas,
                       int top, struct Box box)
 {
@@ -88,7 +88,8 @@ static void draw_text(const struct HelpText *help, struct Canvas *canvas,
 
 #define SETTING_SIZE 400
 
-// struct Settings has the texts to which the help's lines point.
+// struct Settings stores the texts about the trace's settings, because the
+// lines of the help only point to texts.
 struct Settings {
     char versions[SETTING_SIZE];
     char hooks[SETTING_SIZE];
@@ -176,7 +177,8 @@ static bool is_listed(unsigned reach, const struct Binding *binding,
              ~reach);
 }
 
-// Adds each group with all of its keys, in the order of their first keys.
+// Adds each group of keys under a heading. The groups have the order of their
+// first keys in KEYMAP.
 static void add_keys(struct HelpText *help, unsigned reach)
 {
     for (size_t i = 0; i < KEYMAP_COUNT; i++) {

@@ -10,8 +10,8 @@
 
 // Draws the help from line *top on, and limits *top to a valid line. Leaves out
 // a key if it needs an ability of CAN_REACH that `reach` does not have
-// (Navigation_reach). `views` has VIEW_COUNT elements. The help begins with the
-// settings of the trace that the snapshot is of; NULL: no trace is shown.
+// (Navigation_reach). `views` has VIEW_COUNT elements. If `snapshot` is not
+// NULL, the help begins with the settings of the snapshot's trace.
 void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
                         int *top, unsigned reach,
                         const struct Snapshot *snapshot);

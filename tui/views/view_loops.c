@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define STACK_LINES 12   // most lines of the selected stall's stack
-#define LOOPS_IN_TITLE 3 // loops whose numbers are in the title
+#define LOOPS_IN_TITLE 3 // most loops in the title
 
 // --- The stalls
 
@@ -131,8 +131,8 @@ static const struct StallRow *selected(const struct Ui *ui)
 
 // --- The stack of the selected stall, the innermost function first
 
-// Returns the part of `stack` before `end` after its last ';', and moves *end
-// to this ';'.
+// Returns the last name before *end in `stack`, and moves *end to the ';' that
+// separates this name from the name before.
 static const char *pop_name(const char *stack, const char **end, int *length)
 {
     const char *from = *end;
@@ -188,7 +188,8 @@ static void add_loop(struct Strip *strip, int importance,
 
 #define OFF "steps are not observed now, because they are too many"
 
-// Returns true if the process has switched off its hooks at steps.
+// Returns true if the process has switched off its hooks at steps of event
+// loops.
 static bool are_off(const struct Snapshot *now)
 {
     return now->stalls_total == NULL_U64 && now->loop_count > 0;

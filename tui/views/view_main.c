@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MENU_TITLE 11 // cells of a column's title in the menu
+#define MENU_TITLE 11 // width in cells of the titles in the menu
 
 static void prepare(struct List *list, struct Table *table,
                     const struct Model *model, const struct Display *display)
@@ -38,7 +38,7 @@ static void draw_header(struct Canvas *canvas, const struct Model *model,
     HeaderWhole_draw(canvas, model, status);
 }
 
-// Draws the reason why there are no rows.
+// Draws the reason why the table of functions is empty.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
                        const struct Layout *layout, const struct Status *status)
 {
@@ -240,7 +240,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 static void want(struct Ui *ui)
 {
     Model_show_latency(&ui->model, ui->view == VIEW_LATENCY);
-    // The stacks have the CPU time of a call.
+    // The column CPU needs the sampled stacks.
     if (ui->view == VIEW_LATENCY)
         FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
 }

@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIDE_BY_SIDE 120 // least width of a screen with the counts on the right
+#define SIDE_BY_SIDE 120 // least screen width with the counts beside the log
 #define PAIRS_WIDTH 52
-#define WORD_DEOPT 44 // least cells of a transition with the mark " (deopt)"
-// Cells of a long filter, if it stands alone and if it stands before the name
-// of a storm.
+// Least width in cells for the mark " (deopt)" instead of " !".
+#define WORD_DEOPT 44
+// Least width in cells of a long filter in the title: without the name of a
+// storm, and next to the name of a storm.
 #define FILTER_WIDTH 40
 #define FILTER_LEAST 18
 #define NOTHING_YET "No instruction has changed its kind yet."
@@ -48,9 +49,9 @@ static int pairs_width(const struct Ui *ui)
 
 // --- A change, in the log and in the counts
 
-// Returns the least number of cells for `name` after `other`: the cells of an
-// ellipsis and of the words that differ ("LOAD_ATTR_METHOD_NO_DICT ->
-// ...LAZY_DICT").
+// Returns the least number of cells for the opcode `name` next to the opcode
+// `other`. Needed are an ellipsis and the words of `name` that differ, as in
+// "LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT".
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
 {
@@ -103,8 +104,8 @@ static bool passes(const struct Transition *one, const char *text)
            Text_has(one->from, text) || Text_has(one->to, text);
 }
 
-// Returns the transition of a row. The rows are the transitions that pass the
-// filter.
+// Returns the transition in a row of the log. The log has the transitions that
+// pass the filter.
 static const struct Transition *transition_at(const struct Model *model,
                                               long row)
 {
@@ -198,9 +199,9 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
     return Text_has(pair->from, text) || Text_has(pair->to, text);
 }
 
-// Returns the filter for the counts. If no opcode's name contains the filter,
-// the filter is about functions. For a filter about functions, returns "",
-// because counts are sums over all functions.
+// Returns the filter for the counts of changes. If the filter is in no opcode's
+// name, it is meant for functions. In this case returns "", because the counts
+// are sums over all functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
@@ -210,7 +211,7 @@ static const char *pair_filter(const struct Model *model)
     return "";
 }
 
-struct Pairs { // the source of the rows
+struct Pairs { // the source of the rows with counts
     const struct Model *model;
     const char *filter;
     struct ListColumn columns[2];

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define GROUPS_MOST 256
-#define LEAK_S 60.0 // a group that only grows for this time may be a leak
+// S; a group of tasks that only grows for so long may be a leak.
+#define LEAK_S 60.0
 
 enum {
     TASKS_COUNT,
@@ -57,7 +58,7 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
                     .a_to_z = true},
 };
 
-struct Tasks { // the source of the rows
+struct Tasks { // the source of the rows with groups of tasks
     const struct Model *model;
     const struct TaskGroup *order[GROUPS_MOST];
     struct ListRows rows;

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIDE_BY_SIDE                                                           \
-    110 // Least width in cells of a screen with the functions on the right.
+// Least width in cells of a screen with the functions on the right.
+#define SIDE_BY_SIDE 110
 #define LIST_WIDTH 76
 #define FUNCTIONS_MOST 128
 
@@ -161,7 +161,7 @@ static const struct Thread *selected(const struct Ui *ui)
 
 // --- The functions of the selected thread
 
-struct Functions { // the source of the rows
+struct Functions { // the source of the rows with functions
     const struct Model *model;
     struct {
         // The row of a function; NULL: the sum of all other functions.
@@ -276,8 +276,8 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
 
 // --- As a view
 
-// Adds the longest time for which a thread kept the GIL from others, and the
-// thread's stack.
+// Adds the longest time for which a thread held the GIL while another thread
+// waited, and the stack of the thread that held the GIL.
 static void add_longest_hold(struct Strip *strip, const struct Snapshot *now)
 {
     char number[NUMBER_MAX];

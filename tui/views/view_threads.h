@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The threads view shows the share of a core that each thread uses, and the
-// thread's functions. If the user chooses a thread, the main screen shows only
-// the data of this thread.
+// thread's functions. If the user chooses a thread, the main screen shows the
+// shares of this thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_THREADS_H
 #define OCULAR_TUI_VIEWS_VIEW_THREADS_H
 
 #include "ipc/snapshot.h"
 #include "tui/views/view.h"
 
-// Goes to the main screen and shows the data of `thread`, or of all threads if
-// `thread` is NULL. Shows a message about the numbers that change.
+// Goes to the main screen and shows the shares of `thread`, or of all threads
+// if `thread` is NULL. A message says which numbers change.
 void ViewThreads_choose(struct Ui *ui, const struct Thread *thread);
 
 extern const struct View THREADS_VIEW;
