@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// snapshot.c has the tables of the snapshot's schema, and the functions for a
-// snapshot's memory. The wire, the viewer's JSON and ocular.snapshot() walk the
-// tables. The collector or wire.c builds a snapshot. After that any thread may
-// read the snapshot.
+// The tables of the snapshot's schema, and the functions for a snapshot's
+// memory. The wire format, the viewer's JSON and ocular.snapshot() walk these
+// tables.
 #include "ipc/snapshot.h"
 
 #include "ipc/base/heap.h"
 #include "ipc/rows.h"
 
 // --- The schema
-// Append new rows at the end, since the order of rows is the order on the wire.
+// Append new rows at the end of a table, because the order of rows is the order
+// on the wire.
 
 static const struct Field CALLER_FIELDS[] = {
     U64(Caller, id),

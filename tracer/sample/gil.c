@@ -11,8 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Reads the file in one call, unlike Opened_read. If the program has taken the
-// number of the descriptor, pread() does no harm to the program's file.
+// Reads a file of /proc/self/task/TID in a single call of pread. If the program
+// has closed Ocular's descriptor and reused its number, pread does not move the
+// position in the program's file.
 static long read_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char path[48];
@@ -32,7 +33,8 @@ static long read_file(pid_t tid, const char *name, char *text, size_t size)
     return got;
 }
 
-// The second number of the file is the time in ns.
+// In schedstat, the second number is the ns for which the thread was ready to
+// run but had no CPU.
 static uint64_t read_ready_ns(pid_t tid)
 {
     char text[80], *end;
@@ -43,7 +45,8 @@ static uint64_t read_ready_ns(pid_t tid)
     return strtoull(end, NULL, 10);
 }
 
-// Returns true if the thread has ended or the process has no free descriptor.
+// Returns true if the error means that the thread has ended, or that the
+// process has no free descriptor.
 static bool is_passing(long error)
 {
     return error == -ENOENT || error == -ESRCH || error == -EMFILE ||
@@ -67,8 +70,8 @@ enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns)
     if (end == text)
         return GIL_UNREADABLE;
     address = (uintptr_t)strtoull(end, NULL, 16);
-    // After a signal the kernel goes on by another call with the same
-    // arguments.
+    // After a signal, the kernel continues an interrupted futex call as
+    // SYS_restart_syscall with the same arguments.
     if (number == SYS_restart_syscall)
         number = SYS_futex;
     return number == SYS_futex && address >= gil->from && address < gil->to

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads which thread has the GIL, and tells whether a thread waits for the GIL.
-// The GIL is a struct of CPython, which consists of a mutex, two condition
-// variables and numbers. The functions only read, and take no lock. Any thread
-// may call them, and so may a signal handler.
+// Reads which thread has the GIL, and finds out whether a thread waits for the
+// GIL. CPython's GIL is a struct of a mutex, two condition variables and
+// numbers. The functions of gil.h only read the struct and take no lock. Any
+// thread and any signal handler may call them.
 #ifndef OCULAR_TRACER_SAMPLE_GIL_H
 #define OCULAR_TRACER_SAMPLE_GIL_H
 
@@ -14,50 +14,61 @@
 #include <sys/types.h>
 
 enum GilWait {
-    GIL_UNREADABLE, // the kernel does not say what the thread does
-    GIL_UNANSWERED, // no answer this time; the thread may have ended
-    GIL_READY,      // the thread runs, or waits for a CPU
-    GIL_ELSEWHERE,  // the thread waits for something else
-    GIL_WAITS       // the thread waits for the GIL
+    GIL_UNREADABLE, // The kernel does not tell what the thread does.
+    // The kernel has not answered this time; the thread may have ended.
+    GIL_UNANSWERED,
+    GIL_READY,     // The thread runs, or waits for a CPU.
+    GIL_ELSEWHERE, // The thread waits for something else than the GIL or a CPU.
+    GIL_WAITS      // The thread waits for the GIL.
 };
 
-// Has the addresses of CPython's GIL. python/ fills this struct. All pointers
-// are valid as long as the process lives.
+// The addresses of CPython's GIL and of its parts. The code in python/ fills
+// this struct. All pointers are valid as long as the process lives.
 struct Gil {
-    uintptr_t from, to; // CPython's struct is at these addresses
+    // First address of CPython's GIL struct, and the address after its end.
+    uintptr_t from, to;
     const int *locked;
-    const uintptr_t *last_holder; // PyThreadState
+    // Address of the PyThreadState that has or last had the GIL.
+    const uintptr_t *last_holder;
     // Number of times that the GIL went to another thread than its last holder.
     const unsigned long *switches;
-    // If a thread has waited this number of us without a switch, the thread
-    // requests the GIL. Then the holder must pass the GIL on, as soon as the
-    // holder runs Python's code.
+    // Switch interval in us. A thread that has waited for the GIL this long
+    // requests the GIL. The holder must then release the GIL as soon as it runs
+    // Python code.
     const unsigned long *interval_us;
-    // The request has this bit in an int at `request`, or, if `request` is
-    // NULL, in a word at this offset of the holder's PyThreadState.
+    // A request for the GIL is stored in the int at `request`. If `request` is
+    // NULL, the request is the bit `request_bit` of a word in the holder's
+    // PyThreadState, at the offset `thread_request`.
     const int *request;
     size_t thread_request;
     uintptr_t request_bit;
-    // Tells what a thread does; Gil_wait, or a test's function.
+    // Finds out what a thread does. It is Gil_wait, except in tests.
     enum GilWait (*wait)(const struct Gil *gil, pid_t tid, uint64_t *ready_ns);
 };
 
-// The part of a SampledThread that is about the GIL.
+// The data about the GIL that each SampledThread has.
 struct GilThread {
     struct ShareValue held, waited;
-    // ns off the CPU whose reason is not known yet. They fade as shares do, and
-    // `faded_ns` has what has faded.
+    // ns for which the thread was off the CPU for a reason that is not known
+    // yet. `off_ns` decays as shares do, and `faded_ns` is the part that has
+    // decayed.
     double off_ns, faded_ns;
-    uint64_t ready_ns; // as the kernel said last; 0 before the first answer
-    bool sleeps; // true if the newest observation found no wait for the GIL
-    // The hold in which the newest sample or observation found the thread.
-    // Another thread had requested the GIL already.
+    // ns for which the thread was ready to run but had no CPU, by the kernel's
+    // last answer; 0 before the first answer.
+    uint64_t ready_ns;
+    // True if the newest observation found that the thread does not wait for
+    // the GIL.
+    bool sleeps;
+    // True if the newest sample or observation found that the thread has the
+    // GIL although another thread has requested it.
     bool holds;
-    uint32_t switches; // Gil_switches during the hold
-    uint64_t since;    // ticks of the first sample or observation in the hold
+    uint32_t switches; // Gil_switches while the thread has the GIL.
+    // Ticks of the first sample or observation that found this hold of the GIL.
+    uint64_t since;
 };
 
-// Returns the PyThreadState of the thread that has the GIL, or 0.
+// Returns the address of the PyThreadState that has the GIL, or 0 if no thread
+// has the GIL.
 static inline uintptr_t Gil_holder(const struct Gil *gil)
 {
     return __atomic_load_n(gil->locked, __ATOMIC_ACQUIRE) == 1
@@ -70,8 +81,8 @@ static inline uint32_t Gil_switches(const struct Gil *gil)
     return (uint32_t)__atomic_load_n(gil->switches, __ATOMIC_ACQUIRE);
 }
 
-// Returns true if another thread has requested the GIL from the calling thread,
-// which has the GIL.
+// Returns true if another thread has requested the GIL. The caller has the GIL,
+// and `state` is its PyThreadState.
 static inline bool Gil_is_requested(const struct Gil *gil, uintptr_t state)
 {
     const uintptr_t *word = (const void *)(state + gil->thread_request);
@@ -81,10 +92,11 @@ static inline bool Gil_is_requested(const struct Gil *gil, uintptr_t state)
                            gil->request_bit) != 0;
 }
 
-// Asks the kernel in which system call the thread is. A thread that waits for
-// the GIL waits for a futex within CPython's struct. Sets *ready_ns to the time
-// for which the thread was ready to run and had no CPU, since the thread began.
-// If the kernel does not count this time, *ready_ns is 0.
+// Finds out what a thread does, by asking the kernel in which system call the
+// thread is. A thread that waits for the GIL waits for a futex within CPython's
+// GIL struct. Sets *ready_ns to the ns for which the thread was ready to run
+// but had no CPU, since the thread began. If the kernel does not count these
+// ns, *ready_ns is 0.
 enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns);
 
 #endif

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-// The kernel is asked at most this number of times a second, and in one step,
-// because an answer takes about 20 us (docs/overhead.md). It is asked less
-// often if threads have the GIL for less than half of the time, because threads
-// then seldom wait for it.
+// The kernel is asked about at most ASKED_PER_S threads a second and ASKED_MOST
+// threads a step, because each answer takes about 20 us (docs/overhead.md). If
+// threads have the GIL for less than half of the time, the kernel is asked
+// about fewer threads, because threads then seldom wait for the GIL.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
 
@@ -22,7 +22,8 @@ static void credit(struct ShareValue *one, struct ShareValue *all,
     ShareValue_add(all, now, ns);
 }
 
-// Credits the time off the CPU. The faded part counts only in the totals.
+// Credits the time for which the thread was off the CPU. The part of this time
+// that has decayed counts only in the totals.
 static void credit_off(struct GilThread *thread, struct ShareValue *one,
                        struct ShareValue *all, const struct ShareTime *now)
 {
@@ -40,10 +41,11 @@ void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
 
 // --- The longest hold --------------------------------------------------------
 
-// CPython passes the GIL on if it was requested and the holder releases it. So
-// the GIL was not released between two moments of the same thread with the same
-// number of switches, if it was already requested at the first moment. The
-// thread that requested the GIL had waited for the switch interval before.
+// If a thread has requested the GIL and the holder releases the GIL, CPython
+// lets another thread take it. So the holder did not release the GIL between
+// two moments if another thread had requested it at the first moment and the
+// number of switches is the same at both. The thread that requested the GIL had
+// waited for the switch interval before the request.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested)
 {
@@ -60,7 +62,8 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
         return;
     s = (double)(int64_t)(moment->ticks - own->since) / Clock_hz(watch->clock) +
         (double)*watch->gil->interval_us * 1e-6;
-    // Only this thread writes, so the lock is not needed for the comparison.
+    // Only the sampler's thread changes `longest`, so the comparison needs no
+    // lock.
     if (s <= longest->s)
         return;
     pthread_mutex_lock(&watch->threads->lock);
@@ -72,7 +75,7 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
 
 // --- A step of the observer --------------------------------------------------
 
-// Sets `readable`, by asking about the calling thread.
+// Finds out whether the kernel answers, by asking about the calling thread.
 static void probe(struct GilWatch *watch)
 {
     const struct Gil *gil = watch->gil;
@@ -124,8 +127,8 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
     return watch->place;
 }
 
-// Returns true if another thread has requested the GIL from `state`. The memory
-// of `state` may have been freed.
+// Returns true if another thread has requested the GIL from the thread of
+// `state`. The memory at `state` may have been freed.
 static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 {
     const struct Gil *gil = watch->gil;
@@ -138,9 +141,10 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
-// The time for which the thread was ready to run is no waiting for the GIL. At
-// the first answer it is unknown how much of this time was before the thread's
-// first observation, so all of it is subtracted.
+// Subtracts the time for which the thread waited for a CPU, because this is no
+// waiting for the GIL. The kernel's first answer also contains time before the
+// thread's first observation. This part is not known, so the whole answer is
+// subtracted.
 static void take_ready(struct GilThread *own, uint64_t ready_ns)
 {
     double ready =
@@ -154,7 +158,8 @@ static void take_ready(struct GilThread *own, uint64_t ready_ns)
     }
 }
 
-// Returns true if the reason is found out why the thread is off the CPU.
+// Returns true if the kernel tells why the thread is off the CPU. Sets *waits
+// to whether the thread waits for the GIL.
 static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
                         bool *waits)
 {
@@ -169,7 +174,7 @@ static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
     return reason > GIL_READY;
 }
 
-// Returns true if the holder still has the GIL.
+// Returns true if the GIL has not changed its holder since the step began.
 static bool is_held(const struct GilWatch *watch)
 {
     return Gil_holder(watch->gil) == watch->holder &&
@@ -187,8 +192,8 @@ static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
         return;
     watch->stack = &thread->stack;
     GilWatch_note(watch, thread, &moment, requested);
-    // A holder can also be asleep, or wait for a CPU. A holder that has not run
-    // since its last observation was asleep all the time.
+    // The GIL's holder can be asleep, or wait for a CPU. A holder that has not
+    // run since its last observation was asleep all the time.
     if (asked && (!thread->ran || (find_reason(watch, thread, &waits) &&
                                    !waits && is_held(watch))))
         credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
@@ -210,8 +215,11 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
         return;
     }
     if (thread->ran && (on_cpu || thread->start.active))
-        return; // a later observation finds the reason
-    // A thread that waits for the GIL runs from time to time, to request it.
+        // A running thread does not wait. A later observation finds why the
+        // thread was off the CPU.
+        return;
+    // A thread that waits for the GIL runs briefly at each switch interval, to
+    // request the GIL.
     if (table->count > 1 && thread->state && (thread->ran || !own->sleeps)) {
         if (!asked || !find_reason(watch, thread, &waits))
             return;
@@ -229,7 +237,7 @@ void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
     if (watch->stack)
         Attribution_block(watch->attribution, watch->stack, now,
                           watch->waited_ns);
-    // If the holder is not listed, it has no function.
+    // If the GIL's holder is not in the table, no function can get the time.
     if (watch->stack || (watch->holder && watch->place == GIL_UNLISTED))
         watch->waited_ns = 0;
 }

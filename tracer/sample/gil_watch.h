@@ -1,48 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Adds up for each thread the time in which the thread had the GIL, and the
-// time in which it waited for the GIL. Adds up for each function the time in
-// which other threads waited while the function had the GIL. Keeps the longest
-// time for which a thread did not pass the GIL on although another thread
-// waited.
+// struct GilWatch adds up for how long each thread had the GIL, and for how
+// long each thread waited for the GIL. For each function, GilWatch adds up for
+// how long other threads waited while the function had the GIL. GilWatch also
+// keeps the longest time for which a thread kept the GIL although another
+// thread waited.
 //
 // The time with the GIL comes from the samples of CPU time. A thread's clocks
-// say how long the thread was off the CPU. An observation finds the reason why
-// the thread was off the CPU. Only the sampler's thread calls the functions
-// that change the struct. Any thread may read the shares.
+// show for how long the thread was off the CPU, and an observation finds the
+// reason. Only the sampler's thread calls the functions that change a GilWatch.
+// Any thread may read the shares.
 #ifndef OCULAR_TRACER_SAMPLE_GIL_WATCH_H
 #define OCULAR_TRACER_SAMPLE_GIL_WATCH_H
 
 #include "tracer/sample/sampled_threads.h"
 
-#define GIL_FRAMES 16 // largest number of frames of the longest hold
+// Number of frames that are kept of the longest hold's stack.
+#define GIL_FRAMES 16
 #define GIL_UNLISTED SIZE_MAX
 
-// The longest hold since tracing began.
+// The longest time since tracing began for which a thread had the GIL without a
+// break although another thread waited.
 struct GilHold {
-    double s; // 0: no hold was seen in which another thread waited
+    double s; // Seconds; 0 if no such hold of the GIL was seen.
     size_t depth;
-    struct PlaceInCode frames[GIL_FRAMES]; // innermost first
+    struct PlaceInCode frames[GIL_FRAMES]; // Innermost frame first.
 };
 
 struct GilWatch {
-    const struct Gil *gil;           // NULL if nothing is known
-    struct Attribution *attribution; // all pointers are borrowed
+    const struct Gil *gil; // NULL if the layout of CPython's GIL is not known.
+    // All pointers in struct GilWatch are borrowed.
+    struct Attribution *attribution;
     struct SampledThreads *threads;
     const struct Clock *clock;
-    struct ShareValue held, waited; // sums of all threads
-    counter_t readable; // 1 if the kernel tells what a thread does, otherwise 0
-    struct GilHold longest; // guarded by SampledThreads.lock
+    // Time with the GIL, and time of waiting for the GIL, added up over all
+    // threads.
+    struct ShareValue held, waited;
+    // 1 if the kernel tells what a thread waits for, otherwise 0.
+    counter_t readable;
+    struct GilHold longest; // The mutex SampledThreads.lock guards `longest`.
 
-    // The next fields are about the newest step of the observer.
-    uintptr_t holder; // PyThreadState; 0 if no thread had the GIL
+    // The fields from `holder` to `stack` describe the newest step of the
+    // observer.
+    // PyThreadState that has the GIL; 0 if no thread has the GIL.
+    uintptr_t holder;
     uint32_t switches;
-    size_t place; // of the holder in the table; GIL_UNLISTED if it has none
-    // The holder's stack while it had the GIL; NULL if unknown.
+    // Index of the GIL's holder in the table of sampled threads, or
+    // GIL_UNLISTED if the holder is not in the table.
+    size_t place;
+    // Stack of the GIL's holder, read while the holder had the GIL; NULL if
+    // unknown.
     const struct SampledStack *stack;
-    // The kernel is asked only about each thread whose place in the table,
+    // GilWatch asks the kernel only about threads whose index in the table,
     // modulo `stride`, is `turn`.
     size_t stride, turn;
-    // ns of waiting that no function got yet. They fade as shares do.
+    // ns for which threads waited for the GIL, and which no function has got
+    // yet. `waited_ns` decays as shares do.
     double waited_ns;
     double waited_age; // ShareTime.age of `waited_ns`
 };
@@ -50,41 +62,45 @@ struct GilWatch {
 // A moment in which a thread had the GIL.
 struct GilMoment {
     uint64_t ticks;
-    uint32_t switches; // Gil_switches
+    uint32_t switches; // Gil_switches at this moment.
     const struct SampledStack *stack;
 };
 
-// The numbers about the GIL. A number that is not known is null (record.h).
+// The numbers about the GIL that a snapshot shows. A number that is not known
+// is null (record.h).
 struct GilFigures {
-    double held, waited;                // shares of one core in the window
-    double held_s, waited_s, longest_s; // since tracing began
+    // Parts of one core's wall time in the window of the shares.
+    double held, waited;
+    double held_s, waited_s, longest_s; // Seconds since tracing began.
     size_t depth;
-    struct PlaceInCode frames[GIL_FRAMES]; // of the longest hold
+    // Stack of the longest hold of the GIL, innermost frame first.
+    struct PlaceInCode frames[GIL_FRAMES];
 };
 
-// `gil` may be NULL.
+// `gil` may be NULL if the layout of CPython's GIL is not known.
 void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
                    const struct Clock *clock);
-// Begins a step of the observer, `since_ns` after the last step. Returns the
-// place of the holder in the table, or GIL_UNLISTED. The caller observes the
-// holder first, because the holder may soon pass the GIL on.
+// Begins a step of the observer, `since_ns` after the step before. Returns the
+// index of the GIL's holder in the table of sampled threads, or GIL_UNLISTED.
+// The caller observes the holder first, because the holder may soon release the
+// GIL.
 size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
                       const struct ShareTime *now);
-// Notes the observation of the thread at `place`, whose clocks were read and
-// whose stack was walked. `on_cpu` is true if the thread runs now.
+// Notes an observation of the thread at index `place`. The caller has read the
+// thread's clocks and stack. `on_cpu` is true if the thread is running now.
 void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
                       const struct ShareTime *now);
-// Ends a step. The function that had the GIL gets the time in which others
-// waited.
+// Ends a step of the observer. The function that had the GIL gets the time for
+// which other threads waited for the GIL.
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now);
-// Credits `cpu_ns` in which the thread had the GIL.
+// Credits the thread with `cpu_ns` of CPU time during which it had the GIL.
 void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
                    const struct ShareTime *now, double cpu_ns);
-// Notes a moment in which the thread had the GIL. `requested` is true if
-// another thread had requested the GIL.
+// Notes that the thread had the GIL at `moment`. `requested` is true if another
+// thread had requested the GIL by then.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested);
-// Any thread may call the next two functions.
+// Any thread may call GilWatch_knows_waits and GilWatch_read.
 bool GilWatch_knows_waits(const struct GilWatch *watch);
 void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
                    struct GilFigures *figures);

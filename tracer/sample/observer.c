@@ -4,20 +4,22 @@
 
 #include <string.h>
 
-#define BATCH 256 // largest number of threads that are observed in one step
-// if no stack could be read for this time, reads count as denied
+#define BATCH 256 // Largest number of threads that are observed in one step.
+// If all reads of stacks have failed for this number of ns, Ocular takes stacks
+// as unreadable.
 #define REFUSED_NS 3e9
-#define RETRIES 3 // number of further walks if a thread runs during a walk
+// If the thread runs while its stack is read, the stack is read again. It is
+// read at most RETRIES times.
+#define RETRIES 3
 
 static void walk(struct Observer *observer, struct SampledThread *thread)
 {
     struct SampledStack *stack = &thread->stack;
     struct Walk *walk = &observer->walk;
 
-    // The newest id is read before the walk. If other code later gets one of
-    // the addresses that the walk has read, the other code has a newer id. So
-    // the registry does not confuse the other code with the code that the walk
-    // saw.
+    // The newest code id is read before the stack. Code that gets one of the
+    // stack's addresses later has a newer id, so the registry does not confuse
+    // the later code with the code on the stack.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -68,9 +70,10 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
         note_untimed(observer, thread);
 }
 
-// Attributes the waiting time since the last observation to the functions in
-// which the thread waits now. If the thread is running, a later observation
-// attributes the waiting time. Returns true if the thread ran.
+// Attributes the thread's waiting time since its last observation to the
+// functions on its stack. If the thread is running, a later observation
+// attributes this time. Returns true if the thread has run since its last
+// observation.
 static bool observe(struct Observer *observer, size_t place,
                     const struct ShareTime *now)
 {
@@ -89,8 +92,8 @@ static bool observe(struct Observer *observer, size_t place,
         return true;
     if (seen == OBSERVED_RAN) {
         walk(observer, thread);
-        // A thread that holds the GIL counts as running, because it may have
-        // lost the CPU to our own thread.
+        // A thread that holds the GIL counts as running, because the sampler's
+        // own thread may have taken the CPU from it.
         on_cpu = SampledThread_is_running(thread, &observer->sampling->clock);
         running = on_cpu || thread->start.active;
     }
@@ -117,7 +120,8 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
-    bool others = table->count > turns; // true if other threads may have run
+    // True if more threads exist than are observed in this step.
+    bool others = table->count > turns;
     bool timed = false, untimed = false;
 
     for (size_t i = 0; i <= turns; i++) {
@@ -136,8 +140,8 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 
 // --- Where nothing can be read -----------------------------------------------
 
-// If memory is read through /proc/self/mem, the program may just have closed
-// this file. Memory_keep then opens the file again after some time.
+// If memory is read through /proc/self/mem, the program may have closed the
+// descriptor of that file. Memory_keep opens the file again after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

@@ -1,43 +1,48 @@
 // SPDX-License-Identifier: MIT
-// Walks the stacks of threads to find the functions in which the threads wait.
-// For a thread without a timer, also finds the functions that the thread runs.
-// Detects if no stack can be read. Only the sampler's thread calls this code.
-// Any thread may read the counters.
+// struct Observer finds the functions in which threads wait, by reading the
+// threads' stacks. It also finds what a thread without a CPU timer runs, and
+// detects if the stacks cannot be read. Only the sampler's thread calls these
+// functions. Any thread may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
 
 #include "tracer/sample/sampling.h"
 
 struct Observer {
-    struct Sampling *sampling; // borrowed
+    struct Sampling *sampling; // Borrowed.
     struct Walk walk;
     struct WalkCopies copies;
-    size_t next; // Index in the table of the thread that is observed next.
-    // Number of samples that observations made in the newest step.
+    // Index of the thread that is observed next, in the table of sampled
+    // threads.
+    size_t next;
+    // Number of samples that observations have added in the newest step.
     uint64_t found;
-    bool alone; // True if in the newest step only threads without a timer ran.
-    bool refused;         // True if the newest stack could not be read.
-    uint64_t readable_ns; // Time of the newest stack that could be read.
-    counter_t untimed;    // Number of threads that cannot have a timer.
-    // 1 if no stack could be read for some seconds, otherwise 0.
+    // True if only threads without a CPU timer ran during the newest step.
+    bool alone;
+    bool refused; // True if the newest stack could not be read.
+    // CLOCK_MONOTONIC at which a stack was last read without failure.
+    uint64_t readable_ns;
+    counter_t untimed; // Number of threads that cannot have a timer.
+    // Stacks cannot be read: 1 if all reads have failed for some seconds,
+    // otherwise 0.
     counter_t denied;
 };
 
-// Returns 0, or -EINVAL for an impossible layout.
+// Returns 0, or -EINVAL if the layout of CPython's frames is impossible.
 int Observer_init(struct Observer *observer, struct Sampling *sampling,
                   const struct FrameLayout *layout);
-// Observes the thread at the place `first` in the table, if the table has such
-// a place, and then the threads whose turn it is. Returns true if a thread ran
-// or may have run.
+// Observes first the thread at index `first` of the table, unless the index is
+// past the end of the table, and then the threads whose turn it is. Returns
+// true if one of the threads has run or may have run.
 bool Observer_observe_all(struct Observer *observer, size_t first,
                           const struct ShareTime *now);
-// Stores after an observation whether stacks can still be read.
+// Notes after an observation whether stacks can still be read.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns);
-// Returns true if no stack could be read for some seconds.
+// Returns true if all reads of stacks have failed for some seconds.
 bool Observer_is_denied(const struct Observer *observer);
-// Tries to read again, and returns false if reads are still denied. If reads
-// work again, forgets the earlier clocks and stacks of all threads, and returns
-// true.
+// Tries again to read memory, and returns false if that still fails. If memory
+// can be read again, forgets the clocks and the stacks that the threads had
+// before, and returns true.
 bool Observer_recover(struct Observer *observer, uint64_t now_ns);
 
 #endif

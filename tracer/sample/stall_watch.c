@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See stall_watch.h. A turn observes the steps that have run for EARLY of the
-// limit. A younger step is observed SOON of the limit later. If no step runs,
-// the next turn is PERIOD of the limit later. So each step that reaches the
-// limit is observed before, even if the turn is a fifth of the limit late. If
-// no loop has begun or stalled for CLOSE_NS, turns are rarer by the factor
-// CALM, because a turn costs about 20 us.
+// See stall_watch.h. All fractions are parts of the time after which a step is
+// a stall. A turn observes each step that has run for the fraction EARLY. The
+// turn after a younger step was found comes after the fraction SOON. If no step
+// runs, the next turn comes after the fraction PERIOD. So each step is observed
+// before it becomes a stall, even if a turn is late by a fifth of that time. If
+// no loop has begun or stalled for CLOSE_NS, the turns are CALM times rarer,
+// because a turn takes about 20 us.
 #include "tracer/sample/stall_watch.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
@@ -17,13 +18,16 @@
 #define EARLY 0.2
 #define CLOSE_NS UINT64_C(10000000000)
 #define CALM 4
-#define LEAST_NS 10000000u // least time between two turns
-#define LATER 8            // a step of age t is observed again after t / LATER
-#define MOST_LOOPS                                                             \
-    2               // loops that one turn observes, so that many busy
-                    // loops cost no more than two
-#define RETRIES 3   // further walks if the thread runs during a walk
-#define OMITTED "…" // stands for the outermost functions of a stack
+#define LEAST_NS 10000000u // Smallest number of ns between two turns.
+// A step that has run for time t is observed again after t / LATER.
+#define LATER 8
+// One turn observes at most MOST_LOOPS loops, so many busy loops cost no more
+// than two.
+#define MOST_LOOPS 2
+// If the thread runs while its stack is read, the stack is read again. It is
+// read at most RETRIES times.
+#define RETRIES 3
+#define OMITTED "…" // Stands for outermost functions that did not fit.
 
 static uint32_t line_of(const struct Code *code, uint32_t unit)
 {
@@ -36,8 +40,9 @@ static uint32_t line_of(const struct Code *code, uint32_t unit)
     return LineReader_line(&reader, unit);
 }
 
-// Adds a name before the text of `out`. If the name does not fit, adds OMITTED
-// instead and returns false. OMITTED always fits.
+// Inserts a function's name at the beginning of `out`, which lists names
+// separated by semicolons. If the name does not fit, inserts OMITTED instead
+// and returns false. OMITTED always fits.
 static bool prepend(char *out, size_t size, const char *name)
 {
     size_t old = strlen(out), gap = old > 0;
@@ -51,8 +56,8 @@ static bool prepend(char *out, size_t size, const char *name)
     return fits;
 }
 
-// Fills the place of the newest walk. Returns false if the step's code is not
-// on the stack.
+// Fills `place` from the newest walk of the stack. Returns false if the step's
+// code object is not on the stack.
 static bool fill(const struct StallWatch *watch, uint32_t newest,
                  uintptr_t step, struct StallPlace *place)
 {
@@ -100,19 +105,20 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
     }
     if (!start.read || EventLoop_began(loop) != began ||
         Counter_get(&loop->steps) != step)
-        return; // the walk may show the next step
+        return; // The walk may show the stack of the loop's next step.
     // If the step runs in another greenlet, its code is on another stack.
     if (!fill(watch, newest, code, &place) &&
         start.chunk == atomic_load_explicit(&loop->chunk, memory_order_relaxed))
-        // An exception has ended the step, and its event was switched off.
+        // An exception has ended the step, while the event that reports such an
+        // end was switched off.
         atomic_compare_exchange_strong(&loop->began, &began, 0);
     else if (place.function)
         EventLoops_observe(watch->loops, loop, step, Clock_read(watch->clock),
                            &place);
 }
 
-// Observes the loop if its step takes long. Returns the ns until the loop must
-// be observed again, or UINT64_MAX if no step runs.
+// Observes the event loop if its running step takes long. Returns the ns until
+// the loop must be observed again, or UINT64_MAX if no step runs.
 static uint64_t see(struct StallWatch *watch, struct EventLoop *loop,
                     double limit_ns)
 {
@@ -131,7 +137,7 @@ static uint64_t see(struct StallWatch *watch, struct EventLoop *loop,
     return (uint64_t)(age_ns / LATER);
 }
 
-// Returns true if a loop has stalled or has begun recently.
+// Returns true if a loop has begun or stalled within the last CLOSE_NS.
 static bool is_close(struct StallWatch *watch, uint64_t now_ns)
 {
     const struct EventLoops *loops = watch->loops;
@@ -144,8 +150,8 @@ static bool is_close(struct StallWatch *watch, uint64_t now_ns)
     return now_ns < watch->close_until_ns;
 }
 
-// Lets the next step wake this thread, if no step has begun since the last
-// turn. Returns false if a step has begun.
+// Makes the next step of an event loop wake the sampler's thread, unless a step
+// has begun since the last turn. Returns false if a step has begun.
 static bool fall_asleep(struct StallWatch *watch)
 {
     struct EventLoops *loops = watch->loops;
@@ -176,10 +182,11 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 
         next = wait < next ? wait : next;
         if (watch->left != left)
-            watch->first = number + 1; // the next turn begins after this loop
+            watch->first = number + 1; // The next turn begins after this loop.
     }
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);
-    // A step that has run for long does not end soon.
+    // A step that has already run for long probably goes on, so the thread may
+    // sleep.
     if (next > most && fall_asleep(watch))
         return next == UINT64_MAX ? next : now_ns + next;
     watch->steps = steps;
@@ -192,7 +199,7 @@ uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns)
     if (!watch->loops)
         return UINT64_MAX;
     if (watch->slept && !atomic_load(&watch->loops->asleep))
-        watch->due_ns = 0; // a step has woken this thread
+        watch->due_ns = 0; // A step of an event loop has woken the thread.
     if (now_ns >= watch->due_ns)
         watch->due_ns = turn(watch, now_ns);
     return watch->due_ns;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Observes the stacks of event loops' threads whose steps take long, so that a
-// stall has a function and a line even if its thread waits. While steps run,
-// the sampler's thread wakes up often enough to find each step that becomes a
-// stall. While no step runs, the next step wakes the thread.
+// struct StallWatch observes the stacks of event loops whose running step takes
+// long. So a stall has a function and a line even if the loop's thread sleeps.
+// While steps run, the sampler's thread wakes up often enough to observe each
+// step before it becomes a stall. While no step runs, the sampler's thread
+// sleeps until the next step wakes it.
 #ifndef OCULAR_TRACER_SAMPLE_STALL_WATCH_H
 #define OCULAR_TRACER_SAMPLE_STALL_WATCH_H
 
@@ -11,24 +12,29 @@
 #include "tracer/sample/event_loops.h"
 
 struct StallWatch {
-    struct EventLoops *loops; // borrowed, as are all pointers; NULL: no watch
+    // Event loops to observe; NULL if none are observed. All pointers in struct
+    // StallWatch are borrowed.
+    struct EventLoops *loops;
     const struct Attribution *attribution;
     struct Walk *walk;
     const struct Clock *clock;
-    uint64_t due_ns; // CLOCK_MONOTONIC of the next turn; UINT64_MAX: none
-    bool slept;      // true if the next step wakes the thread
-    // A turn begins with the loop of the number `first`. The turn may still
-    // observe `left` loops.
+    // CLOCK_MONOTONIC at which the next turn is due; UINT64_MAX if none is due.
+    uint64_t due_ns;
+    // True if the next step of an event loop must wake the sampler's thread.
+    bool slept;
+    // A turn begins with the loop number `first`, and may still observe `left`
+    // loops.
     unsigned first, left;
-    uint64_t steps; // steps that had begun at the last turn
-    uint64_t news;  // loops and stalls that had begun at the last turn
-    // CLOCK_MONOTONIC until which loops are observed closely.
+    uint64_t steps; // Number of steps that had begun at the last turn.
+    // Number of loops and stalls that had begun at the last turn.
+    uint64_t news;
+    // CLOCK_MONOTONIC until which the turns come at the short period.
     uint64_t close_until_ns;
 };
 
-// Observes the loops if that is due at `now_ns` of CLOCK_MONOTONIC. Returns the
-// time of the next turn, or UINT64_MAX if the next step wakes the thread. Only
-// the sampler's thread calls this function.
+// Observes the event loops if a turn is due at `now_ns` of CLOCK_MONOTONIC.
+// Returns the time of the next turn, or UINT64_MAX if the next step of a loop
+// must wake the thread. Only the sampler's thread calls this function.
 uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns);
 
 #endif
