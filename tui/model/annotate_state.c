@@ -89,8 +89,8 @@ static struct ListingRow *copy_rows(struct Listing *listing)
     return rows;
 }
 
-// Sets the samples of the rows to the samples of the period. Returns 0 or
-// -ENOMEM.
+// Sets the number of samples of each row to the samples in the chosen period.
+// Returns 0 or -ENOMEM.
 static int weigh(struct AnnotateState *state)
 {
     const struct Moment *now = &state->now, *then;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See annotation.h. Instructions follow their source line, in the order of the
-// source. A source line appears once, even if several ranges of instructions
-// belong to the line. Without source, instructions are sorted by offset.
+// See annotation.h. In the annotate view, instructions follow their source
+// line, in the order of the source. A source line appears once, even if several
+// ranges of instructions belong to the line. Without source, instructions are
+// sorted by offset.
 #include "tui/model/annotation.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #define GAP_MOST 8 // a gap of at most GAP_MOST lines is shown completely
 #define GAP_EDGE 2 // number of lines that are shown at each end of a longer gap
 
-struct Place { // a row and its source line
+struct Place { // a row of the listing and its source line
     uint64_t line;
     uint32_t row;
 };
@@ -23,8 +24,8 @@ static int compare_places(const void *left, const void *right)
     return lines ? lines : (a->row > b->row) - (a->row < b->row);
 }
 
-// Makes one place for each row. An instruction without a line gets the line of
-// the instruction before it.
+// Returns an array with the source line of each row of the listing. An
+// instruction without a line gets the line of the instruction before it.
 static struct Place *make_places(const struct Listing *listing)
 {
     struct Place *places = malloc((listing->row_count + 1) * sizeof *places);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An annotation combines a listing with its source. An annotation has the lines
 // of the annotate view, the samples of each source line, and the labels of the
-// jump targets. The annotate view makes a new annotation for each listing. Only
-// one thread calls these functions.
+// jump targets. annotate_state.c makes a new annotation for each listing, on
+// the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_ANNOTATION_H
 #define OCULAR_TUI_MODEL_ANNOTATION_H
 

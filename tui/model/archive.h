@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads a file in a zip archive, because a path of zipimport may lead into an
-// archive. The archive is not trusted. source.c calls Archive_read.
+// Reads a member of a zip archive, because Python can import modules from zip
+// archives. The archive is not trusted. source.c calls Archive_read on the
+// viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_ARCHIVE_H
 #define OCULAR_TUI_MODEL_ARCHIVE_H
 

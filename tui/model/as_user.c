@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See as_user.h. Changes only the user and group for file access (setfsuid). If
-// the old user was root, the kernel also drops the capabilities that override a
-// file's mode.
+// See as_user.h. AsUser changes only the user and group for file access
+// (setfsuid). If the old user was root, the kernel also drops the capabilities
+// that override a file's mode.
 #include "tui/model/as_user.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-// Replaces our groups by the user's groups, because our groups may open files
-// that the user must not open. A user namespace may forbid the replacement, but
-// in a user namespace we have few groups.
+// Replaces the viewer's groups by the user's groups, because the viewer's
+// groups may open files that the user must not open. In a user namespace the
+// kernel may forbid the replacement, but there the viewer has few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lets the viewer open files with the rights of a process's user, if the viewer
-// runs as root and the process belongs to another user. Without these rights,
-// the process could lead root to other files, because the process chooses the
-// directories and links that the viewer follows. export_file.c calls these
-// functions.
+// runs as root and the process belongs to another user. Without this, the
+// process could lead root to other files, because the process chooses the
+// directories and links that the viewer follows. export_file.c and converter.c
+// call these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_AS_USER_H
 #define OCULAR_TUI_MODEL_AS_USER_H
 
@@ -12,13 +12,13 @@
 struct AsUser {
     bool changed;
     gid_t groups[PROCESS_GROUPS];
-    // Number of our own groups in `groups`; -1: the groups were not changed.
+    // Number of the viewer's own groups in `groups`; -1: not changed.
     int group_count;
 };
 
-// Takes on the user's rights if this is necessary. Returns 0, or -EPERM if this
-// process cannot take on the rights.
+// Takes on the user's rights if the viewer is root and the user is not. Returns
+// 0, or -EPERM if this is not possible.
 int AsUser_begin(struct AsUser *as, const struct ProcessUser *user);
-void AsUser_end(struct AsUser *as); // restores our own rights
+void AsUser_end(struct AsUser *as); // restores the viewer's own rights
 
 #endif

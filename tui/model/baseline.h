@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A mark has the numbers of threads and the counts of transitions at the time
-// when the user pressed r or b. (The numbers of functions are in struct Row.)
-// The model owns the marks. Only one thread calls these functions.
+// struct Mark has the numbers of threads and the counts of transitions at the
+// time when the user pressed r (reset) or b (baseline). (The numbers of
+// functions are in struct Row.) The model owns the marks, and uses them on the
+// viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_BASELINE_H
 #define OCULAR_TUI_MODEL_BASELINE_H
 
@@ -19,11 +20,11 @@ struct ThreadKey {
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
-// The key belongs to at most one thread of the snapshot. Returns the most
-// likely thread, or NULL. Since the key was made, the thread may have ended or
-// changed its name. Among the threads with the same id, ThreadKey_find prefers
-// the thread with the same name, and after that the thread with the same
-// `ended`. An ended thread does not run again.
+// Returns the thread of the snapshot to which the key most likely belongs, or
+// NULL. The thread may have ended or changed its name since the key was made.
+// Among the threads with the key's id, a thread with the key's name comes
+// first, and after that a thread with the same `ended`. The key of an ended
+// thread never belongs to a running thread.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 
@@ -48,8 +49,8 @@ struct Mark { // a zeroed mark has no numbers
     size_t pair_count;
 };
 
-// Replaces the stored numbers by the snapshot's numbers. Returns 0, or -ENOMEM
-// with nothing stored.
+// Replaces the numbers in `mark` by the snapshot's numbers. Returns 0, or
+// -ENOMEM with an empty `mark`.
 int Mark_take(struct Mark *mark, const struct Snapshot *snapshot);
 void Mark_release(struct Mark *mark);
 // Returns the stored numbers of a thread of a later snapshot. Returns NULL if

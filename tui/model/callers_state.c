@@ -12,7 +12,7 @@ void CallersState_release(struct CallersState *state)
     Calls_release(&state->calls);
 }
 
-// If `way` is full, drops the oldest function.
+// If `way` is full, forgets the oldest function in it.
 void CallersState_remember(struct CallersState *state)
 {
     if (state->depth == CALLERS_WAY)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CallersState is the state of the callers view. The state has the tree around
-// the function in the middle, the functions that were in the middle before, and
-// the period. This module does not draw. Only one thread calls these functions.
+// CallersState is the state of the callers view: the tree around the function
+// in the middle, the functions that were in the middle before, and the period.
+// Views call these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_CALLERS_STATE_H
 #define OCULAR_TUI_MODEL_CALLERS_STATE_H
 
@@ -9,7 +9,7 @@
 #include "tui/model/tree.h"
 #include "tui/model/window.h"
 
-#define CALLERS_WAY 32 // functions that the user can go back to
+#define CALLERS_WAY 32 // most functions to which the user can go back
 
 struct CallersState {
     struct Tree tree;
@@ -17,17 +17,17 @@ struct CallersState {
     uint64_t way[CALLERS_WAY];
     int depth; // number of functions in `way`
     enum Period period;
-    struct Calls calls;   // calls in the period; only if `own`
+    struct Calls calls;   // calls in the period; unused if `own` is false
     bool own;             // the tree shows `calls` instead of the snapshot
-    struct Window window; // window of the shares in the tree
+    struct Window window; // stretch of time of the shares in the tree
 };
 
 void CallersState_release(struct CallersState *state);
 // Adds the function in the middle to `way`.
 void CallersState_remember(struct CallersState *state);
-// Builds the tree from the stacks of the flame view. If the period is
-// PERIOD_LATELY or there are no stacks, builds the tree from the snapshot's
-// call edges.
+// Builds the tree of callers and callees from the stacks of the flame view. If
+// the period is PERIOD_LATELY or there are no stacks, builds the tree from the
+// snapshot's call edges.
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,
                         const struct Model *model);

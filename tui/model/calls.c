@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// Returns true if the row's function is not among the row's callers. Checks at
-// most FLAME_DEPTH callers.
+// Returns true if the function of a row is not also one of its callers. Checks
+// at most FLAME_DEPTH callers.
 static bool is_outermost(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
@@ -39,8 +39,8 @@ static int compare_functions(const void *left, const void *right)
     return compare(a->id, b->id);
 }
 
-// Merges the entries of each call and of each function, and adds up their
-// shares.
+// Merges the entries of the same caller and callee, and the entries of the same
+// function, and adds up their shares.
 static void merge(struct Calls *calls)
 {
     size_t kept = 0;
@@ -78,7 +78,7 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
         Calls_release(&new);
         return -ENOMEM;
     }
-    // the rows of callees come after the rows of their callers
+    // The rows of callees come after the rows of their callers.
     for (size_t i = count; i-- > 1;) {
         const struct FlameRow *row = &table->rows[i];
         totals[i] += shares[i].self;

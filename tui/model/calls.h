@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Calls is a table of all pairs of caller and callee with their CPU
 // time. The table is computed from the stacks of the flame graph. The callers
-// view uses this table for all periods except the sampler's window. Only one
-// thread calls these functions.
+// view uses this table for all periods except the sampler's window. The
+// functions run on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_CALLS_H
 #define OCULAR_TUI_MODEL_CALLS_H
 
@@ -32,10 +32,10 @@ struct Calls {          // a zeroed struct has no calls
     size_t function_count;
 };
 
-// Adds up the calls in a table that FlameTree_take has checked. `shares` has
-// the shares of the first `count` rows. If a function is on a stack several
-// times, only its frame nearest to the bottom counts. Returns 0, or -ENOMEM
-// with `calls` unchanged.
+// Adds up the CPU time of all calls in a table of stacks that FlameTree_take
+// has checked. `shares` has the shares of the first `count` rows. If a function
+// is on a stack several times, only its frame nearest to the bottom counts.
+// Returns 0, or -ENOMEM with `calls` unchanged.
 int Calls_count(struct Calls *calls, const struct FlameTable *table,
                 const struct FlameShare *shares, size_t count);
 // Returns the totals of a function, or zeros if the function did not run.

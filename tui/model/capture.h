@@ -4,7 +4,7 @@
 // beginning (f64, seconds) and a whole frame of docs/protocol.md. The first
 // entry is the process's HELLO. The recorder makes requests of its own, and the
 // answers are also entries, so that a replay can show every view. The feed uses
-// a Capture on one thread.
+// a Capture on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_CAPTURE_H
 #define OCULAR_TUI_MODEL_CAPTURE_H
 
@@ -29,11 +29,11 @@ struct Capture {
     size_t asked_count;
 };
 
-// Creates the file. Fails if the file exists. Returns 0, or -errno with the
-// reason in `why`.
+// Creates the file of the recording. Fails if the file exists. Returns 0, or
+// -errno with the reason in `why`.
 int Capture_open(struct Capture *recording, const char *path, char *why,
                  size_t why_size);
-// Returns 0, or -errno of a failed write.
+// Closes the file. Returns 0, or -errno of a failed write.
 int Capture_close(struct Capture *recording);
 // Appends a message that arrived at `now`.
 void Capture_add(struct Capture *recording, const struct Message *message,

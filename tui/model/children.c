@@ -42,7 +42,7 @@ static bool serves(pid_t pid)
     return Address_find(&served, pid, why, sizeof why) == 0;
 }
 
-// Adds the numbers of one thread's list to `children`.
+// Adds the process ids in one thread's list to `children`.
 static size_t add(char *list, pid_t *children, size_t count, size_t most)
 {
     for (char *at = list, *end; count < most; at = end) {

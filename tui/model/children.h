@@ -12,7 +12,7 @@
 
 struct Children {
     double checked_at; // Feed_now() of the newest count; 0: no count yet
-    unsigned untraced; // number of these children at the newest count
+    unsigned untraced; // number of Python children that did not serve then
 };
 
 // Counts again if the newest count is a few seconds old. `pid` is the traced

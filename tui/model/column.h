@@ -12,7 +12,7 @@
 // enum Change says how a column shows the change since the baseline.
 enum Change {
     CHANGE_NOT,   // the column shows the value and not the change
-    CHANGE_SHARE, // a function that was not listed at the baseline has 0 there
+    CHANGE_SHARE, // 0 is the baseline of a function that was not listed
     CHANGE_PART,  // like CHANGE_SHARE, but an increase is shown as good
     CHANGE_RATE,
     CHANGE_COUNT,
@@ -40,13 +40,14 @@ extern const struct Column COLUMNS[COLUMN_COUNT];
 // Returns the column with this name, ignoring case, or COLUMN_COUNT if there is
 // no such column.
 enum ColumnId Column_find(const char *name);
-// Returns true if the latency view, or else the main view, shows the column.
+// Returns true if a view shows the column. The view is the latency view if
+// `latency` is true, and the main view otherwise.
 bool Column_is_in(enum ColumnId id, bool latency);
 // Returns true if only the snapshot of several processes has the column.
 bool Column_is_of_fleet(enum ColumnId id);
-// Returns the column, or the usual column of the same view if the snapshot does
-// not have this column. `fleet`: the snapshot is of several processes.
-// `sampled`: it has shares.
+// Returns `id`, or the usual column of the same view if the snapshot does not
+// have this column. `fleet` says whether the snapshot is of several processes,
+// and `sampled` says whether the snapshot has shares.
 enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.

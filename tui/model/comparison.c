@@ -386,7 +386,8 @@ static void tell_apart(struct ComparedFunction *functions, size_t count,
 }
 
 struct Settled {
-    double pace;   // NaN: unknown
+    // Median change of all functions (find_pace) as a factor; NaN: unknown.
+    double pace;
     double spread; // the result of find_spread
 };
 
@@ -459,7 +460,7 @@ static void note(struct Comparison *out, struct ComparisonNote *notes,
 static void add(struct Bytes *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Adds a part of a list, and a comma before the part unless it is the first.
+// Adds an item to a comma-separated list.
 static void add(struct Bytes *text, const char *format, ...)
 {
     char part[256];
@@ -509,8 +510,8 @@ static const char *percent(char out[32], double share)
     return out;
 }
 
-// Lists the settings that differ. An older recording has no version of Ocular,
-// and its budget and filter are unknown.
+// Lists the trace settings that differ between the two runs. An older recording
+// has no version of Ocular, and its budget and filter are unknown.
 static void list_settings(struct Bytes *text, const struct ComparedRun *runs)
 {
     const struct ComparedRun *a = &runs[0], *b = &runs[1];
@@ -610,7 +611,8 @@ copy_rules(struct Comparison *out, const struct FilterRule *from, size_t *count)
     size_t kept = 0;
     for (size_t i = 0; rules && i < *count; i++) {
         rules[kept].text = Arena_text(&out->arena, from[i].text);
-        kept += rules[kept].text != NULL; // a forged recording may lack it
+        // A forged recording may lack a rule's text.
+        kept += rules[kept].text != NULL;
     }
     *count = kept;
     return rules;

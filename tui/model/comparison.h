@@ -4,7 +4,8 @@
 // change has a standard error, and a change of less than two standard errors is
 // noise. Two runs of the same program never take exactly the same time. So a
 // change of a CPU time or of a rate is measured relative to the pace. The pace
-// is the median change of all functions. All functions are pure.
+// is the median change of all functions. ui.c and diff.c call these functions
+// on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_COMPARISON_H
 #define OCULAR_TUI_MODEL_COMPARISON_H
 
@@ -15,7 +16,7 @@
 struct ComparedRun {
     const char *command;
     const char *python;
-    double seconds; // length of the stretch that is compared
+    double seconds; // length of the compared part of the run
     uint64_t samples;
     double tsc_hz; // ticks per second of the time-stamp counter
     // The settings of the trace. If the version is null, only mode and
@@ -30,7 +31,7 @@ struct ComparedRun {
     size_t include_only_count;
 };
 
-// A number in both runs; null: unknown.
+// A measured number of both runs; null: unknown.
 struct Measured {
     double a; // in the first run
     double b; // in the second run
@@ -56,12 +57,12 @@ struct ComparedFunction {
             // A rate is calls per second. The change of a rate is relative,
             // like the change of a mean.
             struct Measured rate;
-            // The relative change of the share, measured against the median of
-            // all functions. If one function becomes faster, the shares of all
-            // others grow, but `spent` of the others is about 0.
+            // The relative change of the share, relative to the median change
+            // of all functions. If one function becomes faster, the shares of
+            // all others grow, but `spent` of the others is about 0.
             struct Measured spent;
         };
-        struct Measured of[4]; // all of these, by enum Measure
+        struct Measured of[4]; // all measures, indexed by enum Measure
     };
     uint64_t apart; // true if share, mean or rate changed by more than noise
     // Change of `mean` or of `spent`, whichever has the smaller error; null:
@@ -95,8 +96,8 @@ struct Comparison {
 
 extern const struct Record COMPARISON_RECORD;
 
-// `a` and `b` are the snapshots of two runs. Compares these runs. Returns 0 or
-// -ENOMEM. The caller must call Comparison_release, even after -ENOMEM.
+// Compares two runs, whose snapshots are `a` and `b`. Returns 0 or -ENOMEM. The
+// caller must call Comparison_release, even after -ENOMEM.
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);

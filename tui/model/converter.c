@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See converter.h. The process changes its recording after some seconds, so the
-// thread copies the recording first. The copy is a file without a name beside
-// the output, because the output usually needs more space than the copy.
+// See converter.h. After some seconds the process changes its recording, so the
+// converter's thread copies the recording first. The copy is a file without a
+// name beside the output, because the output usually needs more space than the
+// copy.
 #define _GNU_SOURCE 1 // copy_file_range, memfd_create
 #include "tui/model/converter.h"
 
@@ -26,15 +27,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_BYTES ((uint64_t)8 << 20)   // copied between two checks
+#define COPY_BYTES ((uint64_t)8 << 20)   // bytes copied between two checks
 #define MEMORY_BYTES ((uint64_t)1 << 30) // largest copy in memory
 #define TELL_S 0.1 // seconds between two reports of progress
 
 struct Converter {
     int recording;   // the descriptor that the process has sent; then the copy
     int copy;        // the file for the copy; -1: none
-    uint64_t size;   // of the recording, as the process says
-    double steady_s; // 0: the recording never changes
+    uint64_t size;   // size of the recording in bytes, as the process says
+    double steady_s; // s for which the recording stays unchanged; 0: for ever
     double asked_s;
     const struct ExportFile *file;
     uint32_t request;
@@ -44,11 +45,12 @@ struct Converter {
     _Atomic bool cancelled, ended;
     _Atomic double done;
     _Atomic uint64_t bytes;
-    double told_s; // time of the last report of progress; its thread only
-    // The thread writes the next fields before `ended` is true.
+    // Time of the last report of progress; used only by the thread.
+    double told_s;
+    // The thread writes the next fields before it sets `ended`.
     int error;
-    char
-        why[200]; // why there is an error; otherwise what the file lacks, or ""
+    // Why the conversion failed, or what the file lacks, or "".
+    char why[200];
 };
 
 static void wake(const struct Converter *converter)
@@ -103,8 +105,8 @@ static bool is_late(const struct Converter *converter)
     return Now_s(CLOCK_MONOTONIC) - converter->asked_s >= converter->steady_s;
 }
 
-// Copies some of the bytes before `end`. Returns the number of bytes, 0 at the
-// end of the recording, or -errno.
+// Copies at most COPY_BYTES bytes before offset `end`. Returns the number of
+// bytes, 0 at the end of the recording, or -errno.
 static ssize_t copy_some(int from, int to, off_t *at, uint64_t end)
 {
     off_t to_at = *at;
@@ -115,12 +117,13 @@ static ssize_t copy_some(int from, int to, off_t *at, uint64_t end)
         return copied < 0 ? 1 : copied;
     if (lseek(to, *at, SEEK_SET) < 0)
         return -errno;
-    copied = sendfile(to, from, at, size); // e.g. to another file system
+    copied = sendfile(to, from, at, size); // for example to another file system
     return copied < 0 ? -errno : copied;
 }
 
-// Copies the recording while it keeps what it had. Returns 0 or -errno. If the
-// user cancels, the copy is not complete.
+// Copies the recording during the time in which the process leaves it
+// unchanged. Returns 0 or -errno. If the user cancels, the copy is not
+// complete.
 static int copy_all(struct Converter *converter)
 {
     off_t at = 0;
@@ -186,7 +189,8 @@ static void *convert(void *context)
 
 // --- The viewer's side
 
-// Some file systems have no files without a name.
+// Opens a file for the copy of the recording. If the file system has no files
+// without a name, the copy is in memory.
 static int open_copy(const struct ExportFile *file)
 {
     struct AsUser as;

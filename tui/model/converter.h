@@ -4,7 +4,7 @@
 // same messages that an older process sends while it writes the file itself:
 // REPLYs with the progress, and at the end an ERROR, or a REPLY with the value
 // 1, whose text says what the file lacks. The feed owns the Converter. Only the
-// viewer's thread calls these functions, and only Converter_free waits.
+// viewer's main thread calls these functions, and only Converter_free waits.
 #ifndef OCULAR_TUI_MODEL_CONVERTER_H
 #define OCULAR_TUI_MODEL_CONVERTER_H
 
@@ -18,12 +18,13 @@ struct ConverterWish {
     const struct Message *recording;
     // Feed_now() at the time at which the recording was asked for.
     double asked_s;
-    const struct ExportFile *file; // of the export; lives longer
-    uint32_t request;              // number of the messages
-    int beside; // descriptor of the connection, for Converter_fd
+    // The export's file; must outlive the Converter.
+    const struct ExportFile *file;
+    uint32_t request; // request number of the Converter's messages
+    int beside;       // descriptor of the connection, for Converter_fd
 };
 
-// Starts the thread. Returns 0 or -errno.
+// Starts the thread that converts the recording. Returns 0 or -errno.
 int Converter_start(struct Converter **converter,
                     const struct ConverterWish *wish);
 // Returns a descriptor, which is readable if a message is due or if `beside` is

@@ -12,13 +12,14 @@
 
 #define DEOPT_RECENT_S 10.0
 
-// sorted ids of functions with a deopt in the last DEOPT_RECENT_S
+// Sorted ids of the functions with a deopt in the last DEOPT_RECENT_S seconds.
 struct Deopt {
     uint64_t *ids;
     size_t count;
 };
 
-// Returns 0, or -ENOMEM with an empty `deopt`.
+// Finds the functions with a recent deopt. Returns 0, or -ENOMEM with an empty
+// `deopt`.
 int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
 void Deopt_release(struct Deopt *deopt);
 bool Deopt_has(const struct Deopt *deopt, const struct Function *function);

@@ -47,7 +47,7 @@ static int check_target(const struct ExportFile *file, int root)
     return file->overwrite ? 0 : -EEXIST;
 }
 
-// Returns a descriptor of the directory, or -errno.
+// Returns a descriptor of the directory of the export, or -errno.
 static int open_directory(const struct ExportFile *file, int root)
 {
     char path[PATH_MAX];
@@ -109,8 +109,8 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
         error = Process_user(&file->user, pid);
     if (error)
         return error;
-    // Uses our own rights for /proc, because the process's user may not be able
-    // to read /proc.
+    // Reads /proc with the viewer's own rights, because the process's user may
+    // not be able to read /proc.
     if (!Place_absolute(file->path, pid, path))
         return strlen(path) < PATH_MAX ? -EACCES : -ENAMETOOLONG;
     error = split_path(file);

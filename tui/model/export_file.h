@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// An ExportFile is the file of an export. The viewer opens the file with the
-// viewer's rights, and writes it, or passes the descriptor to a process of an
-// older Ocular, which writes it. (If the viewer runs as root, it opens the file
-// with the rights of the process's user.) Until the export is
-// complete, the viewer uses a temporary file in the same directory. The feed
-// owns the export file. Only one thread calls these functions.
+// An ExportFile is the file of an export. The viewer opens the file with its
+// own rights, or, if it runs as root, with the rights of the process's user.
+// The viewer writes the file, or passes the descriptor to a process of an older
+// Ocular, which writes it. Until the export is complete, the file is a
+// temporary file in the same directory. The feed owns the ExportFile, and calls
+// these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_EXPORT_FILE_H
 #define OCULAR_TUI_MODEL_EXPORT_FILE_H
 
@@ -19,7 +19,7 @@ struct ExportFile {
     int fd;        // descriptor of the temporary file
     int directory; // descriptor of the directory of both files
     bool overwrite;
-    struct ProcessUser user; // the process's user, if we are root
+    struct ProcessUser user; // the process's user, if the viewer runs as root
     // The temporary file's name; "": the file has no name.
     char temporary[64];
     const char *name; // the last part of `path`

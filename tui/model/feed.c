@@ -130,8 +130,8 @@ static void end(struct Feed *feed, const char *reason)
 
 // --- What arrives
 
-// If the file is complete, gives the file its name. If the export has failed,
-// removes the file.
+// If the export is complete, gives its file the final name. If the export has
+// failed, removes the file.
 static void finish_export(struct Feed *feed, struct Answer *answer)
 {
     struct ExportFile *file = &feed->export;
@@ -197,8 +197,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Starts to write the file of an export. Returns true if *answer says why this
-// is not possible.
+// Starts to write the file of an export. Returns true if this fails; *answer
+// then has the reason.
 static bool take_recording(struct Feed *feed, const struct Message *message,
                            struct Answer *answer)
 {
@@ -224,8 +224,8 @@ static bool take_recording(struct Feed *feed, const struct Message *message,
     return take_answer(feed, &failed, answer);
 }
 
-// Takes a message about the file that the viewer writes, or will write. Returns
-// true if *answer is to be shown.
+// Takes the converter's next message, or makes the answer to a cancelled
+// export. Returns true if *answer is to be shown.
 static bool take_converted(struct Feed *feed, struct Answer *answer)
 {
     struct Message message = {.type = MESSAGE_ERROR,

@@ -3,7 +3,7 @@
 // A feed receives snapshots, sends the user's requests and receives the
 // answers. A feed can record all messages. A feed ends with the process and
 // does not reconnect. The app and the views call these functions on the
-// viewer's thread. Only Feed_open and Feed_wait block.
+// viewer's main thread. Only Feed_open and Feed_wait block.
 #ifndef OCULAR_TUI_MODEL_FEED_H
 #define OCULAR_TUI_MODEL_FEED_H
 
@@ -28,7 +28,7 @@ struct Answer { // an answer to a request of the user
     double progress;
     uint64_t bytes;
     char text[1024]; // text from the process, not trusted, or ""
-    // What a file that was exported lacks, not trusted, or "".
+    // What an exported file lacks, as text that is not trusted, or "".
     char lack[200];
 };
 
@@ -41,30 +41,31 @@ struct Feed {
     bool paused;
     bool ended;
     char reason[320]; // why the feed ended
-    // Why no snapshot has come yet, not trusted, or "".
+    // The process's reason why no snapshot has come yet, not trusted, or "".
     char notice[160];
     double rate_s;             // requested seconds between snapshots
     double heard_at;           // Feed_now() at the newest message
     unsigned taken;            // messages since Feed_next last returned 0
     double taking_since;       // Feed_now() at the first of these messages
     bool more;                 // Feed_next stopped before the last message
-    struct Snapshot *newest;   // not taken yet; owned; or NULL
-    struct FlameTable *stacks; // not taken yet; owned; or NULL
+    struct Snapshot *newest;   // snapshot that is not taken yet; owned; or NULL
+    struct FlameTable *stacks; // stacks that are not taken yet; owned; or NULL
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // file of the running export
-    // Writes the file; NULL until the process has handed out its recording.
+    // Writes the export's file; NULL until the process has handed out its
+    // recording.
     struct Converter *converter;
     double asked_s;  // Feed_now() when the recording was asked for
-    uint32_t asked;  // number of this request
+    uint32_t asked;  // number of the request for the recording
     bool cancelled;  // the export is cancelled
     bool by_process; // an older process writes the file
 };
 
 double Feed_now(void); // monotonic time in seconds
 
-// Connects and asks for snapshots. Returns 0, or -errno with the reason in
-// `why`.
+// Connects to a process and asks for snapshots. Returns 0, or -errno with the
+// reason in `why`.
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
 // Connects to the processes of a service instead, a master and its workers. The
@@ -102,7 +103,8 @@ bool Feed_is_replay(const struct Feed *feed);
 // does not wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
-// Waits for bytes. Returns false after the timeout or if the feed has ended.
+// Waits until messages arrive. Returns false after the timeout or if the feed
+// has ended.
 bool Feed_wait(struct Feed *feed, int timeout_ms);
 // Returns the newest snapshot, and gives its ownership to the caller. Returns
 // NULL if the newest snapshot was taken already, or if the feed is paused.

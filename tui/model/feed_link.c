@@ -67,7 +67,8 @@ void FeedLink_close(struct FeedLink *link)
 void Pending_add(struct Pending *pending, const struct Message *request)
 {
     struct PendingRequest *place = &pending->items[0];
-    // Never replaces an export; at most one entry is an export.
+    // If there is no free entry, replaces an entry that is no export. At most
+    // one entry is an export.
     if (place->type == MESSAGE_EXPORT)
         place++;
     for (int i = 0; i < PENDING_MOST; i++)

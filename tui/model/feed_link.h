@@ -2,8 +2,8 @@
 // A FeedLink is the source of a feed's messages. The source is a process
 // connected by a socket, the processes of a fleet, or a recording (of a viewer
 // or of a run) that answers like a process. struct Pending has the requests
-// that are not answered yet. The feed owns both structs. Only one thread calls
-// these functions, and they do not block.
+// that are not answered yet. The feed owns both structs, and calls these
+// functions on the viewer's main thread. No function blocks.
 #ifndef OCULAR_TUI_MODEL_FEED_LINK_H
 #define OCULAR_TUI_MODEL_FEED_LINK_H
 
@@ -18,10 +18,12 @@ struct FeedLink {
     // The connection to the process. NULL: the source is a fleet or a
     // recording, or the process has ended.
     struct Client *client;
-    // The processes of a service, which remain after their end; or NULL.
+    // The processes of a service, or NULL. The fleet is kept after all
+    // processes have ended.
     struct Fleet *fleet;
     bool hung_up; // the fleet has ended
-    // The recording of a viewer, which still answers after its end; or NULL.
+    // The recording of a viewer, or NULL. A recording also answers requests
+    // after its last snapshot.
     struct Playback *replay;
     struct PastRun *past; // the recording of a run; or NULL
 };
@@ -53,7 +55,7 @@ struct Pending { // a zeroed struct has no requests
 // old request, which will not be answered any more. An export is never
 // replaced.
 void Pending_add(struct Pending *pending, const struct Message *request);
-// Forgets the requests, except the export if `exports` is true.
+// Forgets all requests. If `exports` is true, keeps the request for an export.
 void Pending_end(struct Pending *pending, bool exports);
 // Returns the request with this number, or NULL. The caller zeroes the entry
 // when the request is answered.

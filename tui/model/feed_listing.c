@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// If no answer comes within LATE_S seconds, the request is sent again.
+// If the process does not answer a request for code within LATE_S seconds, the
+// request is sent again.
 #define LATE_S 5.0
 
 void FeedListing_release(struct FeedListing *listing)
@@ -21,7 +22,8 @@ void FeedListing_end(struct FeedListing *listing)
     memset(&listing->recorded, 0, sizeof listing->recorded);
 }
 
-// Returns true if a repeated request gives the same error.
+// Returns true if the process will answer a repeated request with the same
+// error.
 static bool is_refused(const struct FeedListing *listing)
 {
     return listing->error == ENOENT || listing->error == EOPNOTSUPP;
@@ -34,7 +36,7 @@ static bool is_under_way(uint32_t number, double asked_at, double now)
     return number && now - asked_at < LATE_S;
 }
 
-// --- The view's
+// --- Requests of the view
 
 static bool is_due(const struct FeedListing *listing,
                    const struct FeedLink *link, bool paused, double now)
@@ -65,7 +67,7 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
     listing->number = message.request;
     listing->asked_at = now;
     listing->behind = false;
-    // The view's request replaces the recording's request.
+    // In the process, the view's request replaces the recording's request.
     listing->recorded.number = 0;
     listing->recorded.waits = true;
 }
@@ -89,7 +91,7 @@ bool FeedListing_take(struct FeedListing *listing, struct Message *message)
     return true;
 }
 
-// --- The recording's
+// --- Requests of the recording
 
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Capture *recording,

@@ -4,7 +4,8 @@
 // requested in turn. The process keeps only one request for code for each
 // viewer. A newer request replaces an older request, which gets no answer. So
 // the view and the recording take turns, and the view comes first. The feed
-// owns struct FeedListing. Only one thread calls these functions.
+// owns struct FeedListing, and calls these functions on the viewer's main
+// thread.
 #ifndef OCULAR_TUI_MODEL_FEED_LISTING_H
 #define OCULAR_TUI_MODEL_FEED_LISTING_H
 
@@ -17,7 +18,7 @@ struct FeedListing {
     double asked_at; // Feed_now() at the view's newest request, or 0
     bool shown;  // a view has called FeedListing_want since the last snapshot
     bool behind; // a snapshot has arrived since the newest request
-    struct Listing *newest; // not taken yet; owned; or NULL
+    struct Listing *newest; // listing that is not taken yet; owned; or NULL
     // Errno: the reason why the code is not available; 0: no error.
     int error;
     char why[256]; // text from the process, not trusted
@@ -40,9 +41,9 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
 // Takes the listing or the error from a message. Returns true if the message
 // answers the view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
-// Called after the caller has recorded the message. After a snapshot, chooses
-// the recording's next function, unless a request of the recording is under
-// way.
+// Called for each message that is recorded. After a snapshot, chooses the
+// function whose code is requested next for the recording, unless such a
+// request is under way.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Capture *recording,
                           const struct Message *message, double now);

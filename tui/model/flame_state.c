@@ -51,7 +51,7 @@ void FlameState_refuse(struct FlameState *state, const char *why)
     snprintf(state->refused, sizeof state->refused, "%s", why);
 }
 
-// Sets the shares in the tree to the shares of the period.
+// Sets the shares in the tree to the shares in the chosen period.
 static void weigh(struct FlameState *state)
 {
     const struct Moment *now = &state->now, *then;

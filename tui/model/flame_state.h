@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // FlameState is the state of the flame view. The state has the newest stacks as
 // a tree, the CPU times of the last minute, the selected box and the zoomed
-// box. The callers view also uses this state. This module does not draw. Only
-// one thread calls these functions.
+// box. Other views also use the stacks. Views call these functions on the
+// viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
 #define OCULAR_TUI_MODEL_FLAME_STATE_H
 
@@ -14,17 +14,18 @@
 struct FlameState {
     struct FlameTree tree;
     struct History history;
-    struct Moment now;    // CPU time since the start, for the rows of `tree`
-    enum Period period;   // the period that the user chose
-    struct Window window; // window of the shares in `tree`; only if `own`
-    // True: `tree` shows `period`; false: the sampler's window.
+    struct Moment now;  // CPU time since the start, for the rows of `tree`
+    enum Period period; // the period that the user chose
+    // Stretch of time of the shares; unused if `own` is false.
+    struct Window window;
+    // True: the shares are those of `period`; false: of the sampler's window.
     bool own;
-    bool marking;              // the next answer starts PERIOD_SINCE
+    bool marking;              // the next stacks start PERIOD_SINCE
     struct FlamePath zoom;     // path to the box that is as wide as the screen
     struct FlamePath selected; // path to the selected box, at or below `zoom`
     struct FlamePath search_zoom; // value of `zoom` when a search began
     struct FlamePath search_selected;
-    int top; // depth of the first line of the body
+    int top; // stack depth of the boxes on the first line
     // Uptime in seconds of the snapshot after which stacks were requested.
     double asked_at;
     // Uptime in seconds of the newest stacks; 0: no stacks yet.
@@ -32,8 +33,8 @@ struct FlameState {
     char refused[256]; // why there are no stacks, not trusted, or ""
 };
 
-// Forgets all stacks. Called if the next stacks belong to another stretch of a
-// run.
+// Forgets all stacks. Called if the next stacks belong to another part of a
+// recorded run.
 void FlameState_forget(struct FlameState *state);
 void FlameState_release(struct FlameState *state);
 // Called when the view is opened. Drops stacks that are too old to be shown.
@@ -42,14 +43,15 @@ void FlameState_open(struct FlameState *state, const struct Snapshot *now);
 // Requests stacks once for each snapshot.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now);
-// Takes over a new table of stacks.
+// Takes over the ownership of a new table of stacks, and builds the tree.
 void FlameState_take(struct FlameState *state, struct FlameTable *table);
 // Counts the calls of the whole run. Returns 0, or -ENODATA if there are no
 // CPU times, or -ENOMEM.
 int FlameState_calls(const struct FlameState *state, struct Calls *calls);
 // Stores the reason why there are no stacks.
 void FlameState_refuse(struct FlameState *state, const char *why);
-// Makes PERIOD_SINCE begin now, and shows this period. There must be a tree.
+// Starts the period PERIOD_SINCE now, and shows this period. There must be a
+// tree.
 void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
 
@@ -64,7 +66,7 @@ void FlameState_zoom_to(struct FlameState *state, uint32_t branch);
 bool FlameState_zoom_out(struct FlameState *state);
 // Moves the selection by `steps` levels from branch `from`. A step down goes to
 // the hottest callee. If `steps` is negative, the selection moves up, but not
-// beyond the zoom.
+// above the zoomed box.
 void FlameState_move(struct FlameState *state, uint32_t from, int steps);
 
 #endif

@@ -47,7 +47,8 @@ static void name_branch(const struct FlameTable *table,
     }
 }
 
-// Makes a branch from row `i`. Returns false if the table is invalid.
+// Makes a branch from row `i` of the table of stacks, and sets *place to the
+// branch's index. Returns false if the table is invalid.
 static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
                        const struct FlameShare *shares, uint32_t *place)
 {
@@ -64,7 +65,7 @@ static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
     }
-    // Too deep: the share is added to the caller.
+    // The share of a branch that is too deep is added to its caller.
     if (branch->depth > FLAME_DEPTH) {
         tree->branches[branch->parent].self += branch->self;
         *place = branch->parent;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A flame tree is made from a flame table. A flame tree adds totals, a fixed
-// order of children, and paths by which a branch is found again in the next
-// table. The process's data is checked here. The flame view and calls.c use the
-// tree on one thread.
+// A flame tree is made from the sampled stacks that a process sends (struct
+// FlameTable). A flame tree adds totals, a fixed order of children, and paths
+// by which a branch is found again in the next table. FlameTree_take checks the
+// data of the process. The flame view and calls.c use the tree on the viewer's
+// main thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_TREE_H
 #define OCULAR_TUI_MODEL_FLAME_TREE_H
 
@@ -57,10 +58,10 @@ int FlameTree_take(struct FlameTree *tree, struct FlameTable *table);
 int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares);
 void FlameTree_release(struct FlameTree *tree);
 
-// Returns the table's CPU times in ns since the start. The moment has a total
-// for each row. The key of a total is a hash of the row's path. If the process
-// does not send CPU times, or if memory is out, the moment has no totals. The
-// caller calls Moment_release.
+// Returns the CPU times of the table's rows in ns since the start of tracing.
+// The moment has a total for each row. The key of a total is a hash of the
+// row's path. If the process does not send CPU times, or if memory is out, the
+// moment has no totals. The caller calls Moment_release.
 struct Moment FlameTree_moment(const struct FlameTree *tree);
 // Returns the rows' shares between two moments. The caller frees the shares.
 // Returns NULL if no time has passed, if a moment has no totals, or if memory
@@ -74,7 +75,7 @@ uint32_t FlameTree_find(const struct FlameTree *tree,
                         const struct FlamePath *path, bool *whole);
 void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
                     struct FlamePath *path);
-// Returns the child with the largest total, or 0.
+// Returns the child with the largest total, or 0 if there is no child.
 uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch);
 // Returns the branch after `branch` (step 1) or before it (step -1) in a walk
 // through the tree. A caller comes before its callees, which are sorted by

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See fleet.h. An epoll instance has the connections, and a timer for what has
-// no descriptor: new workers, and processes that do not answer.
+// See fleet.h. An epoll instance watches the connections and a timer. The timer
+// finds what no descriptor reports: new workers, and processes that do not
+// answer.
 #include "tui/model/fleet.h"
 
 #include "ipc/base/heap.h"
@@ -22,13 +23,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-// The timer's period.
+// Period of the timer in ns.
 #define TICK_NS 200000000
 // Seconds between two searches for workers.
 #define LOOK_S 1.0
-// A young process is tried again after RETRY_S seconds, and an older process
-// after RETRY_OLD_S seconds. A process of YOUNG_S seconds is old, because it
-// will hardly serve by itself.
+// The viewer tries again to connect to a young process after RETRY_S seconds,
+// and to an older process after RETRY_OLD_S seconds. A process that is older
+// than YOUNG_S seconds will hardly begin to serve by itself.
 #define RETRY_S 1.0
 #define RETRY_OLD_S 5.0
 #define YOUNG_S 15.0
@@ -36,21 +37,22 @@
 #define ANSWER_S 2.0
 // Seconds for which the first snapshot waits for all processes.
 #define FIRST_S 3.0
-// A process without a message for this many seconds, and this many turns, is
-// silent.
+// A process is silent if it has sent no message for SILENT_S seconds and
+// SILENT_TURNS times the time between two snapshots.
 #define SILENT_S 3.0
 #define SILENT_TURNS 3
-// Messages of one process in one turn, so that no process blocks the others.
+// Most messages of one process before the next process's turn, so that no
+// process blocks the others.
 #define TAKEN_MAX 64
-// A first snapshot that was delayed by more seconds does not say when the trace
-// began.
+// If a process's first snapshot was late by more than LATE_S seconds, a later
+// snapshot corrects the time at which the trace began.
 #define LATE_S 1.0
 #define CHILDREN_MOST 256
 #define ASKS 16
 
-struct Sent { // a request to one process
-    uint32_t theirs;
-    uint32_t ours; // number of the fleet's request; 0: free
+struct Sent {        // a request to one process
+    uint32_t theirs; // number of the request to the process
+    uint32_t ours;   // number of the feed's request; 0: this entry is free
 };
 
 struct Worker {
@@ -63,8 +65,8 @@ struct Worker {
     struct Snapshot *newest;
     struct IdMap ids;
     double begun_at; // time at which the connection began
-    // Time at which the trace of `newest` began, by its first snapshot. The
-    // time remains the same, because the rows of a stall or a transition are
+    // Time at which the process's trace began, computed from its first
+    // snapshot. The time remains the same, because stalls and transitions are
     // recognised by their times.
     double began_at;
     double heard_at;
@@ -183,7 +185,8 @@ static struct MergePart ended_part(const struct Fleet *fleet)
                                   fleet->ended_began_at - fleet->began_at};
 }
 
-// Adds the counts of a process that has ended to the sums.
+// Adds the counts of a process that has ended to the sums of all ended
+// processes.
 static void keep_counts(struct Fleet *fleet, struct Worker *worker)
 {
     struct MergePart parts[2];
@@ -202,7 +205,8 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
     fleet->ended_began_at = fleet->began_at;
 }
 
-// Ends a trace, whose counts do not change any more.
+// Called if a process's trace has ended and its counts do not change any more.
+// Keeps the counts, and frees the snapshot.
 static void end_trace(struct Fleet *fleet, struct Worker *worker)
 {
     if (worker->newest)
@@ -212,8 +216,8 @@ static void end_trace(struct Fleet *fleet, struct Worker *worker)
     IdMap_release(&worker->ids);
 }
 
-// Closes the connection. The process may continue its trace, and may be
-// connected again.
+// Closes the connection to a process. The process may continue its trace, and
+// the viewer may connect to it again.
 static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
 {
     forget_requests(fleet, worker);
@@ -258,7 +262,7 @@ static void try_to_join(struct Fleet *fleet, struct Worker *worker, double now)
     strcpy(worker->why, "has not answered yet");
 }
 
-// Looks for workers that have come or gone.
+// Searches for workers that have come or gone.
 static void look(struct Fleet *fleet, double now)
 {
     pid_t pids[CHILDREN_MOST];
@@ -374,7 +378,7 @@ static struct Ask *ask_of(struct Fleet *fleet, struct Worker *worker,
     return NULL;
 }
 
-// Says which process has refused.
+// Adds the process id to the text of a process's error.
 static void name_process(struct Message *message, pid_t pid)
 {
     char text[600];
@@ -508,8 +512,8 @@ static void receive(struct Fleet *fleet, struct Worker *worker, double now)
 
 // --- What the feed gets
 
-// Returns true if a merged snapshot is to be made. The snapshot waits a moment
-// for the newest numbers of all processes.
+// Returns true if it is time to make a merged snapshot. The viewer waits a
+// moment for the newest numbers of all processes.
 static bool is_due(const struct Fleet *fleet, double now)
 {
     bool any = false, all = true;
@@ -569,7 +573,8 @@ static void give_stacks(struct Fleet *fleet, struct Message *message)
     message->stacks = MergeStacks_make(parts, count);
 }
 
-// Returns 1 with the answer to a request that all processes have answered.
+// Sets *message to the answer to a request and returns 1, if all processes have
+// answered this request or time is up. Otherwise returns 0.
 static int give_answer(struct Fleet *fleet, double now, struct Message *message)
 {
     for (size_t i = 0; i < fleet->ask_count; i++) {
@@ -581,7 +586,8 @@ static int give_answer(struct Fleet *fleet, double now, struct Message *message)
         if (ask.type == MESSAGE_FLAME)
             give_stacks(fleet, message);
         if (!message->type && ask.type == MESSAGE_RATE)
-            message->type = MESSAGE_REPLY; // later processes get the rate, too
+            // Processes that join later get the rate, too.
+            message->type = MESSAGE_REPLY;
         else if (!message->type)
             *message =
                 (struct Message){.type = MESSAGE_ERROR,
@@ -606,7 +612,7 @@ int Fleet_next(struct Fleet *fleet, struct Message *message)
     uint64_t ticks;
     double now = now_s();
     ssize_t got = read(fleet->timer, &ticks, sizeof ticks);
-    (void)got; // only makes the descriptor not readable
+    (void)got; // read() only makes the descriptor not readable
     for (size_t i = 0; i < fleet->count; i++)
         receive(fleet, &fleet->workers[i], now);
     if (now >= fleet->look_at)
@@ -639,7 +645,7 @@ static void send_one(struct Worker *worker, struct Ask *ask,
 }
 
 // Asks a process to arm all code objects that belong to a merged row. Code that
-// is gone is not in the newest snapshot.
+// no longer exists is not in the newest snapshot.
 static void send_rearm(struct Worker *worker, struct Ask *ask,
                        struct Message message)
 {
@@ -654,7 +660,8 @@ static void send_rearm(struct Worker *worker, struct Ask *ask,
     }
 }
 
-// Returns the process's function of a merged row, or NULL.
+// Returns a function of the process that belongs to the merged row `id`, or
+// NULL.
 static const struct Function *function_of(const struct Worker *worker,
                                           uint64_t id)
 {
@@ -671,7 +678,8 @@ static pid_t standout_of(const struct FunctionStandouts *standouts)
     return slow ? standouts->slow.pid : standouts->busy.pid;
 }
 
-// Returns the function if the process can send its code now, or NULL.
+// Returns a function of the process that belongs to the merged row `id`.
+// Returns NULL if the process cannot send the function's code now.
 static const struct Function *live_function(const struct Fleet *fleet,
                                             const struct Worker *worker,
                                             uint64_t id)
@@ -681,8 +689,9 @@ static const struct Function *live_function(const struct Fleet *fleet,
                : NULL;
 }
 
-// Asks the process that stands out, or another that has the function. Remains
-// with a process as long as the function is shown.
+// Requests the code of a function from the process that stands out, or from
+// another process that has the function. While a view shows the function, all
+// requests go to the same process.
 static void send_detail(struct Fleet *fleet, struct Ask *ask,
                         struct Message message)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A fleet takes the place of a live process for the processes of one service: a
-// master and its workers. A fleet finds the workers, has a connection to each
-// of them, and sends the feed one merged snapshot in each turn. Requests go to
-// all processes, and a request for code goes to the process that stands out. No
-// function waits for a process. The feed calls these functions on the viewer's
-// thread.
+// A fleet stands for all processes of one service, a master and its workers. In
+// the feed, a fleet takes the place of one live process. A fleet finds the
+// workers, has a connection to each of them, and sends the feed merged
+// snapshots. Requests go to all processes, and a request for code goes to the
+// process that stands out. No function waits for a process. The feed calls
+// these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_FLEET_H
 #define OCULAR_TUI_MODEL_FLEET_H
 
@@ -20,30 +20,33 @@ struct Fleet;
 
 struct FleetWorker {
     uint64_t pid;
-    uint64_t master; // bool
-    uint64_t merged; // bool: its newest numbers are in the merged snapshot
-    // Reason why they are not, or why the shares and rates are not; or NULL.
+    uint64_t master; // bool: this process is the master
+    uint64_t merged; // bool: the merged snapshot has its newest numbers
+    // Reason why the merged snapshot lacks the process's numbers, or only its
+    // shares and rates; or NULL.
     const char *why;
-    double uptime_s;    // since tracing began
-    double silent_s;    // since its newest message
-    double cpu_share;   // part of one core, by samples
-    double calls_per_s; // of all functions
+    double uptime_s;    // seconds since tracing began
+    double silent_s;    // seconds since the process's newest message
+    double cpu_share;   // CPU time as a part of one core, by samples
+    double calls_per_s; // calls of all functions
 };
 
-struct FleetState { // for the views and for JSON
+struct FleetState { // the fleet's state for the views and for JSON
     struct FleetWorker items[FLEET_MOST];
     const struct FleetWorker *workers; // `items`
     size_t worker_count;
-    uint64_t workers_ended;  // their counts are in the merged snapshot
-    uint64_t workers_beyond; // processes beyond FLEET_MOST
+    // Number of ended processes, whose counts are merged.
+    uint64_t workers_ended;
+    uint64_t workers_beyond; // number of processes beyond FLEET_MOST
 };
 
 // Returns true if the process has a worker that serves.
 bool Fleet_is_wanted(pid_t master);
-// Returns 0, or -errno with a sentence in `why`.
+// Finds the processes and begins to connect to them. Returns 0, or -errno with
+// a sentence in `why`.
 int Fleet_open(struct Fleet **fleet, pid_t master, double rate_s, char *why,
                size_t why_size);
-void Fleet_close(struct Fleet *fleet); // NULL is fine
+void Fleet_close(struct Fleet *fleet); // `fleet` may be NULL
 int Fleet_fd(const struct Fleet *fleet);
 // Returns the same as Client_next. -EPIPE: all processes have ended.
 int Fleet_next(struct Fleet *fleet, struct Message *message);
@@ -51,14 +54,15 @@ int Fleet_next(struct Fleet *fleet, struct Message *message);
 // the request.
 int Fleet_request(struct Fleet *fleet, struct Message *request);
 void Fleet_state(const struct Fleet *fleet, struct FleetState *state);
-// Returns the processes that stand out in the newest merged snapshot.
+// Returns the processes that stand out in the newest merged snapshot
+// (standout.h).
 const struct Standouts *Fleet_standouts(const struct Fleet *fleet);
-// Returns the process whose code of a function was asked for last, or 0.
+// Returns the process from which a function's code was requested last, or 0.
 pid_t Fleet_code_pid(const struct Fleet *fleet);
 // Returns true if the newest stacks have the whole CPU time of the counted
-// calls: each process has sent them, and none has ended.
+// calls: each process has sent its stacks, and no process has ended.
 bool Fleet_has_all_stacks(const struct Fleet *fleet);
 
-extern const struct Record FLEET_RECORD; // of struct FleetState, for JSON
+extern const struct Record FLEET_RECORD; // describes struct FleetState for JSON
 
 #endif

@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define VALUES 256 // a median has at most this many values
+#define VALUES 256 // most values from which a median is computed
 
 struct Value {
     double value;
     double weight;
 };
 
-struct Sums { // of the values that are not null
+struct Sums { // sums over the values that are not null
     double sum, least, most, first, squares, run, aged;
     double weighed, weight; // sum of value times weight, and sum of weights
     bool same;
     size_t count;
-    struct Value *values; // room for VALUES; NULL: no median is made
+    struct Value *values; // array of VALUES elements; NULL: no median is needed
 };
 
 static bool is_named(const struct FoldRule *rule, const struct Field *field)
@@ -90,7 +90,8 @@ static void add(struct Sums *sums, double value, const struct FoldPiece *piece)
         sums->values[sums->count - 1] = (struct Value){value, piece->weight};
 }
 
-// Returns the value below and above which half of the weight is.
+// Returns the weighted median: half of the weight belongs to smaller values,
+// and half to larger values.
 static double middle(struct Sums *sums)
 {
     size_t count = sums->count < VALUES ? sums->count : VALUES;
@@ -178,7 +179,7 @@ static void fold_number(const struct Field *field, const struct FoldRule *rule,
             whole += *(const uint64_t *)at(field, pieces[i].record);
         add(&sums, value, &pieces[i]);
     }
-    if (counts && sums.count) // a double would lose digits
+    if (counts && sums.count) // a double would lose digits of a large count
         set_whole(field, out, whole);
     else
         set(field, out, sums.count ? result(&sums, rule->how) : NAN);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Makes one record of the records of several processes, field by field and by a
-// table of rules. merge.c has the tables. The functions are pure.
+// Combines the records of several processes into one record, field by field. A
+// table of rules says how the values of each field are combined. merge.c has
+// the tables. The functions are pure.
 #ifndef OCULAR_TUI_MODEL_FOLD_H
 #define OCULAR_TUI_MODEL_FOLD_H
 
 #include "ipc/record.h"
 
-// The state of the process that a record comes from, from the oldest numbers to
-// the newest.
+// State of the process from which a record comes. The numbers of a process that
+// has ended are the oldest, and those of a live process are the newest.
 enum FoldAge { FOLD_ENDED, FOLD_SILENT, FOLD_LIVE };
 
-// How the values of a field become one value. Null values are left out. If all
-// values are null, the result is null.
+// enum FoldHow says how the values of a field are combined into one value. Null
+// values are left out. If all values are null, the result is null.
 enum FoldHow {
     FOLD_NONE,  // the result is null
     FOLD_OWN,   // merge.c sets the field
@@ -22,18 +23,18 @@ enum FoldHow {
     FOLD_MOST,
     FOLD_ALL,    // bool: true if no value is false
     FOLD_ANY,    // bool: true if a value is true
-    FOLD_MEAN,   // by weight
-    FOLD_MEDIAN, // by weight; of an even number, the lower of both
+    FOLD_MEAN,   // mean, weighted by FoldPiece.weight
+    FOLD_MEDIAN, // weighted median; of two middle values, the lower one
     FOLD_ROOT,   // root of the sum of squares, for standard deviations
     FOLD_RUN,    // sum of values times FoldPiece.run
     FOLD_AGED    // the largest sum of value and FoldPiece.silent_s
 };
 
 struct FoldRule {
-    const char *group; // as in struct Field
+    const char *group; // the field's group, or NULL (struct Field)
     const char *name;
     enum FoldHow how;
-    enum FoldAge from; // records of older numbers are left out
+    enum FoldAge from; // records with a lower FoldAge are left out
 };
 
 struct FoldPiece {
@@ -51,11 +52,12 @@ struct FoldPlan { // the rules in the order of the record's fields
     const struct FoldRule *rules[FOLD_FIELDS]; // NULL: no rule
 };
 
-// The last of `rules` has no name.
+// Finds the rule of each field of `record`. The last element of `rules` has no
+// name.
 void FoldPlan_make(struct FoldPlan *plan, const struct Record *record,
                    const struct FoldRule *rules);
-// Sets the fields of `out`, except those with FOLD_OWN. Texts are borrowed from
-// the pieces.
+// Combines records into `out`. Does not set the fields with FOLD_OWN. Texts are
+// borrowed from the pieces.
 void Fold_make(const struct FoldPlan *plan, void *out,
                const struct FoldPiece *pieces, size_t count);
 

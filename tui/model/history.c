@@ -16,8 +16,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// Returns a copy sorted by key. If memory is out, returns an empty moment,
-// which stands for the start.
+// Returns a copy of a moment, sorted by key. If memory is out, returns an empty
+// moment, which stands for the start of tracing.
 static struct Moment copy_of(const struct Moment *now)
 {
     struct Moment copy = *now;

@@ -3,8 +3,8 @@
 // Each moment of a history is one report. A counter only grows. The growth of a
 // counter in a period is the difference of two reports. The flame view has a
 // counter for each path, and the annotate view has a counter for each
-// instruction. Each of these views owns a history. Only one thread calls these
-// functions.
+// instruction. Each of these views owns a history, and uses it on the viewer's
+// main thread.
 #ifndef OCULAR_TUI_MODEL_HISTORY_H
 #define OCULAR_TUI_MODEL_HISTORY_H
 
@@ -18,7 +18,7 @@ enum Period {
     PERIOD_LATELY,
     PERIOD_5_S,
     PERIOD_60_S,
-    PERIOD_SINCE, // since History_mark, or since the start
+    PERIOD_SINCE, // time since History_mark, or since the start of tracing
     PERIODS
 };
 
@@ -45,17 +45,17 @@ struct History { // a zeroed history is empty
 // Stores a copy of `now` if the newest moment is at least about a second old.
 // If `now` belongs to another run, empties the history first.
 void History_note(struct History *history, const struct Moment *now);
-// Makes PERIOD_SINCE start at a copy of `now`.
+// Starts PERIOD_SINCE at a copy of `now`.
 void History_mark(struct History *history, const struct Moment *now);
-// `now_s` is the end of a period. Returns the moment at which this period
-// begins, or the oldest moment.
+// Returns the moment at which a period begins that ends at `now_s`. If the
+// history is too short, returns the oldest moment.
 const struct Moment *History_begin(const struct History *history, double now_s,
                                    enum Period period);
 // Returns the growth of a counter since `then`. A negative difference counts as
 // 0, because the process may merge paths that the process counted separately
 // before.
 struct Total Moment_since(const struct Moment *then, const struct Total *now);
-// Returns ", since r", ", since the start" or "". A title ends with this text.
+// Returns the end of a view's title: ", since r", ", since the start" or "".
 const char *History_about(const struct History *history, enum Period period);
 void Moment_release(struct Moment *moment);
 void History_release(struct History *history);

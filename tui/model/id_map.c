@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define LEAST 64 // entries of the smallest table
+#define LEAST 64 // number of entries of the smallest table
 
 void IdMap_release(struct IdMap *map)
 {
@@ -12,7 +12,7 @@ void IdMap_release(struct IdMap *map)
     *map = (struct IdMap){0};
 }
 
-// Returns the key's entry, or the free entry where the key belongs.
+// Returns the key's entry, or the free entry for a new key.
 static struct IdEntry *place_of(const struct IdMap *map, uint64_t key)
 {
     size_t mask = map->capacity - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A map from numbers to numbers, for example from a worker's ids of functions
-// to the ids of the merged rows. Only one thread calls these functions.
+// to the ids of the merged rows. A map is used on one thread at a time.
 #ifndef OCULAR_TUI_MODEL_ID_MAP_H
 #define OCULAR_TUI_MODEL_ID_MAP_H
 
@@ -19,10 +19,11 @@ struct IdMap {             // a zeroed map is empty
 };
 
 void IdMap_release(struct IdMap *map);
-// Returns the entry's value, or 0 if there is no entry.
+// Returns the value of `key`, or 0 if the map does not have the key.
 uint64_t IdMap_find(const struct IdMap *map, uint64_t key);
-// Returns the value of an entry, which is 0 if the entry is new. Returns NULL
-// if memory is out. The next call of IdMap_at may move the value.
+// Returns a pointer to the value of `key`. If the key is new, adds an entry
+// with the value 0. Returns NULL if memory is out. The next call of IdMap_at
+// may move the value.
 uint64_t *IdMap_at(struct IdMap *map, uint64_t key);
 
 #endif

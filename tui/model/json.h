@@ -18,8 +18,8 @@ struct JsonSnapshot {
     const struct Snapshot *snapshot;
     double since_s; // written as "counts_since_s", unless it is NaN
     uint64_t tid;   // written as "shares_of_tid", unless it is null
-    // The processes of a merged snapshot, whose fields are written, too; or
-    // NULL.
+    // The processes of a merged snapshot, or NULL. Their fields are also
+    // written.
     const struct FleetState *fleet;
 };
 

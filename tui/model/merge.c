@@ -10,11 +10,12 @@
 #include <string.h>
 
 #define NAME_MOST 200 // bytes of a thread's name
-// If the pieces of one record do not fit here, they are allocated.
+// The pieces of one merged record are on the stack if there are at most PIECES
+// of them. Otherwise they are allocated.
 #define PIECES 256
-#define LEAST_IDS 64 // a map with fewer ids is not cleared
+#define LEAST_IDS 64 // a smaller map keeps the ids of functions that are gone
 
-// --- The rules. Counts of ended processes stay, their other numbers do not.
+// --- The rules: only counts include processes that have ended
 
 #define RULE(name, how, from)                                                  \
     {                                                                          \
@@ -248,9 +249,10 @@ struct Work {
     bool failed; // memory is out
 };
 
-// A record of a part. The pieces of one merged record are neighbours.
+// A record of one process. Records that are merged into one record are
+// neighbours in struct FoundList.
 struct Found {
-    uint64_t group; // from 1 on
+    uint64_t group; // number of the merged record, from 1 on
     const void *record;
     uint32_t part;
 };
@@ -258,7 +260,7 @@ struct Found {
 struct FoundList {
     struct Found *items;
     size_t count;
-    size_t *begins; // of each group, and the end of the last
+    size_t *begins; // index of each group's first item, and of the end
 };
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -274,7 +276,7 @@ static uint64_t hash_of(const char *name, const char *file, uint64_t line)
     return (hash_text(hash, file) ^ line) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-// Returns the merged id of a function. Returns 0 if memory is out.
+// Returns the id of a function's merged row. Returns 0 if memory is out.
 static uint64_t take_id(struct Work *work, const struct MergePart *part,
                         const struct Function *function)
 {
@@ -293,7 +295,8 @@ static uint64_t take_id(struct Work *work, const struct MergePart *part,
     return known ? *known : 0;
 }
 
-// Removes the ids of functions that are gone, if they are the most.
+// If most of a process's ids belong to functions that no longer exist, removes
+// these ids.
 static void forget_ids(const struct MergePart *part)
 {
     const struct Snapshot *from = part->snapshot;
@@ -302,14 +305,15 @@ static void forget_ids(const struct MergePart *part)
         return;
     for (size_t i = 0; i < from->function_count; i++) {
         uint64_t *merged = IdMap_at(&kept, from->functions[i].id);
-        if (merged) // otherwise take_id finds the id again
+        if (merged) // otherwise take_id finds the merged id again
             *merged = IdMap_find(part->ids, from->functions[i].id);
     }
     IdMap_release(part->ids);
     *part->ids = kept;
 }
 
-// Returns the merged id of a function that a list names, or null.
+// Converts a process's function id into the id of the merged row. Returns null
+// if there is no merged row.
 static uint64_t map_id(const struct MergePart *part, uint64_t id)
 {
     if (!part->ids || id == NULL_U64)
@@ -474,8 +478,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Returns a process's slowness by one function: P99, or the age of a call that
-// hangs.
+// Returns how slow a function is in one process, in seconds: its P99, or the
+// age of a call that hangs.
 static double slowness(const struct Function *function, double silent_s)
 {
     struct Function aged = *function;
@@ -484,10 +488,10 @@ static double slowness(const struct Function *function, double silent_s)
     return hangs ? fmax(aged.oldest_s, aged.wall_p99_s) : aged.wall_p99_s;
 }
 
-struct Rank { // of the processes, by one number
+struct Rank { // one number of all processes
     pid_t top;
     double most;
-    double sum; // of all
+    double sum; // sum of the numbers of all processes
     double values[PIECES];
     size_t count;
 };
@@ -504,7 +508,8 @@ static void rank(struct Rank *rank, pid_t pid, double value)
     rank->values[rank->count++] = value;
 }
 
-// A worker without the function has the number 0. The master is not a worker.
+// Compares the largest number with the mean of the other workers. A worker
+// without the function has the number 0. The master is not a worker.
 static struct Standout by_mean(const struct Work *work, const struct Rank *rank,
                                double least)
 {
@@ -527,7 +532,7 @@ static struct Standout by_median(struct Rank *rank)
 {
     double usual = NAN;
     qsort(rank->values, rank->count, sizeof *rank->values, by_value);
-    if (rank->count > 1) // the last is the top
+    if (rank->count > 1) // the last value is that of the top process
         usual = rank->values[(rank->count - 2) / 2];
     double times = rank->most / usual;
     return (struct Standout){.pid = rank->count ? rank->top : 0,
@@ -626,9 +631,9 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
 
 // --- Lists of records that have a name
 
-struct Named { // how to find the list, and the name, of a snapshot
+struct Named { // describes a list of records that are merged by name
     const struct Record *record;
-    enum FoldAge from; // lists of older processes are left out
+    enum FoldAge from; // lists of processes with a lower FoldAge are left out
     const struct FoldRule *rules;
     size_t (*list)(const struct Snapshot *snapshot, const void **items);
     uint64_t (*hash)(const void *record);
@@ -696,8 +701,8 @@ static void copy_chain(struct Work *work, struct TaskGroup *out,
     out->chain_count = chain ? from->chain_count : 0;
 }
 
-// The place at which most of the tasks of one process wait stands for all, and
-// so does the oldest task, whose chain is shown.
+// Sets fields of the merged group of tasks: the place at which the most tasks
+// of one process wait, and the await chain of the oldest task.
 static void finish_task(struct Work *work, void *result,
                         const struct Found *found, size_t count)
 {
@@ -734,7 +739,8 @@ static size_t exceptions_of(const struct Snapshot *snapshot, const void **items)
     return snapshot->exception_count;
 }
 
-// The first exception of each process may have begun in another line.
+// The line is not a part of the hash, because the first exception of each
+// process may have begun in another line.
 static uint64_t hash_exception(const void *record)
 {
     const struct ExceptionRow *row = record;
@@ -788,7 +794,8 @@ static void own_texts(struct Work *work, const struct Record *record, char *out)
     }
 }
 
-// Returns the merged list, in the order in which its records were found.
+// Merges a list of all processes. Sets *result to the merged list, in the order
+// in which its records were found. Returns the number of records.
 static size_t merge_named(struct Work *work, const struct Named *named,
                           void *result)
 {
@@ -808,7 +815,8 @@ static size_t merge_named(struct Work *work, const struct Named *named,
                           : named->list(wish->parts[i].snapshot, &items);
         for (size_t k = 0; k < size && !work->failed; k++) {
             const char *record = (const char *)items + k * named->record->size;
-            // records without a name belong together by their place
+            // Records without a name are merged with the records at the same
+            // index.
             uint64_t hash = named->hash ? named->hash(record) : k + 1;
             uint64_t *group = IdMap_at(&groups, hash);
             work->failed |= !group;
@@ -883,9 +891,9 @@ static void merge_lists(struct Work *work)
               sizeof *out->tasks_groups, largest_first);
 }
 
-// --- Lists whose records are not merged, one after the other
+// --- Lists whose records are not merged, but follow one another
 
-// Writes the pid before the name of a thread.
+// Returns the thread's name with the process id before it.
 static const char *own_thread(struct Work *work, const struct MergePart *part,
                               const char *name)
 {
@@ -907,8 +915,8 @@ static struct Caller *own_callers(struct Work *work,
     return callers;
 }
 
-// Makes the copied record of a part a record of the merged snapshot: its ids,
-// its times, its texts and the names of threads.
+// Converts a copied record of a process for the merged snapshot: the record's
+// ids, times, texts and names of threads.
 static void own_record(struct Work *work, const struct MergePart *part,
                        const struct Record *record, char *out)
 {
@@ -931,8 +939,8 @@ static void own_record(struct Work *work, const struct MergePart *part,
     }
 }
 
-// Copies a list of the parts from `first` to `last`, if they are as new as
-// `age`.
+// Joins a list of the processes from `first` up to, not including, `last`.
+// Leaves out processes with a lower FoldAge than `age`.
 static void chain(struct Work *work, const struct Field *list, size_t first,
                   size_t last, enum FoldAge age)
 {
@@ -1015,9 +1023,9 @@ static void fade_threads(struct Work *work)
     }
 }
 
-// Copies the lists that only one process has: the filter of the first, because
-// the processes of a service have the same, and the stack of the longest time
-// for which a thread had the GIL.
+// Copies the lists that come from one process only: the filter of the first
+// process, because all processes of a service have the same filter, and the
+// stack of the longest time for which a thread held the GIL.
 static void chain_ones(struct Work *work)
 {
     const struct MergeWish *wish = work->wish;
@@ -1040,8 +1048,9 @@ static void chain_ones(struct Work *work)
 
 // --- The whole
 
-// Returns the CPU time of a process in its window of overhead, as a part of one
-// core, or 0 if it is not known. The overhead is a part of this CPU time.
+// Returns the CPU time of a process as a part of one core, or 0 if it is not
+// known. It is computed from the overhead, which the process reports as a part
+// of one core and as a part of its CPU time.
 static double cpu_of(const struct Snapshot *from)
 {
     double cpu = from->overhead_measured > 0
@@ -1071,7 +1080,7 @@ static void merge_whole(struct Work *work)
     work->out->uptime_s = wish->uptime_s;
 }
 
-// Makes room for the ids that the merge may give.
+// Allocates an entry in `standouts` for each id that the merge may give.
 static void reserve(struct Work *work, struct Standouts *standouts)
 {
     size_t most = work->merge->last_id;

@@ -12,8 +12,8 @@ struct Stacks {
     struct FlameRow *rows;
     struct FlameFunction *functions;
     size_t row_count, function_count;
-    struct IdMap places; // of a row below its parent; row + 1
-    struct IdMap listed; // functions that are in `functions`
+    struct IdMap places; // hash of parent and function -> index of the row + 1
+    struct IdMap listed; // ids of the functions in `functions`
     bool failed;         // memory is out
 };
 
@@ -27,7 +27,8 @@ static uint64_t sum_ns(uint64_t a, uint64_t b)
     return a == NULL_U64 ? b : b == NULL_U64 ? a : a + b;
 }
 
-// Adds a row below the merged row `parent`. Returns the merged row.
+// Adds a process's row below the merged row `parent`. Returns the index of the
+// merged row.
 static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
                         const struct FlameRow *row, uint64_t id)
 {
@@ -65,7 +66,7 @@ static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
         uint64_t id = IdMap_find(part->ids, row->id);
         if (i && row->parent >= i) // the table is invalid
             break;
-        // A function without a merged row keeps an id that no row has.
+        // A function without a merged row gets an id that no merged row has.
         if (!id && row->id != NULL_U64)
             id = row->id | UINT64_C(1) << 63;
         merged[i] = add_row(stacks, i ? merged[row->parent] : UINT32_MAX, row,

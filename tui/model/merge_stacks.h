@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Adds up the sampled stacks of several processes, path by path. fleet.c calls
-// the function, which is pure.
+// MergeStacks_make on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_MERGE_STACKS_H
 #define OCULAR_TUI_MODEL_MERGE_STACKS_H
 
@@ -9,10 +9,10 @@
 
 struct MergeStacks {
     const struct FlameTable *stacks;
-    const struct IdMap *ids; // as in struct MergePart
+    const struct IdMap *ids; // process's function ids -> ids of merged rows
 };
 
-// Returns the sum of the tables, or NULL if memory is out.
+// Returns the sum of the tables of stacks, or NULL if memory is out.
 struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
                                     size_t count);
 

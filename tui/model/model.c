@@ -187,8 +187,9 @@ void Model_reset(struct Model *model)
     if (model->baseline)
         // The counts of the old baseline are not valid any more.
         Model_baseline(model);
-    Mark_take(&model->reset_mark,
-              model->snapshot); // if memory is out, counts are since the start
+    // If memory is out, the numbers of threads and transitions remain those
+    // since the start.
+    Mark_take(&model->reset_mark, model->snapshot);
     model->reset = true;
     model->base_uptime = model->snapshot->uptime_s;
     model->base_events = model->snapshot->events;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The model is the viewer's data about the traced process. The model has the
 // newest snapshot, a row with a history for each function, and the user's
-// choices of rows and their order. The model does not draw or send. Only one
-// thread calls these functions.
+// choices of rows and their order. The model does not draw or send. The app and
+// the views call these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
 
@@ -25,15 +25,15 @@ struct Model {
     uint32_t *order; // indices of the shown rows, sorted; owned
     size_t order_capacity;
     size_t shown;
-    struct Window window; // window of the snapshot
+    struct Window window; // stretch of time of the snapshot's shares
     bool sampled;         // a function has a share, or the sampler runs
     bool one_thread;      // shares and rows are of `thread` only
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
     bool latency; // the latency view's columns are shown
-    // The order of the latency view while the main view is shown, and that of
-    // the main view while the latency view is shown.
+    // The sort order of the view that is not shown: the latency view or the
+    // main view.
     enum ColumnId other_sort;
     bool other_invert;
     bool hide_idle;
@@ -44,7 +44,7 @@ struct Model {
     // snapshot is of one process.
     const struct Standouts *fleet;
     struct Tally tally;
-    // Values of Model_share, of which the newest is the last; NaN: not known.
+    // The newest values of Model_share, the newest at the end; NaN: not known.
     float trend[TREND_LENGTH];
     // The model shows the recording of a run. Rows have no curves, and `trend`
     // covers the whole run.
@@ -67,7 +67,7 @@ int Model_push(struct Model *model, struct Snapshot *snapshot);
 // Forgets all rows and marks. Called if the next snapshot has other ids and
 // counts.
 void Model_start_over(struct Model *model);
-// Makes the counts of calls, cycles and events begin now.
+// Makes the counts of calls, cycles and events start at 0 now.
 void Model_reset(struct Model *model);
 // Makes columns show the change since now. A second call makes columns show the
 // values again.

@@ -29,7 +29,6 @@ struct PastRun {
     _Atomic bool busy, cancelled;
     _Atomic double done; // part of the file that has been read, 0 to 1
     double told_s; // time of the last report of progress; reading thread only
-    bool telling;  // a NOTICE is due
     // Only the reading thread uses the next fields while `busy` is true.
     struct Summary *summary;
     struct Snapshot *before;
@@ -129,7 +128,8 @@ static int start(struct PastRun *run)
 
 // --- Opening
 
-// Returns 0, or -errno with a sentence in `why` that names the error.
+// Checks that the file is a recording. Returns 0, or -errno with a sentence
+// about the error in `why`.
 static int probe(const char *path, char *why, size_t why_size)
 {
     char reason[300];

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Share of a core. Smaller branches are added up as "others".
+// Branches with a smaller share of a core are added up as "others".
 #define LEAST 0.0005
 
 struct CallEdge {
@@ -156,7 +156,8 @@ static void find_callees(const struct Walk *walk, uint64_t id,
                  share_for(&now->functions[i], id));
 }
 
-// Returns the call edges of `id`. The caller frees edges.edges.
+// Returns the call edges of function `id`: to its callers if walk->caller is
+// true, and to its callees otherwise. The caller frees edges.edges.
 static struct CallEdges edges_of(const struct Walk *walk, uint64_t id)
 {
     struct CallEdges edges = {.count = 0};
@@ -237,10 +238,11 @@ static double part_of(double share, double total)
     return !(total > 0) ? NAN : part > 1 ? 1 : part;
 }
 
-// The shares of a function without a listed call edge. Among callees, `self` is
-// the share of the function itself. Among callers, `self` is the share of the
-// samples in which the function is at the bottom of the stack. `others` is the
-// sum of the call edges that are too small to be listed.
+// struct Rest has the parts of a function's share that belong to no listed call
+// edge. Among callees, `self` is the share of the function itself. Among
+// callers, `self` is the share of the samples in which the function is at the
+// bottom of the stack. `others` is the sum of the call edges that are too small
+// to be listed.
 struct Rest {
     double self, others;
 };

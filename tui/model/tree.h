@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A tree shows the callers and callees of one function. The branches below a
+// struct Tree has the callers and callees of one function. The branches below a
 // folded branch are not in the tree. The tree is built from the call edges of a
 // snapshot or from the calls of a period. The callers view owns the tree and
-// builds it again for each frame. Only one thread calls these functions.
+// builds it again for each frame, on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_TREE_H
 #define OCULAR_TUI_MODEL_TREE_H
 
@@ -15,12 +15,12 @@
 #define TREE_MOST 20000 // total number of branches
 
 enum BranchKind {
-    BRANCH_CALLERS, // a heading
+    BRANCH_CALLERS, // the heading above the callers
     BRANCH_ROOT,    // the function in the middle
-    BRANCH_CALLEES, // a heading
+    BRANCH_CALLEES, // the heading above the callees
     BRANCH_FUNCTION,
     BRANCH_SELF, // the part of the parent function without its callees
-    // The parent has no caller, because it is at the bottom of a stack.
+    // The parent function at the bottom of a stack, without a caller.
     BRANCH_BOTTOM,
     BRANCH_OTHERS // all branches that are too small to be listed
 };

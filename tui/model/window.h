@@ -33,7 +33,8 @@ enum Basis {
 };
 
 struct Window Window_unknown(void);
-// `cpu_share` is the share of all threads.
+// Returns the window of a snapshot. `cpu_share` is the CPU share of all
+// threads.
 struct Window Window_of(const struct Snapshot *snapshot, double cpu_share);
 // Returns the number of samples that a CPU share is based on, or NaN if
 // unknown.
