@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A PastRun takes the place of a live process for the recording of a run
-// (docs/recording.md). A PastRun sends the feed a snapshot of the whole run or
-// of a stretch, and answers requests for stacks and code of this stretch. A
-// PastRun has a thread that reads the file. Only the viewer's thread calls
+// A PastRun reads the recording of a run (docs/recording.md). In the feed it
+// takes the place of a live process: it sends a snapshot of the whole run or of
+// a stretch, and answers requests for stacks and code of this stretch. A
+// PastRun has a thread that reads the file. Only the viewer's main thread calls
 // these functions. PastRun_close, PastRun_set and the request NOW stop the
 // reading thread and wait for its end.
 #ifndef OCULAR_TUI_MODEL_PAST_RUN_H

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // openat2(2) fails with EAGAIN for a path with ".." if any file was renamed or
-// mounted during the call.
+// mounted during the call. So the call is tried again.
 #define TRIES 1000
 
 int Place_root(pid_t pid)
@@ -38,8 +38,9 @@ int Place_find(int root, const char *path, int flags)
         return (int)found;
     if (errno != ENOSYS && errno != EPERM)
         return -errno;
-    // The kernel is too old for openat2(), or a seccomp filter forbids
-    // openat2().
+    // The kernel is too old for openat2(), or a seccomp filter forbids it.
+    // Without openat2(), a path is opened only if the process has the viewer's
+    // root.
     if (stat("/", &ours) || fstat(root, &theirs) ||
         ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
         return -EACCES;
@@ -47,8 +48,8 @@ int Place_find(int root, const char *path, int flags)
     return found >= 0 ? (int)found : -errno;
 }
 
-// Reads the target of a link in /proc/PID. The target is a path from our own
-// root.
+// Reads the target of a link in /proc/PID. The target is a path from the
+// viewer's root.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
 {
     char link[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Resolves a path as the traced process does, from the process's root and
-// working directory. source.c and export_file.c call these functions, which
-// keep no state.
+// working directory. source.c and export_file.c call these functions on the
+// viewer's main thread. The functions keep no state.
 #ifndef OCULAR_TUI_MODEL_PLACE_H
 #define OCULAR_TUI_MODEL_PLACE_H
 
@@ -10,15 +10,16 @@
 #include <sys/types.h>
 
 // Returns a descriptor of the root directory of process `pid` (0: this
-// process). If the root of `pid` may not be opened, returns a descriptor of our
-// own root. Returns -1 with errno on failure.
+// process). If the root of `pid` may not be opened, returns a descriptor of the
+// viewer's root. Returns -1 with errno on failure.
 int Place_root(pid_t pid);
 // Writes the path of `file` below the root of process `pid`. A relative path is
 // appended to the process's working directory. Returns false if the path is too
 // long or the working directory is not known.
 bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file);
-// Opens the path below `root`. A symbolic link cannot lead outside of `root`.
-// `flags` are flags of open(2) without O_CREAT. Returns a descriptor or -errno.
+// Opens a path below the directory `root`. A symbolic link cannot lead outside
+// of `root`. `flags` are flags of open(2) without O_CREAT. Returns a descriptor
+// or -errno.
 int Place_find(int root, const char *path, int flags);
 
 #endif

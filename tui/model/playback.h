@@ -2,7 +2,8 @@
 // Plays a recording (capture.h) in the place of a process. Messages come in the
 // recorded order. Messages come at their recorded times, or each step plays the
 // messages up to the next snapshot. Requests are answered from the file.
-// feed_link.c calls these functions on one thread, and they do not block.
+// feed_link.c calls these functions on the viewer's main thread, and they do
+// not block.
 #ifndef OCULAR_TUI_MODEL_PLAYBACK_H
 #define OCULAR_TUI_MODEL_PLAYBACK_H
 
@@ -29,7 +30,7 @@ int Playback_request(struct Playback *replay, struct Message *request);
 // Plays one more snapshot if the replay is not paced.
 void Playback_step(struct Playback *replay);
 void Playback_pause(struct Playback *replay, bool paused);
-// Sets the speed; 1 is the recorded speed.
+// Sets the speed of the replay; 1 is the recorded speed.
 void Playback_speed(struct Playback *replay, double speed);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FRAME_START 12u // bytes of magic, type, length and request number
+#define FRAME_START 12u // bytes of a frame before its payload
 #define ID_END 12u      // bytes of a LISTING's payload up to the end of the id
 
 int RecordingIndex_read(const struct RecordingIndex *index,
@@ -84,7 +84,8 @@ static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
     return framed && entry->size <= WIRE_MAX_FRAME && entry->time >= 0;
 }
 
-// Adds an entry for each frame. Ignores an incomplete frame at the end.
+// Adds an entry to the index for each frame of the file. Ignores an incomplete
+// frame at the end.
 static int scan(struct RecordingIndex *index, off_t size, char *why,
                 size_t why_size)
 {

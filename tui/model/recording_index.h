@@ -2,8 +2,8 @@
 // A RecordingIndex lists the frames of a recording's file (capture.h).
 // RecordingIndex_open reads the file once, finds the frames and decodes only
 // the beginning of each frame. RecordingIndex_read reads a frame again and
-// decodes the whole frame. The replay owns the index. Only one thread calls
-// these functions.
+// decodes the whole frame. The replay owns the index, and uses it on the
+// viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_RECORDING_INDEX_H
 #define OCULAR_TUI_MODEL_RECORDING_INDEX_H
 
@@ -26,8 +26,8 @@ struct RecordingIndex {
     bool damaged; // the bytes after the last entry are not a frame
 };
 
-// Returns 0 or -errno. After an error `why` is the reason or "". -EPROTO means
-// that the file is no recording.
+// Makes an index of a recording. Returns 0 or -errno. After an error `why` is
+// the reason or "". -EPROTO means that the file is no recording.
 int RecordingIndex_open(struct RecordingIndex *index, const char *path,
                         char *why, size_t why_size);
 void RecordingIndex_close(struct RecordingIndex *index);

@@ -5,13 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-// largest standard error as a part of the estimate that is shown
+// An estimate is shown only if its standard error is at most this part of the
+// estimate.
 #define SURE 0.125
-#define SURE_SLICED 0.5   // the same for counts in slices
-#define ROUGH_SLICED 0.25 // with a larger error only one digit is known
+#define SURE_SLICED 0.5   // the same limit for estimates from slices
+#define ROUGH_SLICED 0.25 // with a larger error, such an estimate has one digit
 // After a function has stopped, its share soon falls below IDLE_SHARE.
 #define IDLE_SHARE 0.0005
-// All calls count as timed if this part of the expected cycles was timed.
+// All calls count as timed if at least this part of the expected cycles was
+// timed.
 #define LEAST_TIMED 0.5
 #define UNKNOWN_CALLS 0.5 // with a larger error the number of calls is unknown
 #define WAIT_SAMPLES_PER_S 2.0 // the least rate of samples of waiting threads
@@ -81,8 +83,8 @@ double Row_calls(const struct Row *row)
     return Row_u64(row->now->calls) - row->base.calls;
 }
 
-// The estimate at the reset may be too high, so the result is at least the
-// number of counted calls.
+// The estimate at the reset may have been too high, so the result is at least
+// the number of counted calls.
 double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
@@ -105,7 +107,7 @@ bool Row_is_sure(const struct Row *row)
 
 bool Row_is_rough(const struct Row *row)
 {
-    // As above, calls_error is relative to the estimate since the start.
+    // calls_error is relative to the estimate since the start.
     return Row_is_sliced(row) &&
            row->now->calls_error * row->now->calls_estimated >
                ROUGH_SLICED * Row_estimated(row);
@@ -194,15 +196,15 @@ bool Row_is_idle(const struct Row *row)
     const struct Function *now = row->now;
     if (now->age_s <= IDLE_S || Row_u64(now->in_flight) > 0)
         return false;
-    // without a sampler, only armed functions count as idle
+    // Without a sampler, only armed functions count as idle.
     if (isnan(now->share))
         return now->state == STATE_ARMED;
     return Window_basis(&row->window, now->share) == BASIS_NONE &&
            !(now->total_share >= IDLE_SHARE);
 }
 
-// The CPU time is that of the whole run, so a reset does not change the number
-// of calls.
+// The CPU time is that of the whole run, so it is divided by the calls since
+// the start, even after a reset.
 double Row_cpu(const struct Row *row)
 {
     const struct Function *now = row->now;
@@ -229,7 +231,8 @@ double Row_recent_cost(const struct Row *row)
     return or_zero(row->now->calls_per_s * row->now->avg_cycles);
 }
 
-// The estimate uses samples of running threads and samples of waiting threads.
+// The rate of calls is estimated from samples of running threads and of waiting
+// threads.
 double Row_rate_samples(const struct Row *row)
 {
     double waiting = WAIT_SAMPLES_PER_S * row->window.s * row->now->wait_share;

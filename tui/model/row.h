@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A row is one function in this viewer. The row has the newest numbers, the
+// struct Row has the viewer's data about one function: the newest numbers, the
 // numbers at the reset and at the baseline, and the history of the share. The
-// model owns the rows, and columns and views read them. Only one thread calls
-// these functions.
+// model owns the rows, and columns and views read them, on the viewer's main
+// thread.
 #ifndef OCULAR_TUI_MODEL_ROW_H
 #define OCULAR_TUI_MODEL_ROW_H
 
@@ -31,15 +31,16 @@ enum ColumnId { // columns in the order on the screen
 // seconds ago.
 #define IDLE_S 60.0
 
-// A call hangs if it takes longer than HANG_S seconds and than HANG_TIMES P99,
-// or longer than MAX if P99 is not known. The calls that have ended must show
-// what is usual, because a main loop or a thread of a pool runs for hours.
+// A call hangs if it takes longer than HANG_S seconds and longer than
+// HANG_TIMES times P99, or than the longest call if P99 is not known. At least
+// HANG_ENDED calls must have ended, because a main loop or a thread of a pool
+// runs for hours.
 #define HANG_S 1.0
 #define HANG_ENDED 10
 #define HANG_TIMES 10
 
-// Numbers that are subtracted from the counts. If these numbers are 0, the
-// counts are since the start.
+// struct RowBase has the counts at the reset, which are subtracted from the
+// newest counts. Without a reset all members are 0.
 struct RowBase {
     double calls;
     double estimated;
@@ -55,20 +56,20 @@ struct Row {
     // The function in the model's snapshot; NULL: the snapshot does not list
     // the function.
     const struct Function *now;
-    // One thread is chosen, and the function's share in this thread is
-    // part_share.
+    // The user has chosen one thread, and part_share is the function's share in
+    // this thread.
     bool part;
     double part_share;
-    struct Window window; // window of the snapshot's shares
+    struct Window window; // stretch of time of the snapshot's shares
     // The worker that stands out. Unknown, if the snapshot is of one process.
     struct FunctionStandouts workers;
-    // Seconds of CPU time with callees since the sampler began, and the number
-    // of samples for this time; NaN: unknown.
+    // Seconds of CPU time of the function and its callees since the sampler
+    // began, and the number of samples for this time; NaN: unknown.
     double cpu_s, cpu_samples;
     struct RowBase base;
-    // The columns' keys at the baseline; NaN: unknown.
+    // The values of the columns at the baseline; NaN: unknown.
     double mark[COLUMN_COUNT];
-    // Shares, of which the newest is the last; NaN: not measured.
+    // The newest shares, the newest at the end; NaN: not measured.
     float trend[TREND_LENGTH];
     // Number of snapshots since the last snapshot that listed this function.
     unsigned unseen;
@@ -85,17 +86,18 @@ void Row_reset(struct Row *row); // makes the row's counts start now
 
 // Returns a number of a snapshot, or NaN for null.
 double Row_u64(uint64_t value);
-// Returns the share in the chosen thread, or in all threads.
+// Returns the function's share in the chosen thread, or in all threads.
 double Row_share(const struct Row *row);
-double Row_calls(const struct Row *row); // counted calls
-// Returns the estimated calls, or NaN if there is no estimate.
+double Row_calls(const struct Row *row); // calls that were counted
+// Returns the estimated number of calls, or NaN if there is no estimate.
 double Row_estimated(const struct Row *row);
-// Returns true if the rate comes from slices. In a slice the calls are counted
-// over a known time.
+// Returns true if the function's numbers come from slices. In a slice the calls
+// are counted over a known time.
 bool Row_is_sliced(const struct Row *row);
-// Returns false if the estimate's standard error is known and too large. The
-// limit is an eighth of the estimate, since one estimate in twenty is then
-// wrong by more than a quarter. For counts in slices the limit is a half.
+// Returns false if the standard error of the estimated calls is known and too
+// large. The limit is an eighth of the estimate, since one estimate in twenty
+// is then wrong by more than a quarter. For estimates from slices the limit is
+// a half.
 bool Row_is_sure(const struct Row *row);
 // Returns true if only the first digit of an estimate from slices is known.
 bool Row_is_rough(const struct Row *row);
@@ -104,7 +106,8 @@ double Row_self(const struct Row *row); // cycles of timed calls
 // Returns Row_self plus the mean cost of each call that was not timed.
 double Row_spent(const struct Row *row);
 bool Row_spent_estimated(const struct Row *row);
-// The total is a lower bound, unless Row_calls_exact returns true.
+// Returns the cycles of the function and its callees. The number is a lower
+// bound, unless Row_calls_exact returns true.
 double Row_total(const struct Row *row);
 double Row_waited(const struct Row *row);
 double Row_samples(const struct Row *row);
@@ -131,8 +134,8 @@ bool Row_is_idle(const struct Row *row);
 // times the mean cost. Returns 0 if the calls per second or the mean cost is
 // not known.
 double Row_recent_cost(const struct Row *row);
-// A rate is estimated from samples. Returns the number of these samples, or NaN
-// if this number is not known.
+// Returns the number of samples from which the rate of calls is estimated, or
+// NaN if this number is not known.
 double Row_rate_samples(const struct Row *row);
 
 #endif

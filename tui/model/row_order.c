@@ -14,7 +14,7 @@ struct SortItem {
     double key;
     const char *text;
     double share;
-    double recent; // cycles a second
+    double recent; // cycles per second that the function's calls take
     double self;   // cycles
     uint64_t id;
     uint32_t row;

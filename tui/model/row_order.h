@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Selects and sorts the rows that are shown. The result depends only on the
-// rows and the user's choices. The model calls these functions on its thread.
+// rows and the user's choices. The model calls these functions on the viewer's
+// main thread.
 #ifndef OCULAR_TUI_MODEL_ROW_ORDER_H
 #define OCULAR_TUI_MODEL_ROW_ORDER_H
 
@@ -21,8 +22,8 @@ struct OrderWish {
 // filter are shown in the table's order.
 size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
                      const struct OrderWish *wish, size_t *hidden);
-// Returns true if the row contains `text`, a filter or a search. If one thread
-// is chosen, returns false for a function without a share in this thread.
+// Returns true if the function's name or file contains `text`. If one thread is
+// chosen, returns false for a function without a share in this thread.
 bool RowOrder_matches(const struct Row *row, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A RowTable has the rows of all functions that the viewer knows, and finds
-// them by function id. The model owns the table. Only one thread calls these
-// functions.
+// them by function id. The model owns the table, and uses it on the viewer's
+// main thread.
 #ifndef OCULAR_TUI_MODEL_ROW_TABLE_H
 #define OCULAR_TUI_MODEL_ROW_TABLE_H
 

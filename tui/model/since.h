@@ -3,7 +3,7 @@
 // last reset (r), as on the screen. The snapshot has either the functions on
 // the screen in the screen's order, or all functions. The snapshot borrows data
 // from the model, so the snapshot must be released before the model changes.
-// ui.c calls these functions on one thread.
+// ui.c calls these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_SINCE_H
 #define OCULAR_TUI_MODEL_SINCE_H
 
@@ -18,8 +18,8 @@ struct Since {
     struct TransitionPair *pairs;
 };
 
-// If `shown` is true, includes only the functions on the screen. The model must
-// have a snapshot. Returns 0 or -ENOMEM.
+// Makes the snapshot. If `shown` is true, includes only the functions on the
+// screen. The model must have a snapshot. Returns 0 or -ENOMEM.
 int Since_make(struct Since *since, const struct Model *model, bool shown);
 void Since_release(struct Since *since);
 

@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 #define TAB 8
-// Tolerance in seconds. The kernel's clock for file times ticks every few
+// A file may change up to GRACE_S seconds after the process's start without
+// counting as changed. The kernel's clock for file times ticks every few
 // milliseconds, and the time of the process's start is precise to ten
 // milliseconds.
 #define GRACE_S 1.0
 
-// --- Finding it
+// --- Finding the file
 
 // Returns an O_PATH descriptor of the file, or -errno. If the path leads
 // through an archive, returns the archive's descriptor and sets *member to the
@@ -65,15 +66,15 @@ static int find_file(const struct SourceWish *wish, struct stat *file,
     return found;
 }
 
-// --- Reading it
+// --- Reading the file
 
 static void say(struct Source *source, enum SourceState state, const char *file,
                 const char *why)
 {
     const char *slash = strrchr(file, '/');
     char name[96], part[100];
-    // Keeps the end of a long name, because the end is the most informative
-    // part.
+    // Keeps the end of a long file name, because the end is the most
+    // informative part.
     snprintf(part, sizeof part, "%.90s",
              Text_tail(slash && slash[1] ? slash + 1 : file, 90));
     Text_clean(name, sizeof name, part);
@@ -157,7 +158,7 @@ static size_t cut_lines(struct Source *source, size_t size)
         bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
         if (*at != '\n' && *at != '\r') {
             if (!*at)
-                *at = 1; // 1 is not printable either
+                *at = 1; // NUL would end the line; 1 is not printable either
             continue;
         }
         *at = 0;

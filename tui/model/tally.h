@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tally has sums over all functions of a snapshot, and rates since the
-// previous snapshot. The model owns the tally, and the header draws it. Only
-// one thread calls these functions.
+// previous snapshot. The model owns the tally, and the header draws it, on the
+// viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_TALLY_H
 #define OCULAR_TUI_MODEL_TALLY_H
 
@@ -21,7 +21,7 @@ struct Tally { // a double is NaN if it is not known
     double share; // CPU share of all threads
     double events_per_s;
     double deopts_per_s;
-    double deopts; // number since the start
+    double deopts; // number of deopts since the start
 };
 
 void Tally_init(struct Tally *tally);

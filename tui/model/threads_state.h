@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ThreadsState is the state of the threads view. The state has the order and
-// the numbers of the threads. This module does not draw. Only one thread calls
-// these functions.
+// ThreadsState is the state of the threads view: the order and the numbers of
+// the threads. view_threads.c calls these functions on the viewer's main
+// thread.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H
 

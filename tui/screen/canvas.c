@@ -53,8 +53,8 @@ static bool next_glyph(const struct Canvas *canvas, const char **at,
 {
     if (!canvas->ascii)
         return Text_next(at, glyph);
-    // Text_next needs the widths of glyphs, but the locale may lack these
-    // widths.
+    // ASCII needs no Text_next, which needs the widths of glyphs, because the
+    // locale may lack these widths.
     uint32_t code = Utf8_decode(at);
     *glyph =
         (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};
@@ -109,7 +109,7 @@ int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
     return x;
 }
 
-// Returns the end of the text that fits into `width` cells.
+// Returns the longest end of the text that fits into `width` cells.
 static const char *skip_start(const struct Canvas *canvas, const char *text,
                               int width)
 {

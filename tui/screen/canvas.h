@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A canvas is a frame in memory: a grid of cells with a glyph and a style each.
 // Views draw on the canvas, terminal.c shows the canvas, and batch.c prints the
-// canvas as text. Everything outside of the grid is cut off. Only one thread
-// uses a canvas.
+// canvas as text. Everything outside of the grid is cut off. The viewer uses
+// its canvas on the main thread.
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 
@@ -26,11 +26,11 @@ enum Style {
     STYLE_ARMED,
     STYLE_PARTIAL,
     STYLE_DARK,
-    STYLE_ALERT, // stale data, lost events, deopts, failures
-    STYLE_HEAD,  // the bar of column titles,
-    STYLE_HEAD_SORT,
-    STYLE_KEY, // the bar of keys,
-    STYLE_LABEL,
+    STYLE_ALERT,     // stale data, lost events, deopts, failures
+    STYLE_HEAD,      // the line of column titles
+    STYLE_HEAD_SORT, // title of the column that sorts
+    STYLE_KEY,       // a key's name on the bottom line
+    STYLE_LABEL,     // other text on the bottom line
     STYLE_PROMPT,
     STYLE_COUNT,
     STYLE_SELECTED = 0x80 // added to the style of cells in the selected row
@@ -75,7 +75,7 @@ int Canvas_measure(const struct Canvas *canvas, const char *text);
 int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
                const char *text);
 
-struct Box { // a part of one line
+struct Box { // a part of one screen line
     int y;
     int x;
     int width;

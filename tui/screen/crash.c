@@ -10,13 +10,14 @@
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 static struct {
-    // the bytes that leave the alternate screen, show the cursor...
+    // Bytes that restore the terminal: they leave the alternate screen, show
+    // the cursor, and so on.
     char restore[256];
-    // number of bytes in `restore`; 0: nothing to restore
+    // Number of bytes in `restore`; 0: there is nothing to restore.
     volatile sig_atomic_t size;
     struct termios mode;
     int fd;
-    // the handler's own stack, because a stack overflow is also a crash
+    // Stack of the signal handler, because a stack overflow is also a crash.
     char stack[16384];
 } crash;
 
@@ -51,7 +52,7 @@ static void on_crash(int number)
         tcsetattr(crash.fd, TCSANOW, &crash.mode);
     }
     // SA_RESETHAND has restored the default action, so this signal ends the
-    // process
+    // process.
     raise(number);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Restores the terminal if ocular-top crashes. A signal handler may call only
-// few functions, so crash.c prepares all data for the handler. A handler gets
-// no argument of ours, so the data is static. No other file of the viewer has
-// static variables. Only the main thread calls these functions.
+// few functions, so crash.c prepares all data for the handler. The handler gets
+// no argument of the viewer's, so the data is static. No other file of the
+// viewer has static variables. Only the main thread calls these functions.
 #ifndef OCULAR_TUI_SCREEN_CRASH_H
 #define OCULAR_TUI_SCREEN_CRASH_H
 
@@ -14,11 +14,11 @@ bool Crash_save_mode(int fd);
 // Begins a new list of bytes. After a crash, the handler writes these bytes to
 // `fd`.
 void Crash_begin(int fd);
-// Adds a byte to the list. Returns the byte.
+// Adds a byte to the list of bytes that restore the terminal. Returns the byte.
 int Crash_add(int byte);
 // After this call, nothing is written or restored after a crash.
 void Crash_forget(void);
-void Crash_guard(void); // installs the handlers
+void Crash_guard(void); // installs the signal handlers
 void Crash_unguard(void);
 
 #endif

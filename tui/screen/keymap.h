@@ -95,7 +95,7 @@ extern const struct Binding KEYMAP[];
 extern const size_t KEYMAP_COUNT;
 
 bool Binding_has(const struct Binding *binding, uint32_t key);
-const struct Binding *Keymap_find(uint32_t key); // or NULL
+const struct Binding *Keymap_find(uint32_t key); // entry of the key, or NULL
 int Keymap_request(uint32_t key);                // enum Request
 
 #endif

@@ -10,7 +10,7 @@
 
 #define LAYOUT_MIN_WIDTH 60
 #define LAYOUT_MIN_HEIGHT 12
-#define LAYOUT_HEADER 3 // lines
+#define LAYOUT_HEADER 3 // lines of the main screen's header
 
 struct Layout {
     int width;

@@ -126,8 +126,8 @@ static void draw_text(struct Canvas *canvas, struct Box box,
         Canvas_fit_right(canvas, box, style, text);
 }
 
-// Draws the arrow behind the title. The arrow may lie in the gap behind the
-// column.
+// Draws the arrow that shows the order behind a title. The arrow may lie in the
+// gap behind the column.
 static void draw_arrow(const struct List *list, struct Canvas *canvas,
                        struct Box box, const struct ListColumn *column)
 {

@@ -2,7 +2,7 @@
 // A list shows rows in columns, like htop's Panel. The list chooses the columns
 // that fit, draws titles and rows, keeps one row selected and visible,
 // searches, and handles keys and the mouse. The view provides a table of
-// columns and a source of rows. Only one thread uses a list.
+// columns and a source of rows. The viewer uses lists on its main thread.
 #ifndef OCULAR_TUI_SCREEN_LIST_H
 #define OCULAR_TUI_SCREEN_LIST_H
 
@@ -29,7 +29,7 @@ struct ListColumn {
     // The column with the largest importance is dropped first. Each importance
     // is used once. 0: never dropped.
     int importance;
-    int room; // cells that must remain for the growing columns
+    int room; // least cells for growing columns, or it is left out
     // Percentage of the free cells that the column gets; 0: the width is fixed.
     // One or two columns of a list grow.
     int grows;
@@ -37,7 +37,7 @@ struct ListColumn {
     bool left;    // true: aligned left; false: aligned right
     bool path;    // a long text loses leading directories first
     enum Cut cut; // the end at which a long text is cut, if `path` is false
-    // The default order is ascending. If false, the largest value comes first.
+    // True: the default order is ascending; false: the largest value is first.
     bool a_to_z;
     // Draws a cell that is more than a text in one style. NULL: the cell is the
     // text from write() of struct ListRows.
@@ -53,8 +53,8 @@ struct ListRows {       // the source of the rows
     uint32_t absent; // a bit for each column that is not shown at any width
     // The user can click titles to sort. List.sort and List.invert are used.
     bool sorts;
-    // If the first row is selected and new rows come, the first row is still
-    // selected.
+    // If the first row is selected and new rows come, the selection stays on
+    // the first row.
     bool newest_first;
     // Returns the row's key, which is never 0. The selection follows the row
     // with this key. NULL: the selection stays at the same position.

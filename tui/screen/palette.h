@@ -9,7 +9,7 @@
 
 #include "tui/screen/canvas.h"
 
-enum PaletteAttribute { // bits
+enum PaletteAttribute { // bits of Paint.attributes
     PALETTE_BOLD = 1,
     PALETTE_DIM = 2,
     PALETTE_REVERSE = 4,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A prompt is the line that the user types at the bottom of the screen, or a
 // question that the user answers by y or n. prompt.c only edits the text and
-// does not act on the text. Only one thread uses a prompt.
+// does not act on the text. The viewer uses its prompt on the main thread.
 #ifndef OCULAR_TUI_SCREEN_PROMPT_H
 #define OCULAR_TUI_SCREEN_PROMPT_H
 
@@ -18,9 +18,10 @@ enum PromptKind {
     PROMPT_EXPORT,
     PROMPT_SAVE,
     PROMPT_BUDGET,
-    PROMPT_FROM, // beginning and end of the stretch of a run
+    PROMPT_FROM, // beginning and end of the shown part of a run
     PROMPT_TO,
-    // PROMPT_OVERWRITE_... are questions that y or n answers
+    // The kinds PROMPT_OVERWRITE_... are questions that the user answers by y
+    // or n.
     PROMPT_OVERWRITE_EXPORT,
     PROMPT_OVERWRITE_SAVE
 };
@@ -29,7 +30,7 @@ enum PromptResult { PROMPT_EDITING, PROMPT_DONE, PROMPT_CANCELLED };
 
 struct Prompt {
     enum PromptKind kind;
-    char text[PROMPT_MAX]; // the typed text, or the subject of the question
+    char text[PROMPT_MAX]; // the typed text, or the path in the question
     size_t length;
 };
 

@@ -83,7 +83,7 @@ static int natural_width(const struct Strip *strip, const struct Canvas *canvas,
     return width;
 }
 
-// Returns the number of cells of the items that are not dropped, including the
+// Returns the width in cells of the items that are not dropped, including the
 // gaps.
 static int total_width(const struct Strip *strip, int gap)
 {

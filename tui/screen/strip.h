@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A strip is one line of items. If the items do not fit, the least important
-// items are dropped. The header's lines, the selected function's line and the
-// bottom line are strips. Views build new strips for each frame. Only
-// one thread uses a strip.
+// A strip is one line of items on the screen. If the items do not fit, the
+// least important items are dropped. The header's lines, the selected
+// function's line and the bottom line are strips. Views build new strips for
+// each frame, on the viewer's main thread.
 #ifndef OCULAR_TUI_SCREEN_STRIP_H
 #define OCULAR_TUI_SCREEN_STRIP_H
 
@@ -20,7 +20,7 @@ struct StripSpan {
 };
 
 struct StripItem {
-    // The item with the largest is dropped first; 0: never dropped.
+    // The item with the largest importance is dropped first; 0: never dropped.
     int importance;
     int first_span;
     int span_count;
@@ -40,7 +40,7 @@ struct Strip {
 };
 
 void Strip_init(struct Strip *strip);
-// Begins an item. Does nothing beyond STRIP_ITEMS.
+// Begins a new item. Does nothing if the strip already has STRIP_ITEMS items.
 void Strip_item(struct Strip *strip, int importance);
 // Allows the newest item to be cut down to `least` cells.
 void Strip_flex(struct Strip *strip, int least);

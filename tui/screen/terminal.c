@@ -29,7 +29,7 @@
 struct Terminal {
     SCREEN *screen;
     FILE *in;
-    bool own_in; // `in` was opened here
+    bool own_in; // Terminal_open has opened `in`
     int colours; // number of colours: 0, 8 or 256
     int signals; // signalfd
     sigset_t old_mask;
@@ -327,7 +327,7 @@ static void stop(struct Terminal *terminal)
     set_term(terminal->screen);
 }
 
-// Sets the terminal up again after any stop.
+// Sets the terminal up again after this process was stopped.
 static void resume(void)
 {
     save_for_crash(STDOUT_FILENO);

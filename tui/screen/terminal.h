@@ -23,7 +23,8 @@ enum TerminalEvent { // bits
 
 struct TerminalWish {
     bool mono;
-    // The terminal handles the mouse, so that the user can select text.
+    // The terminal handles the mouse instead of the viewer, so that the user
+    // can select text.
     bool no_mouse;
 };
 
@@ -34,7 +35,7 @@ void Terminal_close(struct Terminal *terminal); // `terminal` may be NULL
 void Terminal_size(const struct Terminal *terminal, int *width, int *height);
 void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas);
 // Makes the next Terminal_draw write every cell. Called if the terminal may
-// show something else.
+// show something else than the viewer has drawn.
 void Terminal_distrust(struct Terminal *terminal);
 // Waits for keys, signals or other_fd (-1: none). Returns TerminalEvent bits,
 // or 0 after the timeout.
