@@ -21,8 +21,7 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
                : UINT32_MAX;
 }
 
-// Returns the code of a frame, or NULL if no time may be attributed to this
-// code.
+// Returns the code object of a frame, or NULL if no time may be credited to it.
 static struct Code *code_of(const struct Attribution *attribution,
                             const struct SampledStack *stack, unsigned frame)
 {
@@ -34,17 +33,21 @@ static struct Code *code_of(const struct Attribution *attribution,
 
 // The instruction at which the innermost frame is.
 struct Place {
-    uint16_t flags; // flags of the base opcode; 0 if the instruction is unknown
-    uint32_t callee; // id of the callee that stacks have shown, or 0
-    uintptr_t at;    // address of the instruction
-    // only on 3.12: true if the callee's frame ends by a return or an exception
+    // Flags of the base opcode; 0 if the instruction is unknown.
+    uint16_t flags;
+    // Id of the function that the instruction calls, as earlier stacks have
+    // shown; 0 if unknown.
+    uint32_t callee;
+    uintptr_t at; // Address of the instruction.
+    // Only on 3.12: true if the callee's frame is ending by a return or an
+    // exception.
     bool returning;
-    bool garbage; // true if the innermost frame is the garbage collector's
+    bool garbage; // True if the innermost frame is a garbage collection.
 };
 
-// Returns the code unit of the opcode of the instruction that contains `unit`.
-// `unit` may be a cache or an EXTENDED_ARG of the instruction. On 3.12 a frame
-// is at the last cache of its call instruction during the call.
+// Returns the number of the code unit that holds the opcode of the instruction
+// at `unit`. `unit` may be a cache or an EXTENDED_ARG of the instruction. On
+// 3.12 a frame is at the last cache of its call instruction during the call.
 static uint32_t opcode_unit(const struct Attribution *attribution,
                             const struct Code *code, uint32_t unit)
 {
@@ -86,12 +89,12 @@ static struct Place find_place(const struct Attribution *attribution,
     };
 }
 
-// A specialised call in the bytecode. struct _PyCallCache (pycore_code.h)
-// follows the opcode and its argument.
+// A specialised call instruction in the bytecode. In CPython, struct
+// _PyCallCache (pycore_code.h) follows the opcode and its argument.
 struct LiveCall {
     uint8_t opcode, argument;
     uint16_t counter;
-    // Version of the function for which the call is specialised.
+    // Version of the function for which the call instruction is specialised.
     uint32_t version;
 };
 
@@ -111,12 +114,11 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
 }
 
 // Returns true if one more sample may count as a push or a pop of the
-// function's frame. The call of an empty function is hardly more than a push
-// and a pop. So the limit for these samples is the time that the function's
-// calls would take if the function were empty. In a sample beyond the limit
-// CPython frees the function's arguments and locals. Such a sample counts for
-// the caller, because CPython frees arguments and locals after the return
-// event.
+// function's frame. A call of an empty function is little more than a push and
+// a pop. So the limit for such samples is the time that the function's calls
+// would take if the function were empty. In a sample beyond this limit CPython
+// frees the function's arguments and locals. Such a sample counts for the
+// caller, because CPython frees arguments and locals after the return event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
 {
@@ -129,12 +131,11 @@ static bool takes_entry(const struct Attribution *attribution,
 }
 
 // Returns true if the innermost frame is at a call instruction that runs a C
-// function. A call instruction that is specialised for Python functions runs no
-// C function, but is about to push a frame, or has just popped a frame. The
-// time of the push and of the pop belongs to the callee, whose cycles also
-// contain this time. The call instruction tells which function it calls, and
-// calls_c() pushes this function onto `stack`. takes_entry() limits the time of
-// pushes and pops.
+// function. An instruction that is specialised for Python functions runs no C
+// function. It is about to push the callee's frame, or has just popped it. The
+// time of the push and the pop belongs to the callee, whose cycles also contain
+// it. In this case calls_c() pushes the callee onto the stack, within the limit
+// of takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -171,28 +172,28 @@ void Attribution_judge(const struct Attribution *attribution,
     place = find_place(attribution, stack);
     stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
-        place.garbage || // the collector is C code
+        place.garbage || // CPython's garbage collector is C code.
         (place.flags & OPCODE_CALL && calls_c(attribution, stack, &place));
     Rcu_read_unlock();
 }
 
 // --- Whose time it is --------------------------------------------------------
 
-// Allocates a function's counters at its first sample. Returns the parts, or
-// NULL if memory is out. After a failure, a later sample tries again.
+// Allocates a function's counters at its first sample. Returns its ShareParts,
+// or NULL if there is no memory. After a failure, a later sample tries again.
 static struct ShareParts *prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
-    // The first half is for all samples, and the second half for samples in C
-    // functions.
+    // The first half counts all samples of an instruction, and the second half
+    // counts its samples in C functions.
     size_t samples = 2 * count;
     struct ShareParts *parts = Share_own_parts(share);
     void *room;
 
     if (!parts || atomic_load_explicit(&parts->callers, memory_order_relaxed))
         return parts;
-    // These two release stores pair with the acquire of a reader.
+    // The two release stores below pair with the acquire load of a reader.
     if (!Code_instruction_samples(code)) {
         room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
         atomic_store_explicit(&share->instruction_samples, room,
@@ -209,9 +210,9 @@ static struct ShareParts *prepare(struct Code *code)
     return parts;
 }
 
-// Reports a caller of dark code, because dark code has no hook that could
-// report its caller. An edge (a caller and its callee) must be seen twice,
-// because a torn stack may show a false caller.
+// Reports a caller of a dark function, because a dark function has no hook that
+// could report its caller. The sampler must find the pair of caller and callee
+// twice, because a torn stack may show a wrong caller.
 static void report_edge(struct Attribution *attribution,
                         struct BreakdownPart *part, const struct Code *caller,
                         const struct Code *callee)
@@ -224,8 +225,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// Stores the innermost frame's function as the callee of the second innermost
-// frame's call instruction.
+// Stores that the call instruction of the second frame calls the function of
+// the innermost frame.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)
@@ -239,8 +240,8 @@ static void learn_callee(const struct Attribution *attribution,
 
 // Credits each function on the stack once, at its outermost frame. The loop
 // begins with the outermost frame. Writes the ids of the stack's functions into
-// *path. Sets *top to the innermost frame with known code, and returns this
-// code. Returns NULL if no frame has known code.
+// *path. Sets *top to the innermost frame whose code object is known, and
+// returns this code object. Returns NULL if no frame has a known code object.
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,
@@ -293,7 +294,7 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
-// Returns the line of the instruction that contains `unit`.
+// Returns the line of the instruction at `unit`.
 static uint32_t line_of(const struct Attribution *attribution,
                         const struct Code *code, uint32_t unit)
 {
@@ -304,7 +305,7 @@ static uint32_t line_of(const struct Attribution *attribution,
     return LineReader_line(&lines, opcode_unit(attribution, code, unit));
 }
 
-// Stores the innermost instruction for the consumer that records the sample.
+// Stores the innermost instruction for the consumer of the sample.
 static void tell_instruction(const struct Attribution *attribution,
                              const struct Code *code, uint32_t unit,
                              struct FlameSample *path)
@@ -377,8 +378,8 @@ double Attribution_add(struct Attribution *attribution,
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
-    // Flame_add is called after the read section, because Flame_add may wait
-    // for a reader of the flame graph.
+    // Flame_add must not be called within the read section of RCU, because it
+    // may wait for a reader of the flame graph.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
     if (cpu_ns > 0 && attribution->sink.take)

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-// Returns a free part for a new id, or the smallest part, whose time is added
-// to `others`. A reader may see an unfinished part, which has a new id but no
-// time. A reader never sees a new id with the time of the old id.
+// Returns a free part for a new id, or the smallest part, after adding its time
+// to `others`. A reader may find a part that has its new id but no time yet. A
+// reader never finds a new id with the time of the old id.
 static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
                                        const struct ShareTime *now)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Implements a ring with one writer and one reader.
+// Implements the queue as a ring with one writer and one reader. See
+// call_edges.h.
 #include "tracer/sample/call_edges.h"
 
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)
 {
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_relaxed);
-    // This load pairs with the release in CallEdges_pop, which comes after the
-    // reading of the slot.
+    // This load pairs with the release store in CallEdges_pop, which comes
+    // after the slot was read.
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_acquire);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Keeps call edges (caller, callee) that the sampler has seen on stacks. A
-// short queue passes the call edges from the sampler's thread to a thread that
-// holds the GIL and may record the call edges. If the queue is full, a call
-// edge is lost, but the sampler will see the call edge again.
+// struct CallEdges is a short queue of call edges, which are pairs of a caller
+// and a callee that the sampler has found on stacks. The sampler's thread fills
+// the queue. A thread that holds the GIL empties it and records the edges. If
+// the queue is full, an edge is lost, but the sampler will find it again.
 #ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 #define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 
@@ -10,23 +10,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CALL_EDGES_ROOM 256u // number of slots, a power of two
+#define CALL_EDGES_ROOM 256u // Number of slots of the queue, a power of two.
 
 struct CallEdge {
-    uint32_t caller; // ids of functions
+    uint32_t caller; // Id of the calling function.
     uint32_t callee;
 };
 
 struct CallEdges {
-    _Atomic uint32_t pushed; // the ring has `pushed` minus `popped` edges
+    _Atomic uint32_t pushed; // The queue holds `pushed` minus `popped` edges.
     _Atomic uint32_t popped;
     struct CallEdge ring[CALL_EDGES_ROOM];
 };
 
-// The sampler's thread calls this function. Returns false if the queue is full.
+// Adds an edge to the queue. Returns false if the queue is full. Only the
+// sampler's thread calls this function.
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
-// One other thread at a time calls this function. Returns false if the queue is
-// empty.
+// Takes the oldest edge from the queue. Returns false if the queue is empty.
+// Only one thread at a time may call this function.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);
 
 #endif

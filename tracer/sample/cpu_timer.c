@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Implements the timers, their signal and its handler. See cpu_timer.h.
+// See cpu_timer.h.
 //
-// A signal carries a slot's number and generation instead of a pointer. A
-// thread that has blocked the signal may get the signal long after the timer
+// A timer's signal carries the number and the generation of a slot, and no
+// pointer. A thread that has blocked the signal may get it long after the timer
 // was deleted, and the handler must not use the freed memory of the timer.
 // Slots are never freed. A slot is busy while its handler runs, and the timer
-// in a busy slot is not freed.
+// of a busy slot is not freed.
 #define _GNU_SOURCE 1 // for SIGEV_THREAD_ID and REG_RIP
 #include "tracer/sample/cpu_timer.h"
 
@@ -30,11 +30,11 @@
 #endif
 
 #define CLOSE_MS 1000
-#define MOST_S 200e-6 // seconds, for CpuTimers.most
+#define MOST_S 200e-6 // Seconds, from which CpuTimers.most is computed.
 
 // --- The handler -------------------------------------------------------------
 
-// Returns the program counter of the interrupted thread, or 0.
+// Returns the address at which the signal interrupted the thread, or 0.
 static uintptr_t interrupted(const void *context)
 {
     const ucontext_t *thread = context;
@@ -66,7 +66,7 @@ static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
     return flags;
 }
 
-// Notes whether the calling thread has the GIL.
+// Notes in the sample whether the calling thread has the GIL.
 static void see_gil(const struct Gil *gil, uintptr_t state,
                     struct SampleHead *head)
 {
@@ -94,7 +94,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     struct SampleHead head = {
         .cpu_ns = weight(timer, now_ns > before_ns ? now_ns - before_ns : 0),
         .ticks = Clock_read(timers->clock),
-        // SampleHead needs the id from before the walk
+        // SampleHead.newest_id must be read before the stack.
         .newest_id = Registry_newest_id(timers->registry),
     };
     uint64_t took;
@@ -107,7 +107,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, counter);
-    if (timer->start.read) // the thread may have freed its state
+    // If the state could not be read, the thread may have freed it.
+    if (timer->start.read)
         see_gil(timers->layout->gil, timer->start.state, &head);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
@@ -117,8 +118,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
                 took < timers->most ? took : timers->most);
 }
 
-// Returns false if a read of the time stamp counter has failed (tsc_guard.h).
-// The counter is read only for this check.
+// Returns false if reading the time stamp counter has failed (tsc_guard.h).
+// Reads the counter only for this check.
 static bool may_call_the_kernel(const struct CpuTimer *timer)
 {
     Clock_read(timer->timers->clock);
@@ -135,7 +136,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
-        return; // none of our timers has sent this signal
+        return; // None of Ocular's timers has sent this signal.
     // The atomic operations here, in CpuTimer_free and in is_free are
     // sequentially consistent. So either this handler sees that the timer is
     // gone, or the thread that frees the timer sees that the slot is busy.
@@ -144,8 +145,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32 &&
         may_call_the_kernel(timer)) {
-        // Signals of the process are passed on first, because the kernel has
-        // already woken the main thread for these signals.
+        // The process's signals are passed on first, because the kernel has
+        // already woken the main thread for them.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -162,7 +163,8 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
     struct timespec tick = {0, 4000000};
 
     if (!Memory_is_readable((uintptr_t)&timers->error)) {
-        timers->error = -EPERM; // a filter forbids the system call
+        // A filter of system calls forbids rt_sigprocmask.
+        timers->error = -EPERM;
         return;
     }
     timers->error = 0;
@@ -203,7 +205,7 @@ static bool make_timer(struct CpuTimer *timer)
 }
 
 // Returns a timer for a thread that has used `cpu_ns` of CPU time. Returns NULL
-// if memory is out or the kernel refuses.
+// if there is no memory or the kernel refuses.
 static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
                              pid_t tid, uint64_t cpu_ns)
 {
@@ -232,7 +234,7 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     uint64_t cpu_ns = Now_ns(Now_clock_of(tid));
     struct CpuTimer *timer;
 
-    if (!timers->signal || !cpu_ns) // a thread that has no CPU time has ended
+    if (!timers->signal || !cpu_ns) // A thread whose CPU clock is 0 has ended.
         return NULL;
     timer = make(timers, state, tid, cpu_ns);
     if (!timer) {
@@ -243,8 +245,8 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     return timer;
 }
 
-// The kernel checks CPU clocks only at timer ticks. The first sample comes at a
-// random tick of the first interval.
+// The kernel checks CPU clocks only at its timer ticks. So the first sample
+// comes at a random tick of the first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
 {
@@ -291,9 +293,9 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
            (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-// If the old interval ends earlier than the new interval, the next sample still
-// comes at the end of the old interval. So a thread gets samples even if its
-// interval is changed often.
+// If the old interval ends before the new interval, the next sample comes at
+// the end of the old interval. So a thread gets samples even if its interval is
+// changed often.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
     uint32_t mute = atomic_load(&timer->mute.word);
@@ -311,9 +313,9 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // The thread may have muted the timer since `mute` was read. If so, either
+    // The thread may have muted the timer since `mute` was read. Then either
     // this check sees the mute, or CpuTimer_note_mask stops the timer after
-    // timer_settime has started the timer.
+    // this thread has started it.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
 }
@@ -328,7 +330,7 @@ void CpuTimer_note_mask(void)
 
         if (!timer || timer == TIMER_CLAIMED)
             continue;
-        // The slot must count as busy while this thread uses its timer.
+        // A busy slot keeps its timer alive while this thread uses the timer.
         atomic_fetch_add(&slot->busy, 1);
         timer = atomic_load(&slot->timer);
         if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&
@@ -407,8 +409,8 @@ void CpuTimers_close(struct CpuTimers *timers)
     const struct timespec pause = {0, 1000000};
 
     free_closing(timers);
-    // If a debugger has stopped a thread in the handler, the thread keeps its
-    // timer. The memory of this timer is then leaked.
+    // If a debugger has stopped a thread in the signal handler, the thread's
+    // timer is never freed.
     for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
         nanosleep(&pause, NULL);
         free_closing(timers);
@@ -423,7 +425,8 @@ void CpuTimers_abandon(struct CpuTimers *timers)
     for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
         struct CpuTimer *timer = slot->timer;
 
-        // The thread that ran the handler does not exist in the child.
+        // The thread that ran the signal handler does not exist in the forked
+        // child.
         slot->busy = 0;
         if (timer == TIMER_CLAIMED)
             slot->timer = NULL;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#define WINDOW_S 10.0 // mean age in seconds of the steps in the rates
-// A window with a smaller number of timers has no lag.
+#define WINDOW_S 10.0 // Mean age in seconds of the steps in the rates.
+// If the window's weighted number of timers is smaller, the window has no lag.
 #define LEAST_TIMERS 0.1
 
 void EventLoops_init(struct EventLoops *loops)
@@ -42,7 +42,7 @@ void EventLoops_after_fork(struct EventLoops *loops)
     EventLoops_watch(loops, NULL, NULL);
 }
 
-// Begins a window without steps.
+// Begins a window of the rates without any steps.
 static struct LoopWindow new_window(const struct EventLoops *loops,
                                     const struct EventLoop *loop, double now_s)
 {
@@ -73,7 +73,8 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         return NULL;
     pthread_mutex_lock(&loops->mutex);
     loop = find(loops, owner);
-    if (loop && loop->tid != tid) { // the record had another thread before
+    // The record belonged to another thread before.
+    if (loop && loop->tid != tid) {
         atomic_store(&loop->used, false);
         loop = NULL;
     }
@@ -84,8 +85,8 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         loop->owner = owner;
         loop->tid = tid;
         atomic_store(&loop->began, 0);
-        // The sums of an earlier thread stay, because EventLoops_steps never
-        // gets less.
+        // The sums of an earlier thread stay, because EventLoops_steps must
+        // never decrease.
         loop->window = new_window(loops, loop, Now_s(CLOCK_MONOTONIC));
         atomic_store(&loop->used, true);
         if (i >= loops->count)
@@ -131,8 +132,8 @@ void EventLoops_watch(struct EventLoops *loops, void (*wake)(void *sampler),
 
 // --- Stalls ------------------------------------------------------------------
 
-// Returns the entry of the place. If all entries are used, returns the entry
-// with the least time.
+// Returns the entry of the place. If all entries are used by other places,
+// returns the entry with the least time.
 static struct StallPlace *entry_of(struct ObservedStep *observed,
                                    const struct StallPlace *place)
 {
@@ -227,7 +228,8 @@ struct LoopRates EventLoop_rates(const struct EventLoops *loops,
     struct LoopWindow *window = &loop->window;
     double s = fmax(now_s - window->at_s, 0);
     double kept = exp(-s / WINDOW_S), all = WINDOW_S * (1 - kept);
-    // The steps since the last call count as spread evenly over this time.
+    // The steps since the last call count as spread evenly over the time since
+    // then.
     double part = s > 0 ? all / s : 0;
     uint64_t steps = Counter_get(&loop->steps);
     uint64_t timers = Counter_get(&loop->timers);

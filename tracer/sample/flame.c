@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the tree of stacks. See flame.h. Each node comes after its parent,
-// so one pass from the last node to the first adds each node's sum to its
-// parent.
+// Implements the tree of stacks. See flame.h. Each node comes after its parent
+// in the array. So one pass from the last node to the first adds the sum of
+// each node to its parent.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The first limit in the search for a size, as a share of a core. Nodes below
-// the size are dropped.
+// First limit that the search for a size tries, as a part of one core's time.
+// Nodes that are smaller than the found size are dropped.
 #define SMALLEST 1e-7
 #define FIRST_ROOM 256
 
@@ -37,7 +37,7 @@ void Flame_abandon(struct Flame *flame)
 // --- Adding, with the lock
 
 // The sum of the shares of a node and of all its descendants, in the window and
-// since the start. The size of a Part is the larger of the two shares.
+// since the start. The size of a Part is the larger of these two shares.
 struct Part {
     double window, whole;
 };
@@ -47,8 +47,8 @@ static double Part_size(const struct Part *part)
     return part->window > part->whole ? part->window : part->whole;
 }
 
-// Returns an array with a Part for each node, or NULL if memory is out. The
-// caller frees the array with Heap_free.
+// Returns an array with a Part for each node, or NULL if there is no memory.
+// The caller frees the array with Heap_free.
 static struct Part *sum_up(const struct Flame *flame,
                            const struct ShareTime *now)
 {
@@ -67,8 +67,8 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns a size. At most `most` nodes have this size or a larger size. A node
-// is never larger than its caller.
+// Returns a size such that at most `most` nodes have this size or a larger one.
+// A node is never larger than its caller.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -91,9 +91,9 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
     ShareValue_join(&caller->in_c, &node->in_c, now);
 }
 
-// Searches the caller's children for the child that stands for function `id`.
-// Returns the place of this child, or a free place for it. The places are a
-// hash table, because a function may have hundreds of children.
+// Searches the children of the node `parent` for the child of the function
+// `id`. Returns the place of this child, or a free place for it. The places are
+// a hash table, because a function may have hundreds of children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
 {
@@ -126,8 +126,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // The dropped nodes are added to their callers from the end, before a node
-    // moves.
+    // Each dropped node is added to its caller before any node moves. The loop
+    // goes from the last node to the first.
     for (size_t i = flame->count; i-- > 1;) {
         if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
@@ -176,8 +176,8 @@ static bool grow(struct Flame *flame, size_t room)
     return true;
 }
 
-// Allocates memory for `count` more nodes. If memory is out or there are too
-// many nodes, the smallest nodes are dropped.
+// Allocates memory for `count` more nodes. If there is no memory, or there
+// would be too many nodes, drops the smallest nodes.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {
@@ -193,8 +193,8 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// Returns the child that stands for function `id`. Makes the child if it does
-// not exist. Returns 0 if there is no memory for the child.
+// Returns the child of the node `parent` for the function `id`. Makes the child
+// if it does not exist. Returns 0 if there is no room for a new child.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);
@@ -217,7 +217,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
-            break; // there is neither room nor memory
+            break; // There is neither a free node nor memory.
         at = next;
     }
     node = &flame->nodes[at];
@@ -250,8 +250,8 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-// Writes the nodes that are large enough as rows, and adds the smaller nodes to
-// their callers' rows. Returns the number of rows.
+// Writes a row for each node that has at least the size `least`. Adds smaller
+// nodes to their callers' rows. Returns the number of rows.
 static size_t fill(struct FlameRow *rows, uint32_t *numbers,
                    const struct Flame *flame, const struct Part *parts,
                    double least, const struct ShareTime *now)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Keeps the sampled stacks as a tree. A node stands for a path of functions
-// that begins with the outermost function. A node has the CPU time of the
-// samples whose stack is this path. The node has one value for the window of
-// the functions' shares (share.h), and one for the time since the start. If
-// there is no memory for a new node, the smallest nodes are added to their
-// callers. The sampler adds samples, and any other thread may read the tree.
+// struct Flame keeps the sampled stacks as a tree. A node stands for a path of
+// functions that begins with the outermost function. The node has the CPU time
+// of the samples whose stack is this path, for the window of the shares
+// (share.h) and for the time since the start. If there is no memory for a new
+// node, the smallest nodes are added to their callers' nodes. The sampler's
+// thread adds samples, and any thread may read the tree.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
 
@@ -15,60 +15,65 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FLAME_NODES 32768 // 2 MB; two minutes of pylint make 30 000 nodes
+// Largest number of nodes, which take 2 MB. Two minutes of pylint make 30 000
+// nodes.
+#define FLAME_NODES 32768
 #define FLAME_PLACES 2
 
 struct FlameNode {
-    // Id of a function; 0 for stacks whose outermost frames are missing.
+    // Id of a function; 0 for stacks that lack their outermost frames.
     uint32_t id;
-    // Index of the caller's node, which is less than the node's own index.
+    // Index of the caller's node, which is smaller than the index of this node.
     uint32_t parent;
-    struct ShareValue self; // CPU time of samples that end with this path
-    // the part of `self` in a C function that was called
+    // CPU time of the samples whose stack ends with this node.
+    struct ShareValue self;
+    // The part of `self` in which the function had called a C function.
     struct ShareValue in_c;
 };
 
 struct Flame {
-    pthread_mutex_t lock; // guards all fields below
-    // nodes[0] is the root; NULL before the first sample
+    pthread_mutex_t lock; // Guards all fields of struct Flame.
+    // nodes[0] is the root of the tree. `nodes` is NULL before the first
+    // sample.
     struct FlameNode *nodes;
-    // A hash table of nodes by parent and id. The table has FLAME_PLACES places
-    // for each node of the allocated memory. 0 is a free place.
+    // A hash table of the nodes by parent and id, with FLAME_PLACES places for
+    // each node of the allocated memory. A free place is 0.
     uint32_t *places;
     size_t count;
-    // Number of nodes that there is memory for, at most FLAME_NODES.
+    // Number of nodes that the allocated memory can hold, at most FLAME_NODES.
     size_t room;
     uint64_t samples;
 };
 
 // One sample with its stack and its weight.
 struct FlameSample {
-    const uint32_t *path; // ids of functions, the outermost function first
+    // Ids of the functions on the stack, the outermost first.
+    const uint32_t *path;
     size_t depth;
     bool in_c;
     double cpu_ns;
-    // The innermost function's instruction; 0 if it is not known.
+    // Code unit and line of the innermost function's instruction; 0 if unknown.
     uint32_t unit, line;
-    uint8_t opcode; // base opcode of the instruction
+    uint8_t opcode; // Base opcode of the innermost function's instruction.
 };
 
 void Flame_init(struct Flame *flame);
-// No other thread may use the flame graph during the call.
+// Frees the memory. No other thread may use the flame graph during the call.
 void Flame_release(struct Flame *flame);
-// A forked child calls this function. The function does not use the lock.
+// Frees the memory in a forked child, without using the lock.
 void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
 // Returns the tree in at most `most` rows. The smallest nodes are added to
-// their callers. The caller frees the table with FlameTable_free. Returns NULL
-// if memory is out.
+// their callers' rows. The caller frees the table with FlameTable_free. Returns
+// NULL if there is no memory.
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Lists the functions of the table's rows, and returns the array of these
-// functions. The caller sets the functions' names. Returns NULL if memory is
-// out.
+// Lists the functions that the table's rows name, and returns the array of
+// these functions. The caller sets the functions' names. Returns NULL if there
+// is no memory.
 struct FlameFunction *Flame_list(struct FlameTable *table);
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Names the functions of a table of stacks. Any thread may call this code.
+// FlameNames_set sets the names of the functions in a table of stacks. Any
+// thread may call this function.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_NAMES_H
 #define OCULAR_TRACER_SAMPLE_FLAME_NAMES_H
 
 #include "ipc/flame_table.h"
 #include "tracer/code/registry.h"
 
-// Sets the names of functions that still exist. Returns false if memory is out.
+// Sets the names of all functions that still exist. Returns false if there is
+// no memory.
 bool FlameNames_set(struct FlameTable *table, struct Registry *registry);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See main_signals.h. System calls are made without the C library, whose
-// sigset_t is larger than the kernel's in a handler's context.
+// See main_signals.h. The system calls are made without the C library, because
+// its sigset_t is larger than the kernel's sigset_t in a handler's context.
 #define _GNU_SOURCE 1 // for syscall
 #include "tracer/sample/main_signals.h"
 
@@ -15,7 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// A set of the signals 1 to 64 with one bit for each, as in the kernel.
+// A set of the signals 1 to 64 with one bit for each signal, as the kernel has
+// it.
 typedef uint64_t signals_t;
 
 static signals_t one(int number)
@@ -40,10 +41,11 @@ static char *put_number(char *end, unsigned number)
     return end;
 }
 
-#define BLOCKED_FIELD 32 // number of the field in /proc/PID/stat (proc(5))
+// Number of the field in /proc/PID/stat that has the blocked signals (proc(5)).
+#define BLOCKED_FIELD 32
 
 // Returns the signals from 1 to 31 that the main thread has blocked, or all
-// signals if they cannot be read. The compiler must not inline the function,
+// signals if they cannot be read. The compiler must not inline this function,
 // because its buffers need room on a signal stack, which may be small.
 __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
@@ -56,7 +58,8 @@ __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
     memcpy(at, after, sizeof after);
     if (Opened_read(path, text, sizeof text) < 0)
         return ~UINT64_C(0);
-    at = strrchr(text, ')'); // the name of the thread ends at this place
+    // The thread's name, which may contain spaces, ends at the last ')'.
+    at = strrchr(text, ')');
     for (int field = 2; at && field < BLOCKED_FIELD; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : ~UINT64_C(0);
@@ -74,10 +77,11 @@ static void pass(int number, pid_t pid)
         number)
         return;
     if (info.si_code == SI_TKILL)
-        // The signal was sent to this thread alone.
+        // The signal was sent to the calling thread alone.
         target = (pid_t)syscall(SYS_gettid);
     else if (info.si_code >= 0)
-        info.si_code = SI_QUEUE; // the kernel allows no other code than this
+        // The kernel refuses an si_code of 0 or more for another thread.
+        info.si_code = SI_QUEUE;
     if (syscall(SYS_rt_tgsigqueueinfo, pid, target, number, &info))
         syscall(SYS_tgkill, pid, target, number);
 }
@@ -89,7 +93,7 @@ void MainSignals_pass(const void *context, pid_t pid)
 
     memcpy(&blocked, &thread->uc_sigmask, sizeof blocked);
     if (syscall(SYS_rt_sigpending, &pending, sizeof pending))
-        return; // a filter forbids the system call
+        return; // A filter forbids the system call.
     pending &= passed() & ~blocked;
     if (pending)
         pending &= ~blocked_in(pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Implements the two ways to read our own memory. See memory.h.
+// Implements the two ways of reading this process's own memory. See memory.h.
 #define _GNU_SOURCE 1 // for process_vm_readv
 #include "tracer/sample/memory.h"
 
@@ -49,8 +49,7 @@ int Memory_open(struct Memory *memory)
 
 bool Memory_recover(struct Memory *memory)
 {
-    // Nothing needs to be done for the file, because Memory_keep opens the file
-    // again.
+    // Memory_keep opens /proc/self/mem again, so this function need not.
     return works(memory) || (!memory->by_file && choose(memory));
 }
 
@@ -86,15 +85,15 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 {
     struct iovec theirs = {(void *)from, size}, ours = {to, size};
 
-    if (memory->by_file) // another file may have the descriptor's number now
+    if (memory->by_file) // Another file may have the descriptor's number now.
         return Opened_holds(&memory->opened, memory->fd) &&
                read_file(memory->fd, from, to, size);
     return process_vm_readv(memory->pid, &ours, 1, &theirs, 1, 0) ==
            (ssize_t)size;
 }
 
-// Returns true if the memory at `at` can be read. The kernel reads the set at
-// `at` before it refuses the unknown operation (kernel/signal.c,
+// Returns true if the memory at `at` can be read. The kernel reads a signal set
+// at this address before it refuses the unknown operation (kernel/signal.c,
 // rt_sigprocmask).
 bool Memory_is_readable(uintptr_t at)
 {

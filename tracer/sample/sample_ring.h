@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Passes samples from a thread's signal handler to the sampler's thread. The
-// ring has one writer, one reader, no lock and no allocation, so pushing is
-// async-signal-safe. If the ring is full, the sample is lost, and the loss is
-// counted.
+// struct SampleRing passes samples from a thread's signal handler to the
+// sampler's thread. The ring has one writer and one reader. It needs no lock
+// and no allocation, so pushing is async-signal-safe. If the ring is full, a
+// sample is lost and counted as lost.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 
@@ -13,45 +13,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A frame takes two words. The ring holds the samples of half a second, at 250
-// samples a second with 60 frames each. While a thread runs, the sampler's
-// pauses are at most half a second long.
+// Number of words of a ring, which is a power of two. A frame takes two words.
+// At 250 samples a second with 60 frames each, the ring holds the samples of
+// half a second. The sampler empties the rings four times a second, or once a
+// second if the program is nearly idle.
 #define SAMPLE_RING_WORDS 16384u // number of words, a power of two
 
 struct SampleHead {
-    uint64_t cpu_ns; // ns of CPU time since the thread's last sample
-    uint64_t ticks;  // result of Clock_read at the sample
-    // The registry's newest id before the walk. The stack contains no code with
-    // a newer id.
+    uint64_t cpu_ns; // ns of CPU time since the thread's last sample.
+    uint64_t ticks;  // Ticks at which the sample was taken.
+    // Newest id in the registry before the stack was read. No code on the stack
+    // has a newer id.
     uint32_t newest_id;
-    uint32_t switches; // Gil_switches, if the thread had the GIL
-    uint16_t depth;    // number of frames that follow this head
-    uint8_t flags;     // a set of SAMPLE_ bits
+    uint32_t switches; // Gil_switches, if the thread had the GIL.
+    uint16_t depth;    // Number of frames that follow this head in the ring.
+    uint8_t flags;     // A set of SAMPLE_ bits.
 };
 
 enum {
-    SAMPLE_TORN = 1,      // a frame of the stack could not be read
-    SAMPLE_TRUNCATED = 2, // the stack is deeper than WALK_DEPTH
-    SAMPLE_ACTIVE = 4,    // the thread held the GIL
-    SAMPLE_OURS = 8,      // the thread ran our own code, which is a hook
-    SAMPLE_UNREAD = 16,   // no frame could be read
-    SAMPLE_HOLDS = 32,    // the thread had the traced interpreter's GIL
-    SAMPLE_REQUESTED = 64 // another thread had requested this GIL
+    SAMPLE_TORN = 1,      // A frame of the stack could not be read.
+    SAMPLE_TRUNCATED = 2, // The stack is deeper than WALK_DEPTH.
+    SAMPLE_ACTIVE = 4,    // The thread held the GIL.
+    SAMPLE_OURS = 8,      // The thread ran a hook of Ocular.
+    SAMPLE_UNREAD = 16,   // No frame of the stack could be read.
+    SAMPLE_HOLDS = 32,    // The thread held the GIL of the traced interpreter.
+    // Another thread had requested the GIL of the traced interpreter.
+    SAMPLE_REQUESTED = 64
 };
 
 struct SampleRing {
-    counter_t pushed; // number of words; only the writer changes this field
-    counter_t popped; // number of words; only the reader changes this field
-    counter_t lost;   // number of samples; only the writer changes this field
+    // Number of words that were written; only the writer changes `pushed`.
+    counter_t pushed;
+    // Number of words that were read; only the reader changes `popped`.
+    counter_t popped;
+    counter_t lost; // Number of lost samples; only the writer changes `lost`.
     uint64_t words[SAMPLE_RING_WORDS];
 };
 
-// The writer calls this function. If the ring is full, counts the sample as
-// lost and returns false.
+// Adds a sample. If the ring is full, counts the sample as lost and returns
+// false. Only the writer calls this function.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames);
-// The reader calls this function. Returns false if there is no sample. `frames`
-// has room for WALK_DEPTH frames.
+// Takes the oldest sample. Returns false if there is none. `frames` has room
+// for WALK_DEPTH frames. Only the reader calls this function.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames);
 

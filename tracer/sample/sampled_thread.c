@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-// If a thread with a timer has used both OVERDUE_NS and OVERDUE_INTERVALS of
-// CPU time without a sample, the thread does not get its signals. If a thread
-// without a timer has used UNSAMPLED_NS of CPU time, the CPU time is attributed
-// even if no observation has found the thread running.
+// A thread with a timer must have used both OVERDUE_NS and OVERDUE_INTERVALS
+// intervals of CPU time without a sample before an observation gets this time.
+// A thread that is not running and has no running timer must have used
+// UNSAMPLED_NS.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
@@ -57,8 +57,8 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
         return OBSERVED_GONE;
     thread->cpu_ns = cpu_ns;
     thread->wall_ns = wall_ns;
-    // If the clock went back, another thread has this id now, and the timer
-    // does not belong to this new thread.
+    // If the CPU clock went back, the thread's id now belongs to a new thread,
+    // and the timer does not belong to the new thread.
     if (ran < 0)
         SampledThread_drop_timer(thread);
     if (!thread->known || ran < 0)

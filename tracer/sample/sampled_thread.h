@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes one sampled Python thread. The struct has the thread's clocks, its
-// timer, its shares, and its stack at the last observation in which the thread
-// ran. Only the sampler's thread changes the struct. Any thread may read the
-// shares.
+// struct SampledThread describes one sampled Python thread. It has the thread's
+// clocks, its timer, its shares, and its stack at the last observation that
+// found that the thread had run. Only the sampler's thread changes the struct.
+// Any thread may read the shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 
@@ -14,50 +14,53 @@
 #include <sys/types.h>
 
 struct SampledThread {
-    uintptr_t state; // PyThreadState that the thread runs; 0 if outside Python.
+    // PyThreadState that the thread runs; 0 if the thread is outside Python.
+    uintptr_t state;
     pid_t tid;
-    // ListedThread.number; identifies the thread together with `tid`
+    // ListedThread.number, which together with `tid` identifies the thread.
     unsigned number;
-    char name[64]; // guarded by SampledThreads.lock.
+    char name[64]; // The mutex SampledThreads.lock guards `name`.
     struct ShareValue cpu;
     struct ShareValue wait;
-    counter_t samples;          // number of samples and observations.
-    struct Breakdown functions; // breakdown of the thread's CPU time.
+    counter_t samples; // Number of samples and observations of the thread.
+    struct Breakdown functions; // Parts of the thread's CPU time by function.
 
     // True if the thread was observed before, so that the clocks below are
     // valid.
     bool known;
-    bool ran;    // true if the thread ran between the two newest observations.
-    bool walked; // true if `stack` is the thread's stack when it last ran.
+    bool ran;    // True if the thread ran between the two newest observations.
+    bool walked; // True if `stack` is the thread's stack from when it last ran.
     struct CpuTimer *timer; // NULL if the thread has no timer.
-    // true if the thread is counted as untimed, because it has no timer or a
-    // muted timer
+    // True if the thread is counted as untimed, because it has no timer or a
+    // muted timer.
     bool untimed;
-    // Value of the CPU clock when SampledThread_lacks_sample last returned
-    // true.
+    // Value of the CPU clock in ns when SampledThread_lacks_sample last
+    // returned true.
     uint64_t lacked_ns;
-    uint64_t cpu_ns;  // value of the CPU clock at the newest observation.
-    uint64_t wall_ns; // CLOCK_MONOTONIC at the newest observation.
-    // The value of the CPU clock up to which time is attributed. This field is
-    // used only if the thread has no timer.
+    uint64_t cpu_ns;  // Value of the CPU clock in ns at the newest observation.
+    uint64_t wall_ns; // CLOCK_MONOTONIC in ns at the newest observation.
+    // Value of the CPU clock in ns up to which the CPU time is attributed to
+    // functions. This field is used only if the thread has no timer.
     uint64_t accounted_ns;
-    double wait_ns;  // ns of waiting that are not attributed yet.
-    double wait_age; // ShareTime.age of `wait_ns`.
+    double wait_ns; // ns of waiting that are not attributed to a function yet.
+    // Value of ShareTime.age at which `wait_ns` was last updated.
+    double wait_age;
     struct GilThread gil;
-    struct WalkStart start; // start of the newest walk.
+    struct WalkStart start; // Where the newest walk of the stack began.
     struct SampledStack stack;
-    struct SampledThread *next; // next thread in SampledThreads.unlisted.
+    // Next thread in the list SampledThreads.unlisted.
+    struct SampledThread *next;
 };
 
 enum Observation {
-    // The thread is new, or its clock was replaced. So this is the first
-    // reading.
+    // The thread is new, or its clock now belongs to another thread. So the
+    // clock was read for the first time.
     OBSERVED_NEW,
     // The thread has not run since the last observation, so `stack` is still
     // valid.
     OBSERVED_IDLE,
-    OBSERVED_RAN, // the thread has run, so its stack must be walked
-    OBSERVED_GONE // the thread has ended
+    OBSERVED_RAN, // The thread has run, so its stack must be read.
+    OBSERVED_GONE // The thread has ended.
 };
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
@@ -67,23 +70,24 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
                                        const struct SampleClock *clock,
                                        const struct ShareTime *now);
 // Returns true if the thread's CPU clock has moved since the observation. The
-// caller has just walked the thread's stack.
+// caller has just read the thread's stack.
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time that must be attributed to the observed stack, or
-// 0. The result is above 0 if the thread has no timer, or if there was no
-// sample for a long time because the thread has blocked the signal.
+// 0. The result is above 0 if the thread has no timer. The result is also above
+// 0 if no sample has come for a long time because the thread has blocked the
+// signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 // Returns true if the thread has used `ns` of CPU time since the newest sample
-// of its timer. The function returns true at most once in `ns` of CPU time.
+// of its timer. Returns true at most once in `ns` of CPU time.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
 void SampledThread_account(struct SampledThread *thread);
 // Frees the thread's timer. The CPU time that the timer has sampled is not
-// attributed again.
+// attributed a second time.
 void SampledThread_drop_timer(struct SampledThread *thread);
-// Forgets the last observation, because it is too old. The next observation is
-// then a first reading.
+// Forgets the last observation, because it is too old. The next observation
+// then only reads the clocks for the first time.
 void SampledThread_forget(struct SampledThread *thread);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Keeps the table of threads, and makes a new table for a new list. See
-// sampled_threads.h.
+// Keeps the table of sampled threads, and makes a new table from each new list.
+// See sampled_threads.h.
 #include "tracer/sample/sampled_threads.h"
 #include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct OfferedThreads { // a list that a holder of the GIL offers
+struct OfferedThreads { // A list of threads that a holder of the GIL offers.
     size_t count;
     struct ListedThread threads[];
 };
@@ -31,9 +31,10 @@ static void table_free(struct SampledThreadTable *table)
 
 void SampledThreads_release(struct SampledThreads *threads)
 {
-    // At the fork the parent's sampler may have been making a new table, which
-    // the child cannot find. The old table lacks the threads that were moved to
-    // the new table. The child leaks the memory of the moved threads.
+    // If the process forked while the parent's sampler was making a new table,
+    // the child finds only the old table. The old table lacks the threads that
+    // were already moved to the new table. The child leaks the memory of these
+    // threads.
     if (threads->table)
         table_free(threads->table);
     for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
@@ -57,9 +58,9 @@ static void set_state(struct SampledThread *thread, uintptr_t state)
     thread->walked = false;
 }
 
-// Returns true if both arguments are the same thread. A thread may get the id
-// of a thread that has ended. A thread that had no record when it was first
-// listed may have a record now.
+// Returns true if both arguments are the same thread. A new thread may get the
+// id of a thread that has ended. A thread whose number was unknown when it was
+// first listed may have a number now.
 static bool is_same(const struct SampledThread *thread,
                     const struct ListedThread *listed)
 {
@@ -67,9 +68,9 @@ static bool is_same(const struct SampledThread *thread,
            (thread->number == listed->number || !thread->number);
 }
 
-// Takes the thread from the table. The table and the list have almost always
-// the same order, except for new threads, which come first. So the search
-// begins after the thread that was taken last.
+// Takes the thread from the table. The table and the list almost always have
+// the same order, except that new threads come first. So the search begins
+// after the thread that was taken last.
 static struct SampledThread *take(struct SampledThreadTable *table,
                                   size_t *next,
                                   const struct ListedThread *listed)
@@ -87,9 +88,8 @@ static struct SampledThread *take(struct SampledThreadTable *table,
     return NULL;
 }
 
-// Takes a thread from the unlisted threads. Returns NULL if the thread is not
-// there. The timer of a thread that is taken represents only this thread from
-// then on.
+// Takes the thread from the unlisted threads. Returns NULL if the thread is not
+// there. From then on, the thread's timer stands only for this one thread.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
 {
@@ -138,8 +138,8 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
     Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
-// Makes a new thread. If the thread was known before but was missing from the
-// last list because the thread was outside Python, the thread gets its old
+// Makes a new thread. A thread that was known before may have been missing from
+// the last list, because it was outside Python. Such a thread gets its old
 // numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
@@ -148,7 +148,7 @@ static struct SampledThread *make(struct Ended *ended,
     struct EndedThread before;
 
     if (thread == NULL)
-        return NULL; // the next list contains the thread again
+        return NULL; // The next list contains this thread again.
     SampledThread_init(thread, listed->state, listed->tid);
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
         copy_value(&thread->cpu, &before.cpu);
@@ -196,8 +196,8 @@ static bool same_threads(const struct SampledThreadTable *table,
     return true;
 }
 
-// Makes the new table. Threads of the old table that still exist move to the
-// new table.
+// Makes a table from the list. The threads of the old table that still exist
+// move to the new table.
 static struct SampledThreadTable *renew(struct SampledThreads *threads,
                                         const struct OfferedThreads *list)
 {
@@ -271,8 +271,8 @@ int SampledThreads_offer(struct SampledThreads *threads,
         copy->name[sizeof(copy->name) - 1] = '\0';
         list->count++;
     }
-    // This store pairs with the exchange in SampledThreads_take. If a list was
-    // not taken yet, the new list replaces it.
+    // This store pairs with the exchange in SampledThreads_take. A list that
+    // the sampler has not taken is replaced.
     Heap_free(atomic_exchange_explicit(&threads->incoming, list,
                                        memory_order_acq_rel));
     return 0;

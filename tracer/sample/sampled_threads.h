@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Keeps the threads that the sampler observes. A holder of the GIL offers a
-// list of the existing threads, and never waits for the sampler. The sampler's
-// thread takes the list when it wakes up. Any thread may read the shares of the
-// threads.
+// struct SampledThreads keeps the threads that the sampler observes. A thread
+// that holds the GIL offers a list of all Python threads, and never waits for
+// the sampler. The sampler's thread takes the list when it wakes up. Any thread
+// may read the shares of the threads.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
 
@@ -11,13 +11,15 @@
 
 #include <pthread.h>
 
-// One thread of an offered list.
+// One Python thread in an offered list.
 struct ListedThread {
-    // PyThreadState; 0 if the thread is outside the interpreter
+    // PyThreadState; 0 if the thread is outside the interpreter.
     uintptr_t state;
-    pid_t tid; // 0 if this entry is to be skipped
+    pid_t tid; // 0 if this entry must be skipped.
     char name[64];
-    unsigned number; // differs between threads with the same id; 0 if unknown
+    // Distinguishes threads that have the same id one after the other; 0 if
+    // unknown.
+    unsigned number;
 };
 
 // The numbers that the sampler has about one thread.
@@ -29,9 +31,10 @@ struct ThreadShares {
     double gil_held_share, gil_wait_share;
     double gil_held_s, gil_wait_s;
     uint64_t samples;
-    double cpu_s; // CPU time since the thread was first seen
+    double cpu_s; // Seconds of CPU time since the sampler first saw the thread.
     bool ended;
-    struct BreakdownRow functions[BREAKDOWN_ROWS]; // breakdown of `cpu_share`
+    // Parts of `cpu_share` by function.
+    struct BreakdownRow functions[BREAKDOWN_ROWS];
     size_t function_count;
 };
 
@@ -45,36 +48,37 @@ struct SampledThreads {
     // GilWatch.longest.
     pthread_mutex_t lock;
     struct Ended ended;
-    // Only the sampler changes this pointer.
+    // Only the sampler's thread changes `table`.
     struct SampledThreadTable *_Atomic table;
-    // The newest list. Threads exchange this pointer atomically, without the
-    // lock.
+    // The newest offered list. Threads exchange this pointer atomically,
+    // without the lock.
     struct OfferedThreads *_Atomic incoming;
-    // Threads that started after the list was made, linked by `next`. These
-    // threads may have ended. Only the sampler's thread uses this field.
+    // Threads that started after the list was made, linked by `next`. Some of
+    // these threads may have ended. Only the sampler's thread uses `unlisted`.
     struct SampledThread *unlisted;
 };
 
-int SampledThreads_init(struct SampledThreads *threads); // returns 0 or -ENOMEM
-// Frees the threads. The caller frees the threads' timers. This function also
-// works in a forked child, because it does not touch the lock.
+// Returns 0 or -ENOMEM.
+int SampledThreads_init(struct SampledThreads *threads);
+// Frees the threads but not their timers. This function also works in a forked
+// child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
-// Copies the list without a lock. Returns 0 or -ENOMEM. Any thread may call
+// Copies the list, and takes no lock. Returns 0 or -ENOMEM. Any thread may call
 // this function.
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
-// Takes the newest list. A thread that still exists keeps its numbers. Only the
-// sampler calls this function.
+// Takes the newest offered list. A thread that still exists keeps its numbers.
+// Only the sampler calls this function.
 void SampledThreads_take(struct SampledThreads *threads);
-// Adds a thread that has made its own timer. As soon as a list contains the
-// thread, the thread moves from `unlisted` to the table. Returns false if the
-// thread has a timer already or if memory is out. After false, the caller still
-// owns the new timer. Only the sampler calls this function.
+// Adds a thread that has made its own timer. When a list contains the thread,
+// the thread moves from `unlisted` to the table. Returns false if the thread
+// has a timer already or there is no memory. After false, the caller still owns
+// the new timer. Only the sampler calls this function.
 bool SampledThreads_add_unlisted(struct SampledThreads *threads,
                                  struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the
-// caller frees with Heap_free(). Returns the count or -ENOMEM. Any thread may
-// call this function.
+// caller frees with Heap_free(). Returns the number of threads, or -ENOMEM. Any
+// thread may call this function.
 long SampledThreads_shares(struct SampledThreads *threads,
                            const struct ShareTime *now,
                            struct ThreadShares **shares);

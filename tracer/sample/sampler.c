@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the sampler's thread, and measures the cost of its work. This thread
-// never waits for the GIL.
+// Runs the sampler's thread, and adds up what the sampler costs. The sampler's
+// thread never waits for the GIL.
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -16,16 +16,18 @@
 
 #define STACK_SIZE (128u << 10)
 #define MAX_HZ 10000
-#define FIRST_NS 10e6 // time before the first step
-#define LOOK_NS 250e6 // time between two steps
-// time between two steps in a program that uses less than LIGHT_CORES
+#define FIRST_NS 10e6 // ns before the sampler's first step.
+#define LOOK_NS 250e6 // ns between two steps of the sampler.
+// ns between two steps if the program uses less than LIGHT_CORES cores.
 #define LIGHT_NS 1e9
-// Time between two steps if all running threads lack a timer.
+// ns between two steps if no running thread has a timer.
 #define UNTIMED_NS 50e6
-#define IDLE_NS 1e9  // longest time between two steps, if no thread has run
-#define RETRY_NS 2e9 // time between two tries while no memory can be read
+// Largest number of ns between two steps, used if no thread has run.
+#define IDLE_NS 1e9
+// ns between two tries of reading memory, after reads were denied.
+#define RETRY_NS 2e9
 #define LIGHT_CORES 0.2
-// The time that the kernel needs for a signal, in addition to the handler's
+// Seconds that the kernel needs for one signal, in addition to the handler's
 // time. The kernel queues and delivers the signal, and returns from the handler
 // (docs/overhead.md).
 #define SIGNAL_S 2.5e-6
@@ -35,22 +37,23 @@ struct Sampler {
     struct Samples samples;
     struct Observer observer;
     struct StallWatch stalls;
-    uint64_t due_ns;    // time of the next step, CLOCK_MONOTONIC
+    uint64_t due_ns;    // CLOCK_MONOTONIC in ns at which the next step is due.
     double interval_ns; // ns from the newest step to `due_ns`
     counter_t steps;
 
     struct Worker worker;
-    pthread_mutex_t lock; // guards `stop` and `woken`
+    pthread_mutex_t lock; // Guards `stop` and `woken`.
     pthread_cond_t wake;
     bool stop;
-    bool woken; // true if a step of an event loop has woken the thread
+    // True if a step of an event loop has woken the sampler's thread.
+    bool woken;
 };
 
 // --- A step ------------------------------------------------------------------
 
-// Returns the shortest time to the next step. A step begins with cold caches,
-// because other code has run since the last step. So a step with a few samples
-// costs nearly as much as a step with many samples.
+// Returns the smallest number of ns until the sampler's next step. A step
+// begins with cold caches, because other code has run since the last step. So a
+// step with few samples costs nearly as much as a step with many samples.
 static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
 {
     const struct Sampling *sampling = &sampler->sampling;
@@ -87,7 +90,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     Counter_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
     if (Observer_is_denied(observer)) {
-        // The shares do not contain the time in which reads were denied.
+        // The shares do not contain the time for which reads were denied.
         sampling->stepped_ns = now_ns;
         if (!Observer_recover(observer, now_ns)) {
             sampler->due_ns = now_ns + (uint64_t)RETRY_NS;
@@ -127,8 +130,8 @@ void Sampler_collect(struct Sampler *sampler)
 
 // --- The thread --------------------------------------------------------------
 
-// Waits until `due_ns` or a step of an event loop. Returns false if the thread
-// must end.
+// Waits until CLOCK_MONOTONIC is `due_ns` or a step of an event loop wakes the
+// thread. Returns false if the sampler's thread must end.
 static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
 {
     struct timespec due = Now_timespec(due_ns);
@@ -145,7 +148,8 @@ static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
     return !stop;
 }
 
-// A thread of the program calls this function at a step of its event loop.
+// A thread of the program calls this function when its event loop begins a
+// step.
 static void wake_for_step(void *argument)
 {
     struct Sampler *sampler = argument;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Measures shares of time without hooks. In each Python thread a signal takes a
-// sample after every few ms of the thread's CPU time (cpu_timer.h). A thread of
-// ours, "ocular-sampler", collects the samples one to four times a second.
-// After collecting, "ocular-sampler" observes in which functions threads wait
-// (observer.h). The sampler's thread never attaches to the interpreter, and
-// never dereferences a pointer that it has read. A code pointer counts only if
-// the registry knows the pointer.
+// struct Sampler measures without hooks in which functions threads spend their
+// time. In each Python thread, a signal takes a sample after every few ms of
+// the thread's CPU time (cpu_timer.h). The sampler's own thread,
+// "ocular-sampler", collects the samples one to four times a second, and then
+// observes in which functions threads wait (observer.h). The sampler's thread
+// never attaches to the interpreter, and never dereferences a pointer that it
+// has read in CPython's memory. A code pointer counts only if the registry
+// knows it.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
 #define OCULAR_TRACER_SAMPLE_SAMPLER_H
 
@@ -17,67 +18,79 @@
 #include "tracer/sample/sample_clock.h"
 
 struct SamplerTotals {
-    double hz;       // samples per second in the window
-    double window_s; // length of the window of shares (share.h) in seconds
+    // Samples of running threads per second, in the window of the shares.
+    double hz;
+    double window_s; // Length in seconds of the window of the shares (share.h).
     double window_samples;
-    uint64_t wakeups; // number of wake-ups of the sampler's thread
-    uint64_t samples; // number of samples of running threads
-    // samples, counted in `samples`, whose stacks could not be read to the end
+    uint64_t wakeups; // Number of wake-ups of the sampler's thread.
+    uint64_t samples; // Number of samples of running threads.
+    // Number of samples whose stacks could not be read to the end. `samples`
+    // contains them.
     uint64_t unknown;
-    // Samples, counted in `samples`, whose stacks are deeper than WALK_DEPTH.
+    // Number of samples whose stacks are deeper than WALK_DEPTH. `samples`
+    // contains them.
     uint64_t truncated;
-    // Number of samples that were lost because a ring was full. The next sample
-    // got the time of a lost sample.
+    // Number of samples that were lost because a ring was full. The thread's
+    // next sample gets the CPU time of a lost sample.
     uint64_t lost;
-    // Samples, counted in `samples`, in which the thread ran a hook.
+    // Number of samples that found the thread in a hook of Ocular. `samples`
+    // contains them.
     uint64_t ours;
-    uint64_t untimed; // number of threads that cannot have a timer
-    // number of the samples' signal; 0 if there are only observations
+    uint64_t untimed; // Number of threads that cannot have a timer.
+    // Number of the signal that takes samples; 0 if there are only
+    // observations.
     int signal;
-    // The reason why there is no signal. -EBUSY means that no signal is free,
-    // -EINVAL that the signal cannot be chosen, and -EPERM that a thread may
-    // not read its own memory.
+    // Reason why no signal takes samples. -EBUSY means that no signal is free,
+    // -EINVAL that the chosen signal cannot be used, and -EPERM that a thread
+    // may not read its own memory.
     int error;
-    // The time in the window in which a running thread's innermost function was
-    // excluded or unknown, as a share of one core. This time counts here even
-    // if an accepted caller was credited with it. Waiting is not counted,
-    // because idle threads always wait in unknown code.
+    // Time for which a running thread's innermost function was excluded or
+    // unknown, as a part of one core's wall time in the window. Such time is in
+    // `elsewhere` even if a traced caller was credited with it. Waiting is not
+    // in `elsewhere`, because idle threads always wait in unknown code.
     double elsewhere;
-    // CPU time of the sampler's thread, and of making timers on other threads
+    // Seconds of CPU time that the sampler's thread used, and that other
+    // threads used to make their timers.
     double cpu_s;
-    double handlers_s; // CPU time of the samples on the program's threads
-    double ours_s;     // CPU time of the samples that found our code, a hook
-    uint64_t taken;    // number of samples for which `handlers_s` was spent
+    // Seconds of CPU time that the signal handlers took on the program's
+    // threads.
+    double handlers_s;
+    // Seconds of CPU time of the samples that found a hook of Ocular.
+    double ours_s;
+    // Number of samples in whose handlers `handlers_s` was spent.
+    uint64_t taken;
 };
 
 struct Sampler;
 
-// The objects that the sampler uses. All objects except `clock` must stay at
+// The objects that the sampler uses. All of them except `clock` must stay at
 // their addresses.
 struct SamplerParts {
     struct Registry *registry;
     const struct FrameLayout *layout;
     const struct Opcodes *opcodes;
     const struct Clock *counter;
-    const struct SampleClock *clock; // NULL for the kernel's clocks
-    struct SampleSink sink;          // the consumer that gets each sample, too
-    struct EventLoops *loops;        // NULL if no loop is observed
-    double call_ticks; // ticks that an untraced call of an empty function takes
-    // The signal to be used. 0 means any free signal. A negative number means
-    // that no signal is used, so that the sampler only observes.
+    // NULL if the sampler reads the kernel's clocks.
+    const struct SampleClock *clock;
+    struct SampleSink sink;   // A consumer that also gets each sample.
+    struct EventLoops *loops; // NULL if no event loop is observed.
+    // Ticks that a call of an empty function takes without tracing.
+    double call_ticks;
+    // Number of the signal that takes samples. 0 means any free signal. If the
+    // number is negative, the sampler uses no signal and only observes.
     int signal;
 };
 
 // Makes a sampler that has no thread until Sampler_resume. `hz` has the same
 // meaning as in Sampler_set_hz. Returns 0 or -errno. -EPERM means that no way
-// of reading memory works, and -EINVAL that the layout or the rate is
-// impossible.
+// of reading memory works. -EINVAL means that the layout of CPython's frames or
+// `hz` is impossible.
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
-// Does the work of one wake-up of the sampler's thread. Collects the samples,
-// and observes the threads if an observation is due. Returns the time of the
-// next wake-up in ns of CLOCK_MONOTONIC. If the sampler has no thread, any
-// thread may call this function, but only one at a time.
+// Does the work of one wake-up of the sampler's thread: collects the samples,
+// and observes the threads if an observation is due. Returns CLOCK_MONOTONIC in
+// ns at which the next wake-up is due. If the sampler has no thread, any thread
+// may call Sampler_step, but only one at a time.
 uint64_t Sampler_step(struct Sampler *sampler);
 // Calls Sampler_new and Sampler_resume.
 int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
@@ -85,59 +98,60 @@ int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
 // Joins the thread and frees the sampler.
 void Sampler_stop(struct Sampler *sampler);
 // Sets the number of samples per second of a thread's CPU time, which must be
-// above 0 and at most 10000. The number is used from the sampler's next step
-// on. Returns 0 or -EINVAL. Any thread may call this function.
+// above 0 and at most 10000. The sampler uses the number from its next step on.
+// Returns 0 or -EINVAL. Any thread may call this function.
 int Sampler_set_hz(struct Sampler *sampler, double hz);
-// Sampler_pause ends the thread of the sampler. All data stays, and the samples
-// stay in the rings until they are collected. Sampler_resume starts the thread
-// again and returns 0 or -errno. After an error Sampler_resume may be called
-// again. Only one thread at a time calls the two functions.
+// Sampler_pause ends the sampler's thread. All data stays, and the samples stay
+// in the rings until they are collected. Sampler_resume starts the thread again
+// and returns 0 or -errno. After an error, Sampler_resume may be called again.
+// Only one thread at a time may call these two functions.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.
 void Sampler_collect(struct Sampler *sampler);
-// Frees all memory in a forked child.
+// Frees the sampler's memory in a forked child.
 void Sampler_abandon(struct Sampler *sampler);
-// Passes the list of the thread states that exist now. The sampler copies the
-// list. The shares of known threads stay. The governor calls this function
+// Gives the sampler a list of all thread states, which it copies. Threads that
+// the sampler already knows keep their shares. The governor calls this function
 // while it holds the GIL, and the function takes no lock. Returns 0 or -ENOMEM.
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct ListedThread *threads, size_t count);
-// Makes the sampler sample the calling thread at once, so that even a very
-// short thread has a sample. The thread runs its first code with the
-// PyThreadState `state`. The function allocates memory and makes two system
-// calls, which take 5 us. The caller holds the GIL, and the sampler must not be
-// stopping.
+// Makes a timer for the calling thread at once, so that even a very short
+// thread gets its share of the samples. `state` is the PyThreadState with which
+// the thread runs its first code. The function allocates memory and makes two
+// system calls, which take 5 us. The caller holds the GIL, and the sampler must
+// not be stopping.
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 // Writes the threads to *shares, which the caller frees with Heap_free(). The
-// list includes the ended threads, except the ended threads that were dropped.
-// Returns the count or -errno. Any thread may call this function.
+// list also has the ended threads, except those that were dropped. Returns the
+// number of threads, or -errno. Any thread may call this function.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
 // Reads the numbers about the GIL. Any thread may call this function.
 void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures);
-// Returns true if it is known which thread has the GIL.
+// Returns true if the sampler can read which thread has the GIL.
 bool Sampler_knows_gil(const struct Sampler *sampler);
-// Returns true if it is also known which threads wait for the GIL.
+// Returns true if the sampler can also find out which threads wait for the GIL.
 bool Sampler_knows_waits(const struct Sampler *sampler);
-// Returns the stacks since the start and in the window, in at most `most` rows,
-// or NULL if memory is out. The caller owns the table. Any thread may call this
-// function.
+// Returns the stacks that samples have found since the start and in the window,
+// in at most `most` rows. Returns NULL if there is no memory. The caller owns
+// the table. Any thread may call this function.
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
-// Takes the next call of dark code from the queue of calls that were seen on
-// stacks. Returns false if there is no such call. Only one thread at a time may
+// Takes from a queue a call of a dark function that a sample has found on a
+// stack. Returns false if the queue is empty. Only one thread at a time may
 // call this function.
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
 // Returns the time of the sampler's newest step, to which all shares refer.
 struct ShareTime Sampler_now(const struct Sampler *sampler);
-// Returns the time in ticks before which all samples are attributed, or
-// UINT64_MAX if no samples will come. Any thread may call this function.
+// Returns a time in ticks. All samples from before this time are attributed.
+// Returns UINT64_MAX if no samples will come. Any thread may call this
+// function.
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
-// Returns true if no way of reading memory has worked for some seconds. For
-// example, a program may start to filter its system calls at any time. While
-// reads are denied the shares do not change, and this time is not part of the
-// shares. The sampler tries again from time to time.
+// Returns true if no way of reading memory has worked for some seconds, for
+// example because the program has begun to filter its system calls. Meanwhile
+// the shares do not change, and they do not contain this time. The sampler
+// tries again every two seconds.
 bool Sampler_is_denied(const struct Sampler *sampler);
 
 #endif

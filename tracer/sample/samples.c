@@ -34,7 +34,7 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
                   (head->flags & SAMPLE_REQUESTED) != 0);
 }
 
-// Adds up the cost of the thread's handlers since the last call.
+// Adds up what the thread's signal handlers have cost since the last call.
 static void take_costs(struct Samples *samples, struct CpuTimer *timer)
 {
     uint64_t taken = Counter_get(&timer->taken);
@@ -65,7 +65,7 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // The timer may still send a signal that is no longer used.
+        // The timer may still use a signal that the sampler has given up.
         if (timer->signal != timers->signal ||
             !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
@@ -91,9 +91,10 @@ static void note_signal(struct Samples *samples)
     Counter_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
 }
 
-// Opens the timers again with another signal if another handler has replaced
-// ours. Also opens the timers again if handlers can no longer check pages. The
-// opening then fails, and there are no timers.
+// If the program has replaced the signal's handler, opens the timers again with
+// another signal. Also opens the timers again if the handler can no longer
+// check pages, after the program has begun to filter system calls. Opening then
+// fails, and there are no timers.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
@@ -127,8 +128,8 @@ uint64_t Samples_waiting(const struct Samples *samples)
     return count;
 }
 
-// Collects the samples of a thread. Returns true if a stack could not be read
-// at all.
+// Collects the samples of a thread. Returns true if no frame of a stack could
+// be read.
 static bool collect_from(struct Samples *samples, struct SampledThread *thread,
                          const struct ShareTime *now)
 {
@@ -155,7 +156,7 @@ void Samples_collect(struct Samples *samples, const struct ShareTime *now)
     for (size_t i = 0; i < table->count; i++)
         unread |= collect_from(samples, table->threads[i], now);
     while (*unlisted) {
-        // The clock is read before the samples are collected, so that all
+        // The thread's clock is read before its samples are collected, so all
         // samples of an ended thread are collected.
         bool gone =
             !Sampling_ns(samples->sampling, Now_clock_of((*unlisted)->tid));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Collects the samples of the CPU timers of all threads, even of threads that
-// end before a list contains them. Counts the cost of the samples, and the
-// number of lost samples. Only the sampler's thread calls this code. Any thread
-// may read the counters.
+// struct Samples collects the samples of the CPU timers of all threads, even of
+// threads that end before a list contains them. It adds up the cost of the
+// samples, and counts the lost samples. Only the sampler's thread calls these
+// functions. Any thread may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H
 #define OCULAR_TRACER_SAMPLE_SAMPLES_H
 
@@ -10,13 +10,16 @@
 #include "tracer/sample/starts.h"
 
 struct Samples {
-    struct Sampling *sampling; // borrowed
+    struct Sampling *sampling; // Borrowed.
     struct Starts starts;
-    // Stack of the sample that is attributed at the moment.
+    // Stack of the sample that is being attributed.
     struct SampledStack stack;
-    int signal; // the wanted signal; 0 for any signal, below 0 for no signal
+    // Number of the wanted signal; 0 for any signal, below 0 for no signal.
+    int signal;
 
-    counter_t collected; // ticks, read before the newest step began
+    // Ticks, read before the newest step began. All samples from before are
+    // collected.
+    counter_t collected;
     counter_t unknown;
     counter_t truncated;
     counter_t lost;
@@ -26,15 +29,16 @@ struct Samples {
     counter_t signal_used, error;
 };
 
-// Opens the timers.
+// Installs the signal's handler. `signal` has the meaning of Samples.signal.
 void Samples_open(struct Samples *samples, struct Sampling *sampling,
                   int signal);
 void Samples_close(struct Samples *samples);
-// Takes the timers of threads that have started since the last step.
+// Takes the timers that threads have made for themselves since the last step.
 void Samples_take_begun(struct Samples *samples);
-// Returns the number of samples that wait to be collected.
+// Returns the number of samples that wait in the rings.
 uint64_t Samples_waiting(const struct Samples *samples);
-// Attributes the waiting samples, and checks the timers.
+// Attributes the waiting samples to functions, and checks that the timers still
+// work.
 void Samples_collect(struct Samples *samples, const struct ShareTime *now);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds the data that both samples and observations use. These data are the
-// threads, the threads' timers, the way of reading memory, and the shares of
-// time. Only the sampler's thread changes a Sampling. Any thread may read its
+// struct Sampling holds the data that both samples and observations use: the
+// threads, their timers, the way of reading memory, and the shares of time.
+// Only the sampler's thread changes a struct Sampling. Any thread may read its
 // counters and shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
@@ -10,7 +10,8 @@
 #include "tracer/sample/sample_clock.h"
 
 struct Sampling {
-    struct Attribution attribution; // the registry is borrowed
+    // The registry in `attribution` is borrowed.
+    struct Attribution attribution;
     struct CallEdges edges;
     struct Flame flame;
     struct SampledThreads threads;
@@ -19,27 +20,27 @@ struct Sampling {
     struct Memory memory;
     struct SampleClock clock;
     struct ShareClock time;
-    uint64_t stepped_ns; // CLOCK_MONOTONIC at the newest step
-    // wanted samples per second of CPU time, as the bits of a double
+    uint64_t stepped_ns; // CLOCK_MONOTONIC in ns at the newest step.
+    // Wanted number of samples per second of CPU time, as the bits of a double.
     counter_t hz;
     // Number of samples of running threads, including observations.
     counter_t samples;
     struct ShareValue elsewhere;
 };
 
-// Initialises the struct without threads. This function cannot fail, because it
-// does not open the memory.
+// Initialises the struct without threads. This cannot fail, because the
+// function does not open a way of reading memory.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);
 struct ShareTime Sampling_now(const struct Sampling *sampling);
 // Returns the ns of CPU time between two samples of a thread.
 uint64_t Sampling_period_ns(const struct Sampling *sampling);
-// Sets the time of the shares to `now_ns`. There were `samples` samples since
-// the last step. Time in which the machine slept does not count.
+// Advances the shares to the time `now_ns`. `samples` is the number of samples
+// since the last step. Time for which the machine slept does not count.
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
-// Attributes the time to the functions on the stack.
+// Attributes CPU time and waiting time to the functions on the stack.
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         const struct SampledStack *stack,
                         const struct ShareTime *now, double cpu_ns,

@@ -2,7 +2,7 @@
 // See starts.h.
 #include "tracer/sample/starts.h"
 
-// Number of threads per second that are sampled from their start.
+// Largest number of starting threads per second that get a timer.
 #define MOST_STARTS 100
 
 void Starts_init(struct Starts *starts)
@@ -10,8 +10,8 @@ void Starts_init(struct Starts *starts)
     atomic_init(&starts->one_in, 1);
 }
 
-// Returns a well mixed number, which is different for each input (splitmix64 by
-// Vigna, public domain).
+// Returns a pseudo-random number that is different for each input (splitmix64
+// by Vigna, public domain).
 static uint64_t scatter(uint64_t number)
 {
     number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;

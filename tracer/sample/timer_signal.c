@@ -14,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-// The highest signals, which debuggers and valgrind use.
+// Debuggers and valgrind use the highest signals, so this number of signals is
+// left out.
 #define UNUSED_SIGNALS 3
-#define SAID_ONCE 2u // each report of a thread adds this number to Mute.word
-// Number of consecutive readings that must show the signal unblocked. A thread
-// that has just woken up shows the mask of its wait until the thread gets a
-// CPU.
+#define SAID_ONCE 2u // Each report of a thread adds this number to Mute.word.
+// Number of consecutive readings that must find the signal not blocked. A
+// thread that has just woken up shows the mask of its wait until it gets a CPU.
 #define SURE_TIMES 4u
 
 // --- Which one ---------------------------------------------------------------
@@ -68,9 +68,8 @@ int TimerSignal_install(int signal, TimerHandler *handler)
     if (signal < 0 ||
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
-    // While the handler runs, all signals except the signals of faults are
-    // blocked (main_signals.h). So a fault in our handler is reported as a
-    // fault.
+    // While the handler runs, all signals are blocked (main_signals.h) except
+    // those of faults. So a fault in the handler is reported as a fault.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
@@ -89,12 +88,13 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0;
 }
 
-// Returns true if the thread waits with a temporary mask. The kernel shows only
-// the temporary mask during such a wait.
+// Returns true if the thread waits with a temporary signal mask. During such a
+// wait the kernel shows only the temporary mask.
 static bool waits_with_another_mask(pid_t tid)
 {
-    // `mask` says which argument of the system call is the temporary mask; 1 is
-    // the first argument. A NULL argument means that the mask does not change.
+    // `mask` is the number of the system call's argument that is the temporary
+    // mask; the first argument is 1. If this argument is NULL, the mask does
+    // not change.
     static const struct {
         long number;
         int mask;
@@ -122,7 +122,7 @@ static bool waits_with_another_mask(pid_t tid)
 
 enum SignalMask { MASK_OPEN, MASK_BLOCKED, MASK_UNSURE };
 
-// Returns the state of the signal in a thread's mask. Returns MASK_OPEN if the
+// Finds out whether a thread has blocked the signal. Returns MASK_OPEN if the
 // kernel does not show the mask.
 static enum SignalMask mask_of(pid_t tid, int signal)
 {
@@ -184,7 +184,7 @@ void TimerSignal_take_back(int signal)
 
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) ==
             signal &&
-        info.si_code != SI_TIMER) // true if no timer has sent the signal
+        info.si_code != SI_TIMER) // True if no timer has sent the signal.
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal,
                 &info);
 }

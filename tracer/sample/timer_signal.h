@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chooses the number of the samples' signal, and records which threads have
-// blocked the signal. If a thread has blocked the signal, a signal of a timer
-// would stay pending, and the program would get (sigwait, signalfd) or see
-// (sigpending) a signal for which it did not ask.
+// Chooses the number of the signal that takes samples, and records which
+// threads have blocked this signal. If a thread has blocked it, a timer's
+// signal would stay pending. The program would then get (sigwait, signalfd) or
+// see (sigpending) a signal that it did not ask for.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 
@@ -15,44 +15,46 @@
 typedef void TimerHandler(int number, siginfo_t *info, void *context);
 
 // Installs the handler for `signal`. If `signal` is 0 or less, chooses a signal
-// that has no handler. Returns the number of the signal, or -EBUSY or -EINVAL.
+// that has no handler. Returns the signal's number, or -EBUSY or -EINVAL.
 // -EBUSY means that `signal` already has a handler, or that all signals have
-// handlers. -EINVAL means that the signal cannot be chosen.
+// handlers. -EINVAL means that the chosen signal cannot have a handler.
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
-// Returns true if the calling thread has blocked the signal. The function is
+// Returns true if the calling thread has blocked the signal. This function is
 // async-signal-safe.
 bool TimerSignal_is_blocked(int signal);
 
-// Stores whether a thread has blocked the signal, as far as this is known. The
-// thread reports each change of its mask that Ocular notices. The sampler's
-// thread also reads the mask, because Ocular does not notice all changes.
+// struct Mute tells whether a thread has blocked the timers' signal, as far as
+// this is known. The thread reports each change of its signal mask that Ocular
+// notices. The sampler's thread also reads the mask, because Ocular does not
+// notice all changes.
 struct Mute {
-    // Bit 0 is set if the signal is blocked. The other bits count the thread's
-    // own reports.
+    // Bit 0 is set if the thread has blocked the signal. The other bits count
+    // the thread's own reports.
     _Atomic uint32_t word;
-    // Number of consecutive readings that show the signal unblocked; sampler
-    // only.
+    // Number of consecutive readings that found the signal not blocked. Only
+    // the sampler's thread uses `seen_open`.
     unsigned seen_open;
 };
 
-#define MUTED 1u // the bit of Mute.word for a blocked signal
+#define MUTED 1u // Bit of Mute.word for a blocked signal.
 
 static inline bool Mute_is_on(const struct Mute *mute)
 {
     return atomic_load(&mute->word) & MUTED;
 }
 
-// Initialises `mute` for an unknown thread. The signal counts as blocked until
-// a reading shows that it is not blocked. No other thread may use `mute` before
-// the call has returned.
+// Initialises the Mute of a thread whose mask is not known. The signal counts
+// as blocked until a reading finds that it is not. No other thread may use the
+// struct before the call returns.
 void Mute_init(struct Mute *mute);
-// Reads the mask of the thread `tid`, which takes 20 us. The sampler's thread
-// calls this function. A report of the thread during the call stays valid.
+// Reads the signal mask of the thread `tid`, which takes 20 us. Only the
+// sampler's thread calls this function. If the thread reports a change
+// meanwhile, the report wins.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
-// Reports that the calling thread, to which this Mute belongs, has changed its
-// mask. Returns Mute_is_on.
+// Reports that the calling thread has changed its signal mask. `mute` belongs
+// to this thread. Returns the new Mute_is_on.
 bool Mute_say(struct Mute *mute, int signal);
 // Removes pending signals of the timers from the calling thread, which has
 // blocked the signal.

@@ -4,10 +4,10 @@
 #include "ipc/base/heap.h"
 
 #define SLOTS_A_CHUNK 256u
-#define CHUNKS 256u // enough for 65 536 threads at a time
+#define CHUNKS 256u // The slots suffice for 65 536 threads at a time.
 
-// This variable is global, because a signal handler gets no context of ours.
-// Chunks are never freed.
+// `chunks` is global, because a signal handler gets no pointer to Ocular's
+// data. Chunks are never freed.
 static struct TimerSlot *_Atomic chunks[CHUNKS];
 
 struct TimerSlot *TimerSlot_find(uint32_t number)
@@ -22,8 +22,8 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// Returns a chunk of slots. Makes the chunk if the chunk does not exist.
-// Returns NULL if memory is out.
+// Returns the chunk of slots with this number, and makes it if it does not
+// exist. Returns NULL if there is no memory.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =
@@ -36,7 +36,7 @@ static struct TimerSlot *have_chunk(uint32_t number)
     if (!fresh ||
         atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
         return fresh;
-    Heap_free(fresh); // another thread has made the chunk first
+    Heap_free(fresh); // Another thread has made this chunk first.
     return chunk;
 }
 

@@ -42,9 +42,9 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
     return 0;
 }
 
-// A thread may be sampled after the thread has freed its PyThreadState. So the
-// walk checks whether the page can be read. AddressSanitizer checks the address
-// and must not report this read.
+// A sample may read a PyThreadState after the thread has freed it. The walk
+// checks beforehand whether the page can be read. AddressSanitizer must not
+// report such a read.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -58,10 +58,10 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 
 // --- Reading -----------------------------------------------------------------
 
-// Returns true if all bytes are on pages that can be read. The bytes can then
-// be read without a copy. Each page is checked once in a walk. The links
-// between a thread's frames lead to live objects. But while CPython pushes or
-// pops a frame, a link that CPython is writing may lead anywhere.
+// Returns true if all bytes are on readable pages, so that they can be read
+// without a copy. Each page is checked once in a walk. The links between a
+// thread's frames lead to live objects, except a link that CPython is just
+// writing while it pushes or pops a frame. That link may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -75,14 +75,14 @@ static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
             continue;
         if (!Memory_is_readable(page))
             return false;
-        // Page 0 is also possible, so bit 0 marks an entry as used.
+        // Page 0 is also possible, so bit 0 marks a used entry.
         *known = page | 1;
     }
     return true;
 }
 
 // Returns a copy of the bytes at `from`. Whole pages are copied, because most
-// frames are next to each other, and one system call for each frame would take
+// frames lie next to each other, and a system call for each frame would take
 // longer.
 static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
                            size_t size)
@@ -143,8 +143,7 @@ static bool read_state(struct Walk *walk, struct WalkStart *start)
     start->active = !layout->active_mask ||
                     (state[layout->thread_active - from] & layout->active_mask);
     if (layout->through_cframe) {
-        // On 3.12 the pointer to the current frame is in another struct, the
-        // cframe.
+        // On 3.12 the cframe has the pointer to the current frame.
         const uint8_t *cframe = read_aligned(
             walk, start->frame + layout->cframe_frame, sizeof(uintptr_t));
 
@@ -173,12 +172,12 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
     return c != 0 && (owner == c || owner == c + 1);
 }
 
-// Returns true if a frame without a caller is the last frame of its stack. The
-// last frame was made by C code, or is the first frame of the thread's data
+// Returns true if a frame without a caller is the outermost frame of its stack.
+// This is a frame that C code has made, or the first frame of the thread's data
 // stack. The second case exists because greenlets leave out C's frames while
-// they switch. Any other frame without a caller was popped, or it has yielded.
-// A frame that C code has made is on C's stack, where other data may have
-// overwritten the frame.
+// they switch. Any other frame without a caller was popped or has yielded. A
+// frame that C code has made lies on C's stack, where other data may have
+// overwritten it.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -191,16 +190,18 @@ static void add(struct Walk *walk, uintptr_t code, uintptr_t instruction)
     if (walk->depth < WALK_DEPTH)
         walk->frames[walk->depth++] = (struct WalkFrame){code, instruction};
     else
-        walk->truncated = true; // this also ends a loop of frames
+        // `truncated` also ends a walk whose frames form a ring.
+        walk->truncated = true;
 }
 
-// Adds the frame of marked C code, if the C code was called at `instruction` of
-// the frame `at`.
+// Adds the frame of the marked C code, if the C code was called at
+// `instruction` of the frame `at`.
 static void add_marked(struct Walk *walk, uintptr_t at, uintptr_t instruction)
 {
     const struct WalkMark *mark = walk->layout.mark;
 
-    // The acquire pairs with the release of the thread that runs the C code.
+    // This acquire load pairs with the release store of the thread that runs
+    // the C code.
     if (mark &&
         at == atomic_load_explicit(&mark->frame, memory_order_acquire) &&
         instruction ==
@@ -228,8 +229,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         }
         instruction = word(frame, layout->frame_instruction);
         add_marked(walk, at, instruction);
-        // The innermost frame is left out if C code has made it, because a call
-        // from C has then just begun or has just ended.
+        // If C code has made the innermost frame, the frame is left out. A call
+        // from C has then just begun or just ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Walks over a thread's frames, beginning at its PyThreadState. The memory may
-// change during the walk, so every address may be wrong and every word may be
-// torn. The results are numbers and not pointers, and a user of a code address
-// asks the registry first. Any thread may use a struct Walk, but only one
-// thread at a time. The caller does not need the GIL.
+// struct Walk reads the frames of one thread, beginning at its PyThreadState.
+// The memory may change during the walk, so every address may be wrong and
+// every word may be torn. The results are numbers and not pointers. Code that
+// uses a code address must first ask the registry for it. Any thread may use a
+// struct Walk, but only one thread at a time. The caller does not need the GIL.
 #ifndef OCULAR_TRACER_SAMPLE_WALK_H
 #define OCULAR_TRACER_SAMPLE_WALK_H
 
@@ -11,116 +11,127 @@
 
 #include <stdatomic.h>
 
-#define WALK_DEPTH 256 // number of frames; deeper frames are cut off
-// largest number of bytes of a PyThreadState that are read
+#define WALK_DEPTH 256 // Largest number of frames that a walk returns.
+// Largest number of bytes that are read of a PyThreadState.
 #define WALK_STATE 1024
-#define WALK_FRAME_SIZE 256 // largest number of bytes of a frame's head
-#define WALK_PAGE 4096      // bytes; alignment and smallest size of mappings
-#define WALK_KNOWN 64       // number of pages that are known to be readable
-#define WALK_COPIES 8       // number of pages that are copied
+#define WALK_FRAME_SIZE 256 // Largest number of bytes that are read of a frame.
+// Bytes of a page; mappings of memory are at least this large and aligned.
+#define WALK_PAGE 4096
+#define WALK_KNOWN 64 // Number of pages that a walk remembers as readable.
+#define WALK_COPIES 8 // Number of pages of which a walk keeps copies.
 
-// The place of C code that has no frame of its own, but is a function in all
-// tables. The walk adds a frame for this C code. The thread that runs the C
-// code changes this struct with the GIL, and any thread may read it.
+// C code that has no frame of its own but counts as a function, such as the
+// garbage collector. The walk adds a frame for such C code. The thread that
+// runs the C code changes this struct while it holds the GIL. Any thread may
+// read it.
 struct WalkMark {
-    // The newest frame when the C code began, or the PyThreadState if the
-    // thread had no frame. 0 if the C code does not run.
+    // Address of the newest frame when the C code began, or of the
+    // PyThreadState if the thread had no frame. 0 if the C code does not run.
     _Atomic uintptr_t frame;
-    // The instruction of that frame, or 0 if there is no frame. If the frame is
-    // at another instruction, the C code has ended.
+    // Address of the instruction in the newest frame, or 0 if there is no
+    // frame. If the frame is at another instruction, the C code has ended.
     _Atomic uintptr_t instruction;
-    uintptr_t code; // address of the code object that stands for the C code
+    uintptr_t code; // Address of the code object that stands for the C code.
 };
 
-// The offsets of members in this interpreter's structs. python/ fills this
-// struct.
+// Offsets of the members of CPython's structs in this interpreter. The code in
+// python/ fills this struct.
 struct FrameLayout {
-    // Offset of the current frame, or of the cframe, in PyThreadState.
+    // Offset of the current frame in PyThreadState. If `through_cframe` is
+    // true, offset of the pointer to the cframe.
     size_t thread_frame;
-    // True on 3.12, where thread_frame is the offset of the pointer to a
-    // cframe.
+    // True on 3.12, where PyThreadState has the current frame in its cframe.
     bool through_cframe;
-    size_t cframe_frame; // offset of the current frame in the cframe
-    // offset of the newest data stack chunk in PyThreadState
+    size_t cframe_frame; // Offset of the current frame in the cframe.
+    // Offset of the newest chunk of the data stack in PyThreadState.
     size_t thread_chunk;
-    // Offset of the byte with `active_mask` in PyThreadState.
+    // Offset in PyThreadState of the byte that `active_mask` applies to.
     size_t thread_active;
     // Bits that are set while the thread holds the GIL; 0 if unknown.
     uint8_t active_mask;
-    size_t frame_code; // offsets in _PyInterpreterFrame
+    // The offsets that begin with frame_ are in _PyInterpreterFrame.
+    size_t frame_code;
     size_t frame_previous;
     size_t frame_instruction;
-    size_t frame_owner; // offset of the owner byte in _PyInterpreterFrame
+    size_t frame_owner; // Offset of the byte that tells who owns the frame.
     // The owner byte, or the owner byte minus 1, of a frame that C code has
-    // made. C code makes the last frame of a stack. 0 if unknown.
+    // made. The outermost frame of a stack is such a frame. 0 if unknown.
     uint8_t owned_by_c;
-    size_t chunk_first; // offset of the first frame in a thread's first chunk
-    // Returns the calling thread's PyThreadState, or 0 if this is unknown. This
-    // function is async-signal-safe. The pointer is NULL if the state cannot be
-    // known.
+    // Offset of the first frame in the first chunk of a thread's data stack.
+    size_t chunk_first;
+    // Returns the calling thread's PyThreadState, or 0 if it is unknown. This
+    // function is async-signal-safe. `own_state` is NULL if the state can never
+    // be known.
     uintptr_t (*own_state)(void);
-    const struct WalkMark *mark; // borrowed; NULL if there is none
-    const struct Gil *gil;       // borrowed; NULL if the GIL is unknown
-    uintptr_t code_mask;  // a mask that clears the tag bits of frame_code
-    size_t code_bytecode; // offset of co_code_adaptive in PyCodeObject
+    // Borrowed; NULL if no C code counts as a function.
+    const struct WalkMark *mark;
+    // Borrowed; NULL if the layout of CPython's GIL is unknown.
+    const struct Gil *gil;
+    // A mask that clears the tag bits in the pointer at frame_code.
+    uintptr_t code_mask;
+    size_t code_bytecode; // Offset of co_code_adaptive in PyCodeObject.
 };
 
 // The values of a thread's PyThreadState with which a walk begins.
 struct WalkStart {
-    // Input: PyThreadState, or 0 if the thread is outside the interpreter.
+    // Set by the caller: address of the PyThreadState, or 0 if the thread is
+    // outside the interpreter.
     uintptr_t state;
     uintptr_t frame;
     uintptr_t chunk;
-    bool active; // true if the thread holds the GIL, as far as is known
-    bool read;   // false if the state could not be read
+    bool active; // True if the thread holds the GIL, as far as this is known.
+    bool read;   // False if the PyThreadState could not be read.
 };
 
 struct WalkFrame {
-    // Address of the code object without tag bits; may be 0 or garbage.
+    // Address of the code object without tag bits. It may be 0 or any wrong
+    // number.
     uintptr_t code;
     uintptr_t instruction;
 };
 
-// Copies of pages. Each page is copied when the walk first reads the page.
+// Copies of pages. Each page is copied when the walk first reads it.
 struct WalkCopies {
-    const struct Memory *memory; // borrowed
-    uintptr_t from[WALK_COPIES]; // address of each page, or 0 if there is none
-    unsigned next;               // index of the page that is replaced next
+    const struct Memory *memory; // Borrowed.
+    // Address of each copied page; 0 for an unused copy.
+    uintptr_t from[WALK_COPIES];
+    unsigned next; // Index of the copy that is replaced next.
     uint8_t pages[WALK_COPIES][WALK_PAGE];
-    uint8_t straddling[WALK_STATE]; // copy of bytes that are on two pages
+    uint8_t straddling[WALK_STATE]; // Copy of bytes that lie on two pages.
 };
 
 struct Walk {
-    // The result of the newest Walk_frames, innermost first.
+    // The frames that the newest Walk_frames has found, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
-    // True if the walk ended at a frame that could not be read, that is
-    // impossible, or whose caller is gone because the frame was popped or has
-    // yielded.
+    // True if the walk ended at a frame that could not be read or is
+    // impossible. Also true if the frame has no caller because CPython popped
+    // it or it has yielded.
     bool torn;
-    bool truncated; // true if the walk ended at WALK_DEPTH
+    // True if the walk ended because the stack has more than WALK_DEPTH frames.
+    bool truncated;
 
     struct FrameLayout layout;
-    size_t state_from; // offset of the part of a PyThreadState that is read
+    size_t state_from; // Offset of the part of a PyThreadState that is read.
     size_t state_size;
     size_t frame_size;
-    struct WalkCopies *copies; // borrowed; NULL if memory is read in place
-    // addresses of readable pages, with bit 0 set; 0 for an unused entry
+    struct WalkCopies *copies; // Borrowed; NULL if memory is read in place.
+    // Addresses of readable pages, with bit 0 set; 0 for an unused entry.
     uintptr_t known[WALK_KNOWN];
 };
 
-// For the frames of other threads, `copies` must not be NULL, and its field
-// `memory` must be set. If `copies` is NULL, the walk is for the frames of the
-// calling thread. Returns 0, or -EINVAL for an impossible layout.
+// Prepares a walk. If `copies` is NULL, the walk may only read the frames of
+// the calling thread. Otherwise the walk may read the frames of any thread, and
+// `copies->memory` must be set. Returns 0, or -EINVAL if the layout is
+// impossible.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
-// Walks one thread's frames. The result may be torn if the walk is for another
-// thread and that thread runs during the walk.
+// Walks over the frames of one thread. If the walk is for another thread and
+// that thread runs meanwhile, the result may be torn.
 //
-// A signal handler walks over the frames of its own thread and reads the frames
-// without copies. No other thread changes these frames, so the result is torn
-// only if the signal came while CPython pushed or popped a frame. This function
-// is async-signal-safe.
+// A signal handler reads the frames of its own thread without copies. No other
+// thread changes these frames. So the result is torn only if the signal came
+// while CPython pushed or popped a frame. This function is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif
