@@ -29,8 +29,8 @@ const char *Adopt_text(PyObject *text, PyObject **keeper)
     return "?";
 }
 
-// Returns true for our own modules, which are not traced. Subpackages of our
-// package, such as the demo, are traced.
+// Returns true if `file` is a module of Ocular itself, which is not traced.
+// Subpackages of Ocular's package, such as the demo, are traced.
 static bool is_ours(const struct State *state, const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -165,10 +165,10 @@ static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Returns true if there is no budget, because jumps and branches are armed
-// then. If a budget is set, jumps and branches are armed only on request
-// (rearm_executor.c), because they are two thirds of a service's events and few
-// users read them.
+// Returns true if all code is armed with its jumps and branches, which is the
+// case without a budget. If a budget is set, jumps and branches are armed only
+// on request (rearm_executor.c), because they are two thirds of a service's
+// events and few users read them.
 static bool arms_jumps(const struct State *state)
 {
     return isnan(atomic_load_explicit(&state->engine.session->budget,
@@ -217,8 +217,8 @@ static void begin_span(const struct State *state, struct Code *code, bool armed)
     Code_leave_unarmed(code);
 }
 
-// `seen` is true if the code was called once before, and classifying it was put
-// off.
+// Classifies a code object. `seen` is true if the code was called once before,
+// and its classification was put off.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     const struct Session *session = state->engine.session;
@@ -258,7 +258,8 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         accepted = false;
     }
     if (!accepted)
-        // If memory is out, the code is classified again later.
+        // Marks the code as rejected. If memory is out, the code has no mark
+        // and is classified again later.
         Extra_set_other(state, code);
     return accepted;
 }
@@ -322,7 +323,7 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
     return result;
 }
 
-// --- All of them -----------------------------------------------------------
+// --- All known code objects --------------------------------------------------
 
 // Returns a list of all accepted code objects, and of the rejected ones if
 // `other` is true. The list's references keep the code objects alive while the
@@ -347,7 +348,8 @@ fail:
     return NULL;
 }
 
-// Clears the extra. CPython then calls extra_freed with the old extra.
+// Clears the extra of a code object. CPython then calls extra_freed with the
+// old extra.
 static void clear_extra(const struct State *state, PyCodeObject *code)
 {
     PyUnstable_Code_SetExtra((PyObject *)code, state->extra, NULL);

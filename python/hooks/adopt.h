@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Classifies code objects as accepted or rejected. Makes, arms and drops the
-// struct Code of each accepted code object. Callers hold the GIL.
+// Classifies code objects as accepted (traced) or rejected. Makes, arms and
+// drops the struct Code of each accepted code object. Hooks, the governor, and
+// the threads that start and stop a session call these functions with the GIL
+// held.
 #ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
 #define OCULAR_PYTHON_HOOKS_ADOPT_H
 
@@ -31,8 +33,8 @@ const char *Adopt_text(PyObject *text, PyObject **keeper);
 // no new code. Returns true if this call has accepted the code object. Leaves
 // no exception set.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
-// Must be called at the start of a session. Then code that earlier sessions
-// have put off counts as never called.
+// Must be called at the start of a session. Makes code that earlier sessions
+// have put off count as never called.
 void Adopt_begin(struct State *state);
 // If the budget is overdrawn, puts off the classification of new code. The code
 // is classified when it is called again, or when a thread is found running it.

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <unistd.h>
 
-// The cost is taken from the shortest run only, because a slow phase of the
-// machine may last for a run or for a whole pass.
+// The cost of a hook is computed from the shortest run only, because a slow
+// phase of the machine may last for a run or for a whole pass.
 #define PASSES 8
 #define WARM_RUNS 4 // runs in which CPython specialises the programs
 #define RUNS 5
@@ -21,7 +21,7 @@ enum Kind { CALL, RESUME, LOOP, FAR_LOOP, INSTRUCTION, PROBES };
 // Holds the times of the shortest of several runs.
 struct Run {
     double ticks;
-    double self; // ticks that the callee's counter adds
+    double self; // ticks that the run adds to the callee's self time
 };
 
 // Holds a row of ocular._probes.table(), from which the objects are borrowed.
@@ -109,7 +109,8 @@ static int arm(const struct Calibration *all)
     return done < 0 ? -1 : 0;
 }
 
-// Continues after errors, because another tool may have taken our id.
+// Clears the events of all probes. Continues after errors, because another tool
+// may have taken Ocular's tool id.
 static void disarm(const struct Calibration *all)
 {
     size_t i;
@@ -170,10 +171,11 @@ static int time_all(struct Calibration *all)
     return 0;
 }
 
-// --- What follows ------------------------------------------------------------
+// --- The costs
+// -----------------------------------------------------------------
 
 // Returns `ticks` per event. Returns 0 if there were no events, because another
-// tool has taken our id or this mode does not use the probe.
+// tool has taken Ocular's tool id or this mode does not use the probe.
 static double each(const struct Probe *probe, double ticks)
 {
     double events = probe->counters ? (double)Code_events(probe->counters) : 0;

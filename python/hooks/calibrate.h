@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures the cost of one hook at start, with the real hooks on small
-// programs. The engine subtracts this cost from every measured time.
+// programs. The engine subtracts this cost from every measured time. The thread
+// that starts a session calls Calibration_run with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_CALIBRATE_H
 #define OCULAR_PYTHON_HOOKS_CALIBRATE_H
 

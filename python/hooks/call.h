@@ -7,7 +7,7 @@
 
 #include "python/hooks/state.h"
 
-// Holds one event, with its code and the record of its thread.
+// struct Call is one event, with its code and the record of its thread.
 struct Call {
     struct ThreadTrace *trace;
     struct Code *code;
@@ -52,10 +52,10 @@ bool Call_count(struct Call *call, enum HitKind kind, size_t to);
 void Call_end(struct Call *call);
 // Calls Call_begin, Call_count and Call_end.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
-// Returns how many of a hook's `taken` ticks other programs must have had the
-// CPU for. These are the ticks beyond an upper bound for counting `hits` hits
-// and for arming the code that was armed since `since` (NULL: no code). The
-// returned ticks are neither the program's time nor our cost.
+// Returns how many of the `taken` ticks of a hook must have passed while other
+// programs had the CPU. These are the ticks beyond an upper bound for counting
+// `hits` hits and for arming the code that was armed since `since` (NULL: no
+// code). The returned ticks are neither the program's time nor Ocular's cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // Charges the time since the hook began as overhead, unless Call_end has done
 // so.

@@ -4,7 +4,8 @@
 #include "python/hooks/adopt.h"
 #include "tracer/code/links.h"
 
-// Hits for which a dark callee is armed when it gets a new caller.
+// A dark callee that gets a new caller is armed for at most this number of
+// hits.
 #define NEWCOMER_CALLS 64
 
 static bool is_known(struct State *state, const struct Code *caller,

@@ -52,7 +52,7 @@ int Extra_init(struct State *state)
                         "other tools of this process hold them all");
         return -1;
     }
-    // Checks the layout of the private struct.
+    // Checks that CPython's private struct has the layout of struct CodeExtra.
     probe = (PyObject *)PyCode_NewEmpty("<ocular>", "probe", 1);
     if (!probe)
         return -1;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Our entry in the co_extra of a code object is its struct Code, a struct
+// Ocular's entry in the co_extra of a code object is a struct Code, a struct
 // OtherCode if the code was rejected, or the mark EXTRA_SEEN. When CPython
-// frees the code object, this file releases the entry. Callers hold the GIL.
+// frees the code object, this file releases the entry. Hooks, the governor, and
+// the threads that start and stop a session call these functions with the GIL
+// held.
 #ifndef OCULAR_PYTHON_HOOKS_EXTRA_H
 #define OCULAR_PYTHON_HOOKS_EXTRA_H
 
@@ -33,8 +35,8 @@ static inline bool Extra_is_mark(const void *extra)
     return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;
 }
 
-// Returns where the code's bits for steps of event loops are (loop_steps.c), or
-// NULL if the code was not classified.
+// Returns a pointer to the code's bits about steps of event loops
+// (loop_steps.c), or NULL if the code was not classified.
 static inline uint8_t *Extra_steps(const struct State *state,
                                    const PyCodeObject *code)
 {

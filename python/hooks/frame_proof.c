@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MOST 16  // frames that are compared
+#define MOST 16  // most frames that are compared
 #define HEAD 104 // bytes of a frame, up to the last field used
 
 // Holds the fields of a frame, read by the layout that is checked.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Checks at import that CPython's frames have the layout that we were compiled
-// for (frame_stack.h). FrameProof_check reads the running frames by that layout
-// and compares them with the results of CPython's own functions. If a field has
-// moved in CPython, the traced program would crash.
+// Checks at import that CPython's frames have the layout for which Ocular was
+// compiled (frame_stack.h). FrameProof_check reads the running frames by that
+// layout and compares them with the results of CPython's own functions. If a
+// field has moved in CPython, the traced program would crash.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 #define OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
 

@@ -132,10 +132,10 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
     ThreadTrace_switch(trace, &running.real, ticks);
 }
 
-// --- Without the frames below ----------------------------------------------
+// --- Hidden frames -----------------------------------------------------------
 
-// Returns what a thread's first frame has as its previous frame: NULL before
-// 3.15, and CPython's own outermost frame from 3.15 on.
+// Returns the previous frame of a thread's first frame: NULL before 3.15, and
+// CPython's own outermost frame from 3.15 on.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads CPython's frames of the calling thread in place. So we know on which
-// stack the thread runs, and whether a frame is still on that stack. Callers
-// hold the GIL.
+// Reads CPython's frames of the calling thread in place. The frames show on
+// which stack the thread runs, and whether a frame is still on that stack.
+// Hooks and the governor call these functions with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 #define OCULAR_PYTHON_HOOKS_FRAME_STACK_H
 
@@ -29,11 +29,11 @@
 #else
 #define FRAME_LOCALS 72
 #endif
-// C code has made a frame whose owner is this value or larger
+// C code has made all frames whose owner is this value or larger.
 #define FRAME_OWNED_BY_C 3
 
-// Switches the record to the stack on which the thread runs now. `depth` is the
-// depth of the event.
+// Switches a thread's record to the stack on which the thread runs now. `depth`
+// is the depth of the event.
 void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
                        uint32_t depth, uint64_t ticks);
 
@@ -80,8 +80,9 @@ static inline uintptr_t FrameStack_local(uintptr_t frame, int index)
 // Returns true if a local variable of the newest frame's caller has the object.
 bool FrameStack_caller_has(const PyThreadState *state, uintptr_t object);
 
-// Returns what a hit has in the place of a jump's target (Hit_to). `to` is the
-// target if the hit is a jump.
+// Returns the value that a hit stores beside its code unit (Hit_to): the
+// caller's code for a start, the frame for an end, and `to`, the target, for a
+// jump.
 static inline size_t FrameStack_to(const PyThreadState *state,
                                    enum HitKind kind, size_t to)
 {

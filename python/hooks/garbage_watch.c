@@ -8,7 +8,8 @@
 
 // --- The callback ----------------------------------------------------------
 
-// Counts the event at once if the hooks' fast path does not take the hit.
+// Counts the beginning or the end of a collection at once, because no hit can
+// be written.
 static void count_now(const struct GarbageWatch *watch, enum HitKind kind,
                       size_t unit, size_t caller)
 {
@@ -73,9 +74,10 @@ static void end(struct Garbage *garbage, PyObject *info)
     forget(garbage);
 }
 
-// Is called with "start" or "stop", and with a dict that has the number of the
-// generation. A pending exception stays. While nothing is traced, for example
-// in a child right after a fork, no collection is counted.
+// Ocular's callback in gc.callbacks. CPython passes "start" or "stop", and a
+// dict with the number of the generation. An exception that is set stays set.
+// While nothing is traced, for example in a child right after a fork, no
+// collection is counted.
 static PyObject *on_garbage(PyObject *self, PyObject *const *args,
                             Py_ssize_t count)
 {
@@ -101,8 +103,8 @@ static PyMethodDef definition = {
     "ocular_counts_collections", (PyCFunction)(void (*)(void))on_garbage,
     METH_FASTCALL, "Counts the collections of garbage while Ocular traces."};
 
-// Returns a code object of our name, without a file and a line. The code object
-// has a beginning and a return, and nothing ever runs it.
+// Returns a code object named GARBAGE_NAME, without a file and a line. The code
+// object has a beginning and a return, and nothing ever runs it.
 static PyObject *make_code(void)
 {
     PyObject *code = Py_CompileString("None", "", Py_eval_input);
@@ -165,9 +167,9 @@ int GarbageWatch_init(struct State *state)
     return watch->code && watch->callback && watch->generation ? 0 : -1;
 }
 
-// Removes our function from the list, but keeps its last entry if `keep` is
-// true. Returns true if an entry was kept. The objects are not compared by ==,
-// because their methods would run.
+// Removes Ocular's callback from the list, but keeps its last entry if `keep`
+// is true. Returns true if an entry was kept. The objects are not compared by
+// ==, because their methods would run.
 static bool remove_ours(const struct GarbageWatch *watch, bool keep)
 {
     PyObject *list = watch->callbacks;
@@ -221,8 +223,9 @@ void GarbageWatch_check(struct State *state)
         return;
     // The end of the last collection may have been missed.
     forget(&state->engine.garbage);
-    // Our function comes last. A function at the front would move the others,
-    // and a collection in another thread might then call one of them twice.
+    // Ocular's callback comes last in the list. A callback at the front would
+    // move the others, and a collection in another thread might then call one
+    // of them twice.
     if (PyList_Append(watch->callbacks, watch->callback) < 0)
         PyErr_Clear();
 }

@@ -10,15 +10,15 @@
 
 #include "python/hooks/state.h"
 
-// Makes the objects. Returns 0, or -1 with an exception.
+// Makes the objects that the watch needs. Returns 0, or -1 with an exception.
 int GarbageWatch_init(struct State *state);
-// Adds our function to gc.callbacks. Without memory collections are not
+// Adds Ocular's callback to gc.callbacks. If memory is out, collections are not
 // counted.
 void GarbageWatch_start(struct State *state);
-// Makes sure that our function is in the list once, also if the program has
-// changed the list.
+// Makes sure that Ocular's callback is in gc.callbacks once, also if the
+// program has changed the list.
 void GarbageWatch_check(struct State *state);
-// Removes our function. A second call does nothing.
+// Removes Ocular's callback from gc.callbacks. A second call does nothing.
 void GarbageWatch_stop(struct State *state);
 
 #endif

@@ -10,12 +10,12 @@
 #include <math.h>
 #include <stddef.h>
 
-// CPython's bit in PyThreadState.eval_breaker (pycore_ceval.h), which
-// is the same from 3.13 on.
+// In PyThreadState.eval_breaker, the bit that requests a thread to drop the GIL
+// (pycore_ceval.h). The bit is the same from 3.13 on.
 #define DROP_REQUEST_BIT 1u
 
-// Returns true if the struct says what the caller knows: the calling thread has
-// the GIL, and sys.getswitchinterval().
+// Returns true if CPython's struct agrees with two known facts: the calling
+// thread holds the GIL, and the interval is that of sys.getswitchinterval().
 static bool is_as_expected(struct State *state, const struct Gil *gil)
 {
     if (InterpreterFacts_switch_interval(state) < 0) {

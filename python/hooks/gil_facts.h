@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds the GIL of the running interpreter for the sampler.
+// Finds the GIL of the running interpreter for the sampler. module.c calls
+// GilFacts_find when the module is imported.
 #ifndef OCULAR_PYTHON_HOOKS_GIL_FACTS_H
 #define OCULAR_PYTHON_HOOKS_GIL_FACTS_H
 

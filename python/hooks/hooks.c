@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-// A lower threshold is reached long before the hits in the ring are counted.
+// If the threshold is below FEW_HITS, hooks count each event at once, because
+// the threshold would be reached long before the hits in the ring are counted.
 #define FEW_HITS 16
 
 struct Hook {
@@ -44,8 +45,8 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
     return ocular_state.disable;
 }
 
-// Replaces the discovery hook. This hook leaves the event enabled, so that the
-// next session sees the code.
+// The discovery hook after Hooks_silence. This hook leaves the event enabled,
+// so that the next session sees the code.
 static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
                                size_t nargsf, PyObject *names)
 {
@@ -56,8 +57,8 @@ static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
     return Py_None;
 }
 
-// Replaces the hooks of PY_UNWIND, PY_THROW and RAISE, which CPython does not
-// let a callback disable.
+// The hook of PY_UNWIND, PY_THROW and RAISE after Hooks_silence. CPython does
+// not let a callback disable these events.
 static PyObject *do_nothing(PyObject *self, PyObject *const *args,
                             size_t nargsf, PyObject *names)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Makes the callbacks for sys.monitoring and chooses the C functions that they
-// call. Callbacks are objects of our own type, so that a call of a callback is
-// one indirect jump with the arguments on the C stack. The thread that starts a
-// session and a forked child call these functions, with the GIL held.
+// call. Callbacks are objects of Ocular's own type, so that a call of a
+// callback is one indirect jump with the arguments on the C stack. The thread
+// that starts a session and a forked child call these functions, with the GIL
+// held.
 #ifndef OCULAR_PYTHON_HOOKS_HOOKS_H
 #define OCULAR_PYTHON_HOOKS_HOOKS_H
 

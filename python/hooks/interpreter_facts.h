@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the opcodes, the layout of frames, the version and the switch interval
-// of the running interpreter for the engine. Callers hold the GIL.
+// of the running interpreter for the engine. module.c, tracing.c and the
+// governor call these functions with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 #define OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
 

@@ -15,17 +15,18 @@
 #include <string.h>
 #include <time.h>
 
-// Bits of Extra_steps.
+// Bits of the byte to which Extra_steps points.
 #define STEPS 1u       // the code begins steps
 #define STEPS_KNOWN 2u // the discovery tool needs no event of this code
 #define STEPS_RUN 4u   // the code is asyncio's Handle._run
 
-// A timer that is later than this was set by another clock.
+// A timer that seems to be late by more than LATE_MOST_NS was set by another
+// clock.
 #define LATE_MOST_NS 3600e9
 
-// If there is a budget, and STEPS_MOST steps begin between two looks of the
-// governor, which are one or two seconds apart, steps are off for STEPS_OFF_S
-// seconds.
+// The governor checks the number of steps every one or two seconds. If there is
+// a budget, and STEPS_MOST steps begin between two checks, steps are switched
+// off for STEPS_OFF_S seconds.
 #define STEPS_MOST 20000
 #define STEPS_OFF_S 20.0
 
@@ -153,7 +154,7 @@ static bool is_on(PyObject *code)
            !TscGuard_has_tripped();
 }
 
-// Counts a step. Returns true if steps are off.
+// Counts a step of an event loop. Returns true if steps are switched off.
 static bool are_off(void)
 {
     struct EventLoops *loops = &ocular_state.engine.loops;

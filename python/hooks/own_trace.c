@@ -35,7 +35,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
     if (own_trace) {
         const PyThreadState *thread = PyThreadState_Get();
 
-        // The record may be that of a thread that has ended.
+        // A record that is reused may still have the event loop of its old
+        // thread.
         EventLoops_leave(&state->engine.loops, own_trace);
         // The newest hit may belong to an ended record that had the same
         // address as the new record. So the ring forgets whose hit is the

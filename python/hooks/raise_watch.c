@@ -157,8 +157,9 @@ static struct ExceptionKind *find(struct Exceptions *exceptions,
                                          ticks);
 }
 
-// Returns the kind of an exception that is the first of its kind, or the first
-// one that begins. `kind` is NULL or the kind. Returns NULL for control flow.
+// Is called for the first exception of a kind, and for the first one that
+// begins in the running function. `kind` is NULL or the exception's kind.
+// Returns the kind, or NULL for control flow.
 __attribute__((noinline)) static struct ExceptionKind *
 meet(PyObject *const *args, struct Code *code, struct ExceptionKind *kind,
      bool begins, uint64_t ticks)

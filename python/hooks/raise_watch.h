@@ -14,8 +14,8 @@ PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
                            PyObject *names);
 // Begins to count. Is called before the event is switched on.
 void RaiseWatch_start(struct State *state);
-// Switches the event off or on if that is due. The governor calls this
-// function.
+// Switches the event RAISE off or on if it is time to do so. The governor calls
+// this function.
 void RaiseWatch_look(struct State *state);
 // Releases the references to types. Must be called after the last hook.
 void RaiseWatch_stop(struct State *state);

@@ -47,7 +47,8 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;
-    // The depth stamps close the frames of dark code. A hit would cost more.
+    // No hit is written for dark code. The depth of a later event shows that
+    // the frame of dark code has ended, and a hit would cost more.
     if (code->hot.dark)
         return unless_dark(code);
     if (write_down(args[0], HIT_RAISE, 0))

@@ -52,7 +52,7 @@ enum TaskName {
     TASK_GET_NAME,
     TASK_NAME,
     TASK_WHEN,
-    TASK_MODULE,    // for python/service/task_walk.c, as the next four
+    TASK_MODULE,    // used by python/service/task_walk.c, like the next four
     TASK_SCHEDULED, // the set of all tasks but those of TASK_EAGER
     TASK_EAGER,     // the set of tasks in their first step
     TASK_DATA,
@@ -71,7 +71,7 @@ struct OtherCode {
     uint8_t steps; // see Extra_steps
 };
 
-#define STEP_CODES 32  // code that can begin steps again after these were off
+#define STEP_CODES 32  // most code whose steps can be switched on again
 #define HANDLE_TYPES 4 // classes of handles that loop_steps.c remembers
 
 // A class of asyncio's handles.
@@ -83,19 +83,19 @@ struct HandleType {
 // The objects with which garbage_watch.c watches the garbage collector.
 struct GarbageWatch {
     PyObject *code;       // the code object that stands for the collector
-    PyObject *callback;   // our entry of gc.callbacks
+    PyObject *callback;   // Ocular's entry in gc.callbacks
     PyObject *callbacks;  // the list gc.callbacks; NULL if it is no list
     PyObject *generation; // the text "generation"
-    bool on;              // true while our function belongs into the list
+    bool on;              // true while `callback` belongs into the list
     struct WalkMark mark; // the collection that runs, for walks over frames
-    // Code units of the hits. The second one is the unit of the return.
+    // Code units of the hits for the beginning and the end of a collection.
     uint8_t begin_unit, end_unit;
 };
 
 // Types with which raise_watch.c recognises control flow.
 struct RaiseWatch {
-    // The place that has the address of the type of control flow that was seen
-    // last, as in struct ExceptionKind. NULL: none was seen.
+    // Points to the address of the newest type of control flow, as in struct
+    // ExceptionKind. NULL: no such type was seen.
     const void *const *flow;
     const void *lasting; // `flow` may point here
 };
@@ -107,8 +107,8 @@ struct RaiseWatch {
 // cleared.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
-// Says how much code was armed in this process. Code that is armed again is
-// counted again, so both numbers only grow.
+// struct Armed says how much code was armed in this process. Code that is armed
+// again is counted again, so both numbers only grow.
 struct Armed {
     uint64_t codes, units; // number of code objects, number of code units
 };
@@ -120,7 +120,7 @@ struct State {
     bool ready;     // true if all parts have been set up.
     bool finalized; // true if Python was finalised, so its objects are gone.
     unsigned users; // number of threads that use the session without the GIL.
-    // Each of our threads holds a read lock on `attached` while the thread
+    // Each thread of Ocular holds a read lock on `attached` while the thread
     // holds the GIL or waits for the GIL (python/service/worker_state.h).
     pthread_rwlock_t attached;
     bool inherited; // true if the child starter has started the session
@@ -130,9 +130,9 @@ struct State {
     bool brief;     // true if stop() makes the short report
     PyObject *kept; // dict of objects that must outlive a reload of the package
 
-    Py_ssize_t extra; // our index in co_extra
+    Py_ssize_t extra; // Ocular's index in co_extra
     struct Filter filter;
-    char package[4096]; // our own folder, whose code is not traced
+    char package[4096]; // Ocular's own folder, whose code is not traced
     struct OtherCode *others;
 
     PyObject *disable; // sys.monitoring.DISABLE, immortal
@@ -155,19 +155,20 @@ struct State {
     struct RaiseWatch raises;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
-    PyObject *tool_names[2];      // names under which our two ids are taken
+    PyObject *tool_names[2];      // names of Ocular's two tools
     long event_bits[HOOK_EVENTS]; // 0 if this CPython has no such event
     int discovery, tracer;        // tool ids, or 0 if none is held
-    bool held[2];                 // true if the id is ours; [discovery, tracer]
-    bool ids_lost; // true if another tool took ids, events or callbacks of ours
-    long global_events[2]; // event bits that are set, by tool
+    bool held[2]; // true if Ocular holds the id; [discovery, tracer]
+    // True if another tool took ids, events or callbacks of Ocular.
+    bool ids_lost;
+    long global_events[2]; // bits of the global events that are set, by tool
     // Number of PY_UNWIND events until the event is switched off; 0: never.
     unsigned unwinds_left;
     // Time of CLOCK_MONOTONIC at which PY_UNWIND was last switched off or was
     // allowed for another second.
     double unwinds_s;
-    // These objects are arguments of our calls of sys.monitoring. local_events
-    // has the tracer's event bits for accepted code.
+    // These objects are arguments of calls of sys.monitoring. local_events has
+    // the tracer's event bits for accepted code.
     PyObject *tracer_id, *call_event;
     PyObject *local_events[2][2]; // [jumps and branches][calls]
     PyObject *no_events;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gives each asyncio task that runs its own number. A new task may have the
-// address of an earlier task that was freed. A weak reference tells the new
-// task from the freed task. Callers hold the GIL. The functions run no Python
-// code.
+// Gives a number to each asyncio task that runs. A new task may have the
+// address of an earlier task that was freed. A weak reference distinguishes the
+// new task from the freed task. Callers hold the GIL. The functions run no
+// Python code.
 #ifndef OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 #define OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
 

@@ -139,8 +139,8 @@ static PyObject *name_of(PyObject *task)
     return PyObject_GetAttr(task, names[TASK_NAME]);
 }
 
-// Returns the name's size in bytes, cut to at most `most` at the end of a UTF-8
-// character.
+// Returns the number of bytes after which a UTF-8 text is cut: at most `most`,
+// and at the end of a character.
 static size_t cut(const char *text, size_t size, size_t most)
 {
     if (size <= most)

@@ -54,7 +54,7 @@ void ThreadName_get(uintptr_t thread, char *out, size_t size)
 
     Harmless_clean(out, size, text ? text : "", false);
     Py_XDECREF(name);
-    PyErr_SetRaisedException(error); // also drops an exception of ours
+    PyErr_SetRaisedException(error); // also drops an exception of find_name
 }
 
 void ThreadName_own(char *out, size_t size)

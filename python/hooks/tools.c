@@ -13,10 +13,11 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 
 // Before 3.15 PY_UNWIND is global and cannot be disabled, and also fires for
 // frames of excluded and dark code. A program that does nothing but raise
-// exceptions would run a fifth longer (docs/overhead.md). So after UNWINDS_MOST
-// events between two looks of the governor, which are one or two seconds apart,
-// PY_UNWIND is off for UNWIND_OFF_S seconds. Then the depth
-// stamps close the frames that an exception has left.
+// exceptions would run a fifth longer (docs/overhead.md). The governor checks
+// the number of events every one or two seconds. After UNWINDS_MOST events
+// between two checks, PY_UNWIND is switched off for UNWIND_OFF_S seconds.
+// Meanwhile the depth of a later event shows which frames an exception has
+// left.
 #define UNWINDS_MOST 5000
 #define UNWIND_OFF_S 60.0
 
@@ -114,8 +115,8 @@ int Tools_init(struct State *state)
         return -1;
     state->no_events = PyLong_FromLong(0);
     // sys.monitoring keeps the name objects. Comparing their addresses
-    // therefore distinguishes our ids from those of another tool with the same
-    // name.
+    // therefore distinguishes Ocular's ids from those of another tool with the
+    // same name.
     state->tool_names[0] = PyUnicode_FromString("ocular-discovery");
     state->tool_names[1] = PyUnicode_FromString("ocular");
     return state->no_events && state->tool_names[0] && state->tool_names[1]
@@ -154,9 +155,9 @@ static int call(PyObject *function, const char *format, ...)
     return result ? 0 : -1;
 }
 
-// Stores the free ids in `ids` and returns their number. *holders becomes a
-// list of texts, which name the tools that hold the other ids. Returns -1 with
-// an exception on failure.
+// Stores the free tool ids in `ids` and returns their number. *holders becomes
+// a list of texts, which name the tools that hold the other ids. Returns -1
+// with an exception on failure.
 static int find_free(struct State *state, int ids[3], PyObject **holders)
 {
     int count = 0;
@@ -266,8 +267,8 @@ void Tools_watch(struct State *state)
     }
 }
 
-// Takes our id again if the id was freed and no other tool has taken the id
-// since. Up to 3.13 all our events are still set on this id.
+// Takes a tool id of Ocular again if the id was freed and no other tool has
+// taken it since. Up to 3.13 all of Ocular's events are still set on this id.
 static void regain(struct State *state, int tool)
 {
     if (holder(state, tool) != HOLDER_NOBODY)
@@ -356,8 +357,9 @@ int Tools_arm(struct State *state)
                 state->global_events[0]);
 }
 
-// Returns true if we still hold the tracer's id. The holder is checked before
-// each change, because the governor looks only from time to time.
+// Returns true if Ocular still holds the tracer's tool id. The holder is
+// checked before each change, because the governor checks it only from time to
+// time.
 static bool holds_tracer(struct State *state)
 {
     PyObject *name;
@@ -436,8 +438,8 @@ void Tools_disarm(struct State *state)
     }
 }
 
-// Unregisters our callback of one event. If another tool has registered a
-// callback in our place, registers that callback again.
+// Unregisters Ocular's callback of one event. If another tool has registered a
+// callback in its place, registers that callback again.
 static void unregister(struct State *state, int tool, int event)
 {
     const PyObject *ours =

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Manages our two tool ids of sys.monitoring. The discovery tool sees the first
-// PY_START or PY_RESUME of every code object and classifies the code object.
-// The tracer has local events on accepted code only, so that each code object
-// can be disarmed and armed separately. Callers hold the GIL.
+// Manages Ocular's two tool ids of sys.monitoring. The discovery tool sees the
+// first PY_START or PY_RESUME of every code object and classifies the code
+// object. The tracer has local events on accepted code only, so that each code
+// object can be disarmed and armed separately. Hooks, the governor, and the
+// threads that start and stop a session call these functions with the GIL held.
 #ifndef OCULAR_PYTHON_HOOKS_TOOLS_H
 #define OCULAR_PYTHON_HOOKS_TOOLS_H
 
 #include "python/hooks/state.h"
 
-// Looks up the functions of sys.monitoring that we need. Returns 0, or -1 with
-// an exception.
+// Looks up the functions of sys.monitoring that Ocular needs. Returns 0, or -1
+// with an exception.
 int Tools_init(struct State *state);
 // Chooses the mode, and thereby the tracer's events on accepted code. Must be
 // called before a code object is adopted. Returns 0, or -1 with an exception.
 int Tools_choose(struct State *state, const struct Config *config);
-// Takes two of the ids 3, 4 and 5 and registers all hooks, but sets no events.
-// Returns 0, or -1 with a RuntimeError that names the tools that hold these
-// ids.
+// Takes two of the tool ids 3, 4 and 5 and registers all hooks, but sets no
+// events. Returns 0, or -1 with a RuntimeError that names the tools that hold
+// these ids.
 int Tools_open(struct State *state);
 // Sets the global events of the discovery tool and of the tracer. Returns 0, or
 // -1 with an exception.
@@ -30,13 +31,13 @@ void Tools_note_unwind(struct State *state);
 void Tools_renew_unwinds(struct State *state, double now_s);
 // Switches RAISE on or off. Returns 0, or -1 without an exception.
 int Tools_set_raise(struct State *state, bool on);
-// Checks whether both ids are still ours, because any code may free an id or
-// take a freed id. Sets `ids_lost` if an id is no longer ours. Later calls do
-// not touch a lost id.
+// Checks whether Ocular still holds both tool ids, because any code may free an
+// id or take a freed id. Sets `ids_lost` if an id is lost. Later calls do not
+// touch a lost id.
 void Tools_watch(struct State *state);
 // Clears the global events of both tools. Continues after errors.
 void Tools_disarm(struct State *state);
-// Unregisters all hooks and frees the ids. Continues after errors.
+// Unregisters all hooks and frees the tool ids. Continues after errors.
 void Tools_close(struct State *state);
 // Restores the superinstructions that CPython 3.12 removes when it instruments
 // a code object.
