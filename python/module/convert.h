@@ -10,14 +10,15 @@
 #include "ipc/row_set.h"
 #include "tracer/session/listing_detail.h"
 
-// Returns a new dict, or NULL with an exception.
+// Converts a snapshot that has all rows. Returns a new dict, or NULL with an
+// exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);
 // Converts a published snapshot, including functions that the snapshot shares
 // with earlier snapshots. Returns a new dict, or NULL with an exception.
 PyObject *Convert_published(const struct Snapshot *snapshot);
-// Returns a new list with a dict for each row, or NULL with an exception. In
-// precise mode "generic" is True, because the cycles are measured on the
-// generic form of an instruction.
+// Returns a new list with a dict for each instruction of a listing, or NULL
+// with an exception. In precise mode "generic" is True, because the cycles are
+// measured on the generic form of an instruction.
 PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);
 

@@ -10,8 +10,8 @@
 
 #define NAME_TRIES 5
 
-// Runs pending signal handlers, then calls `progress`. Returns 0, or -1 with an
-// exception.
+// Runs pending signal handlers, then calls timeline->progress. Returns 0, or -1
+// with an exception.
 static int tell(const struct FinalTimeline *timeline, double done,
                 uint64_t bytes)
 {

@@ -15,7 +15,8 @@ static bool has_timeline(void)
            ocular_state.engine.session->config.timeline;
 }
 
-PyDoc_STRVAR(has_timeline_doc, "has_timeline() -> bool: one is being kept");
+PyDoc_STRVAR(has_timeline_doc,
+             "has_timeline() -> bool\n\nTrue if the session keeps a timeline.");
 
 static PyObject *has_timeline_now(PyObject *module, PyObject *unused)
 {
@@ -64,8 +65,9 @@ static bool parse(PyObject *args, const char *format, struct Mark *mark)
 }
 
 PyDoc_STRVAR(mark_doc,
-             "mark(name: str, args: str): args is a JSON object, or "
-             "empty. Nothing happens where no timeline is kept.");
+             "mark(name: str, args: str)\n\n"
+             "Writes a mark into the timeline. args is a JSON object, "
+             "or empty. Without a timeline, does nothing.");
 
 static PyObject *mark(PyObject *module, PyObject *args)
 {
@@ -79,8 +81,9 @@ static PyObject *mark(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(span_begin_doc,
-             "span_begin(name: str, args: str) -> int: its "
-             "number, for span_end(). As mark().");
+             "span_begin(name: str, args: str) -> int\n\n"
+             "Begins a span in the timeline. args is a JSON object, or empty. "
+             "Returns the span's number, which span_end() needs.");
 
 static PyObject *span_begin(PyObject *module, PyObject *args)
 {
@@ -95,7 +98,9 @@ static PyObject *span_begin(PyObject *module, PyObject *args)
     return PyLong_FromUnsignedLong(number);
 }
 
-PyDoc_STRVAR(span_end_doc, "span_end(number: int, name: str)");
+PyDoc_STRVAR(span_end_doc,
+             "span_end(number: int, name: str)\n\n"
+             "Ends the span with this number.");
 
 static PyObject *span_end(PyObject *module, PyObject *args)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Writes the program's marks and spans into the timeline.
+// Writes the program's marks and spans into the timeline. The package calls the
+// functions on threads of the program.
 #ifndef OCULAR_PYTHON_MODULE_MARKS_H
 #define OCULAR_PYTHON_MODULE_MARKS_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-// Functions of the extension module. Callers hold the GIL.
+// The functions has_timeline, mark, span_begin and span_end of the extension
+// module. Callers hold the GIL.
 extern PyMethodDef Marks_methods[];
 
 #endif

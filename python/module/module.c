@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the extension module ocular._ocular, whose functions the package is
-// built on. The package has checked the arguments. This file checks only
+// Defines the extension module ocular._ocular, on whose functions the package
+// is built. The package has checked the arguments. This file checks only
 // arguments that could cause a crash.
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
@@ -33,7 +33,7 @@
 struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
 
-// After a fork, restarts our threads or frees the parent's session. The
+// After a fork, restarts Ocular's threads or frees the parent's session. The
 // activation thread does not do this, because a fork waits for the activation
 // thread. Returns the state.
 static struct State *settled(void)
@@ -62,14 +62,16 @@ static PyObject *start(PyObject *module, PyObject *args)
 
 PyDoc_STRVAR(
     stop_doc,
-    "stop(progress, seconds, brief, make_page) -> (snapshot, report, path of "
-    "the file or None, trouble or None, exception or None), or None when "
-    "nothing is traced.\n\n"
-    "progress: None, or called with the part (0..1) of the timeline "
-    "that is written and the bytes of its file, every 50 ms. seconds: "
-    "how long that may take; 0: as long as it takes. make_page: None, or the "
-    "callable of final_timeline.h. The exception, of a signal handler or of "
-    "these two, has ended that.");
+    "stop(progress, seconds, brief, make_page) -> tuple or None\n\n"
+    "Stops tracing. Returns (snapshot, report, path of the output file or "
+    "None, error message or None, exception or None), or None if nothing is "
+    "traced.\n\n"
+    "progress: None, or a function that is called every 50 ms with the "
+    "written part (0 to 1) of the timeline and the size of its file in bytes. "
+    "seconds: the longest time for writing; 0: no limit. brief: whether the "
+    "report is short. make_page: None, or the function of final_timeline.h. "
+    "The exception comes from a signal handler, progress or make_page, and "
+    "has ended the writing.");
 
 static PyObject *stop(PyObject *module, PyObject *args)
 {
@@ -95,9 +97,10 @@ static PyObject *stop(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(check_frames_doc,
-             "check_frames(code=0, previous=0, instruction=0, owner=0): raises "
-             "ImportError where the frames of its callers are not laid out as "
-             "was expected, moved by so many bytes.");
+             "check_frames(code=0, previous=0, instruction=0, owner=0)\n\n"
+             "Raises ImportError if the frames of its callers do not have the "
+             "layout for which Ocular was compiled. For tests, the arguments "
+             "are added to the expected offsets.");
 
 static PyObject *check_frames(PyObject *module, PyObject *args)
 {
@@ -117,9 +120,12 @@ static PyObject *check_frames(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(serve_doc,
-             "serve(arm, grace_s): listens, and calls arm() to start tracing "
-             "as soon as a viewer is there; stops grace_s after the last one.");
+PyDoc_STRVAR(
+    serve_doc,
+    "serve(arm, grace_s)\n\n"
+    "Opens a socket for viewers. Calls arm() to start tracing when the "
+    "first viewer connects. Stops tracing grace_s seconds after the "
+    "last viewer has left.");
 
 static PyObject *serve(PyObject *module, PyObject *args)
 {
@@ -145,7 +151,8 @@ static PyObject *serve(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(stop_serving_doc,
-             "stop_serving(): ends what serve() began. RuntimeError while the "
+             "stop_serving()\n\n"
+             "Ends what serve() has begun. Raises RuntimeError while the "
              "program itself traces.");
 
 static PyObject *stop_serving(PyObject *module, PyObject *unused)
@@ -187,7 +194,10 @@ static PyObject *snapshot(PyObject *module, PyObject *unused)
     return Tracing_snapshot(looked_at());
 }
 
-PyDoc_STRVAR(export_doc, "export(path: bytes) -> bytes written");
+PyDoc_STRVAR(export_doc,
+             "export(path: bytes) -> int\n\n"
+             "Writes the timeline or the stacks to a file. Returns "
+             "the size of the file in bytes.");
 
 static PyObject *export(PyObject *module, PyObject *path)
 {
@@ -200,7 +210,8 @@ static PyObject *export(PyObject *module, PyObject *path)
 }
 
 PyDoc_STRVAR(detail_doc,
-             "detail(code) -> a list of dicts, one an instruction, or None: "
+             "detail(code) -> list or None\n\n"
+             "Returns a dict for each instruction of a code object, or None if "
              "the code object is not traced.");
 
 static PyObject *detail(PyObject *module, PyObject *code)
@@ -217,7 +228,9 @@ static PyObject *is_tracing(PyObject *module, PyObject *unused)
     return PyBool_FromLong(settled()->phase == PHASE_TRACING);
 }
 
-PyDoc_STRVAR(is_armed_doc, "is_armed() -> bool: tracing for a viewer's sake");
+PyDoc_STRVAR(is_armed_doc,
+             "is_armed() -> bool\n\n"
+             "True if the session was started for a viewer.");
 
 static PyObject *is_armed(PyObject *module, PyObject *unused)
 {
@@ -229,7 +242,8 @@ static PyObject *is_armed(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(is_serving_doc,
-             "is_serving() -> bool: idly, or with a session shown there");
+             "is_serving() -> bool\n\n"
+             "True from serve() until stop_serving(), also without a session.");
 
 static PyObject *is_serving(PyObject *module, PyObject *unused)
 {
@@ -238,7 +252,10 @@ static PyObject *is_serving(PyObject *module, PyObject *unused)
     return PyBool_FromLong(ocular_service.activation.persistent.server != NULL);
 }
 
-PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
+PyDoc_STRVAR(socket_path_doc,
+             "socket_path() -> str or None\n\n"
+             "Returns the path of the socket to which viewers connect, or None "
+             "if the process does not serve.");
 
 static PyObject *socket_path(PyObject *module, PyObject *unused)
 {
@@ -254,8 +271,9 @@ static PyObject *socket_path(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(kept_doc,
-             "kept() -> the dict that the package keeps in the process: the "
-             "same one after the package has been imported again.");
+             "kept() -> dict\n\n"
+             "Returns the dict that the package keeps in the process. The dict "
+             "is the same after the package has been imported again.");
 
 static PyObject *kept(PyObject *module, PyObject *unused)
 {
@@ -265,7 +283,7 @@ static PyObject *kept(PyObject *module, PyObject *unused)
     return Py_XNewRef(ocular_state.kept);
 }
 
-PyDoc_STRVAR(fork_doc, "For os.register_at_fork.");
+PyDoc_STRVAR(fork_doc, "A handler for os.register_at_fork().");
 
 static PyObject *before_fork(PyObject *module, PyObject *unused)
 {
@@ -289,7 +307,9 @@ static PyObject *after_fork_in_child(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(on_fork_doc,
-             "on_fork(callable): starts a forked child's session, if served.");
+             "on_fork(callable)\n\n"
+             "Sets the function that starts the session of a forked child. It "
+             "is called if viewers could connect to the parent.");
 
 static PyObject *on_fork(PyObject *module, PyObject *start_it)
 {
@@ -299,7 +319,8 @@ static PyObject *on_fork(PyObject *module, PyObject *start_it)
 }
 
 PyDoc_STRVAR(set_package_doc,
-             "set_package(folder: str): whose own modules are never traced.");
+             "set_package(folder: str)\n\n"
+             "Sets Ocular's own folder, whose modules are never traced.");
 
 static PyObject *set_package(PyObject *module, PyObject *folder)
 {
@@ -317,9 +338,9 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
 // page that parent and children share.
 
 PyDoc_STRVAR(child_files_begin_doc,
-             "child_files_begin(): counts from 0 on, here and in "
-             "what this process forks. OSError where there is no "
-             "memory.");
+             "child_files_begin()\n\n"
+             "Sets the number of children that have asked to write a timeline "
+             "to 0. Raises OSError if memory is out.");
 
 static PyObject *child_files_begin(PyObject *module, PyObject *unused)
 {
@@ -336,8 +357,9 @@ static PyObject *child_files_begin(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(child_files_take_doc,
-             "child_files_take() -> int: how many children have asked "
-             "for one before.");
+             "child_files_take() -> int\n\n"
+             "Notes that this child asks to write a timeline. Returns the "
+             "number of children that have asked before.");
 
 static PyObject *child_files_take(PyObject *module, PyObject *unused)
 {
@@ -349,7 +371,9 @@ static PyObject *child_files_take(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(child_files_count_doc,
-             "child_files() -> int: how many children have asked.");
+             "child_files() -> int\n\n"
+             "Returns the number of children that have asked to write a "
+             "timeline.");
 
 static PyObject *child_files_count(PyObject *module, PyObject *unused)
 {
@@ -362,9 +386,10 @@ static PyObject *child_files_count(PyObject *module, PyObject *unused)
 // --- Ocular's own cost, for tests and measuring programs --------------------
 
 PyDoc_STRVAR(hook_cost_doc,
-             "hook_cost() -> (enter, leave, jump, instruction, each far "
-             "offset) in TSC ticks, as measured at start; that of an "
-             "instruction in precise mode only, else 0.");
+             "hook_cost() -> (enter, leave, jump, instruction, far)\n\n"
+             "Returns the costs of hooks in TSC ticks, as measured at start. "
+             "far is the additional cost of an offset that is not a small "
+             "integer. instruction is 0 unless the mode is precise.");
 
 static PyObject *hook_cost(PyObject *module, PyObject *unused)
 {
@@ -378,8 +403,8 @@ static PyObject *hook_cost(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(heap_used_doc,
-             "heap_used() -> bytes of Ocular's own heap that are in use, for "
-             "tests.");
+             "heap_used() -> int\n\n"
+             "Returns the used bytes of Ocular's own heap, for tests.");
 
 static PyObject *heap_used(PyObject *module, PyObject *unused)
 {
@@ -388,9 +413,10 @@ static PyObject *heap_used(PyObject *module, PyObject *unused)
 }
 
 PyDoc_STRVAR(holds_doc,
-             "holds() -> (how many the governor has had since the start, the "
-             "CPU time (s) that it held the interpreter for in all of them, "
-             "and in the longest); zeros where nothing is traced.");
+             "holds() -> (count, seconds, longest)\n\n"
+             "Returns the number of times that the governor has held the GIL "
+             "since the start, its CPU time (s) with the GIL, and the CPU time "
+             "(s) of the longest hold. Returns zeros if nothing is traced.");
 
 static PyObject *holds(PyObject *module, PyObject *unused)
 {

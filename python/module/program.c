@@ -3,9 +3,9 @@
 //
 // The trace begins after the program is compiled and before its first
 // instruction, so a program that does not compile is not traced. To find the
-// moment before the first instruction, we set CPython's function that evaluates
-// frames (PEP 523). When the program's first frame comes, we restore CPython's
-// own function.
+// moment before the first instruction, Ocular sets CPython's function that
+// evaluates frames (PEP 523). When the program's first frame comes, Ocular
+// restores the function that was set before.
 #include "python/module/program.h"
 #include "python/hooks/frame_stack.h"
 #include "python/service/missed_signals.h"
@@ -27,8 +27,8 @@ static struct Program {
     // runs; NULL after the start, and NULL if no program is about to run.
     PyObject *begin;
     bool is_module; // true if runpy finds and runs the program
-    // function to evaluate frames that was set before ours (CPython's or
-    // another tool's)
+    // the function that evaluated frames before evaluate_first was set:
+    // CPython's or another tool's
     _PyFrameEvalFunction evaluate;
 } the_program;
 
@@ -53,8 +53,8 @@ static PyObject *evaluate_first(PyThreadState *thread,
                                 struct _PyInterpreterFrame *frame,
                                 int throwing);
 
-// Restores the evaluation function that was set before ours, unless another
-// tool has replaced ours.
+// Restores the function that evaluated frames before evaluate_first was set,
+// unless another tool has replaced evaluate_first.
 static void stop_waiting(struct Program *program)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
@@ -126,8 +126,8 @@ static void exit_at_system_exit(void)
 // --- Ctrl-C ------------------------------------------------------------------
 
 // Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
-// exit_sigint() does the same after the finalisation, but not if our caller is
-// a Python script, such as the installed command.
+// exit_sigint() does the same after the finalisation, but not if a Python
+// script, such as the installed command, has started Ocular.
 static void end_by_interrupt(void)
 {
     PyOS_setsig(SIGINT, SIG_DFL);
@@ -148,9 +148,10 @@ static int failed_status(bool interrupted)
 
 PyDoc_STRVAR(
     run_file_doc,
-    "run_file(begin, path: bytes or None) -> exit status.\n\n"
-    "Runs a file, or stdin, as __main__; begin(code or None) is called "
-    "before its first code runs. May end the process, as PyErr_Print does.");
+    "run_file(begin, path: bytes or None) -> exit status\n\n"
+    "Runs a file, or stdin if path is None, as __main__. Calls begin(code or "
+    "None) before the program's first code runs. May end the process, as "
+    "PyErr_Print does.");
 
 static PyObject *run_file(PyObject *module, PyObject *args)
 {
@@ -187,8 +188,9 @@ static PyObject *run_file(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(run_string_doc,
-             "run_string(begin, source: str): the same for the "
-             "code of `python -c`.");
+             "run_string(begin, source: str) -> exit status\n\n"
+             "Runs the code of `python -c`. Otherwise does the same as "
+             "run_file().");
 
 static PyObject *run_string(PyObject *module, PyObject *args)
 {
@@ -213,9 +215,9 @@ static PyObject *run_string(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(run_call_doc,
-             "run_call(begin, function, arguments: tuple) -> exit status: the "
-             "same for a function that runs a module. Raises SystemExit as it "
-             "comes.");
+             "run_call(begin, function, arguments: tuple) -> exit status\n\n"
+             "Calls a function that runs a module. Otherwise does the same as "
+             "run_file(), but a SystemExit of the module is raised.");
 
 // Prints the exception and returns the exit status of the program. A SystemExit
 // that is to end the process is not printed but stays set, and the function
@@ -256,13 +258,14 @@ static PyObject *run_call(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(exit_doc,
-             "exit(status: int): ends the process, as CPython does after a "
-             "program that has failed.");
+             "exit(status: int)\n\n"
+             "Ends the process, as CPython does after a program that "
+             "has failed.");
 
 // Ends the process without a SystemExit. A SystemExit would write the buffers
 // of C's stdout before the functions of atexit run, but after a failed program
 // CPython writes the buffers last. The functions of atexit see no frame of
-// ours.
+// Ocular.
 static PyObject *end_process(PyObject *module, PyObject *args)
 {
     struct HiddenFrames below;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs the program of `python -m ocular`. CPython itself reads the program,
 // runs it and prints its errors, with the functions that `python` uses. The
-// program's outermost frame has no frame of ours as its caller. So tracebacks,
-// recursion depths and exit statuses are the same as with `python program`.
-// Callers hold the GIL.
+// program's outermost frame has no frame of Ocular as its caller. So
+// tracebacks, recursion depths and exit statuses are the same as with `python
+// program`. Callers hold the GIL.
 #ifndef OCULAR_PYTHON_MODULE_PROGRAM_H
 #define OCULAR_PYTHON_MODULE_PROGRAM_H
 

@@ -8,14 +8,15 @@
 #include <errno.h>
 
 PyDoc_STRVAR(convert_doc,
-             "convert(recordings: tuple of bytes, output: bytes) -> (bytes, "
-             "events, what was wrong with the recordings, facts about the "
-             "first recording as in snapshot()).\n\n"
-             "ValueError: a recording cannot be read. OSError: the output "
-             "cannot be written, or is there.");
+             "convert(recordings: tuple of bytes, output: bytes) -> tuple\n\n"
+             "Converts recordings into an output file. Returns (bytes, events, "
+             "text about damage in the recordings, facts about the first "
+             "recording as in snapshot()). Raises ValueError if a recording "
+             "cannot be read, and OSError if the output cannot be written or "
+             "exists.");
 
-// Returns the names in the tuple, which the caller frees, or NULL with an
-// exception.
+// Returns an array of the paths in the tuple, which the caller frees, or NULL
+// with an exception.
 static const char **names_of(PyObject *recordings)
 {
     Py_ssize_t i, count = PyTuple_GET_SIZE(recordings);
@@ -64,7 +65,7 @@ static PyObject *convert(PyObject *module, PyObject *args)
     error = formats ? formats->convert(&conversion) : -ELIBACC;
     Py_END_ALLOW_THREADS;
     Heap_free(names);
-    // The text has the names of files.
+    // The text has names of files, so it is decoded as a name of a file is.
     why = PyUnicode_DecodeFSDefault(conversion.why);
     facts = Convert_snapshot(conversion.facts);
     Snapshot_free(conversion.facts);

@@ -14,9 +14,9 @@ const char Start_doc[] =
     "start(mode, timeline, timeline_limit, instructions, spill, "
     "spill_asked, threshold, exclude, include, serve, signal, budget, stall_s, "
     "output, command, by)\n\n"
-    "Starts tracing; budget is a float, NaN for none. by: who starts "
-    "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
-    "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
+    "Starts tracing. budget is a float; NaN: no budget. by says who starts the "
+    "trace: BY_PROGRAM, BY_ACTIVATION (serve), or in a forked child BY_CHILD, "
+    "or BY_WRITING_CHILD if the timeline is written at stop.";
 
 // The program has requested a session of its own. If a session was started for
 // a viewer or in a forked child, ends that session. The viewers of the old

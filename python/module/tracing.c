@@ -96,7 +96,7 @@ static void take_down(struct State *state)
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    // The registry has no readers any more.
+    // No thread reads the registry any more, so retired code is freed at once.
     Registry_free_retired(state->engine.registry);
     TaskNumbers_clear(&state->tasks);
     Filter_release(&state->filter);
@@ -123,7 +123,7 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
-    // If a thread of ours starts the trace, the thread's record ends here,
+    // If a thread of Ocular starts the trace, the thread's record ends here,
     // because only the calibration needed the record.
     if (Worker_is_here(&ocular_service.activation.worker) ||
         Worker_is_here(&ocular_service.child_starter.worker))
@@ -317,7 +317,7 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
         if (code && ListingDetail_init(&details[i], code, &code->poll.history,
                                        &state->engine.opcodes) == 0)
             parts[i].detail = &details[i];
-        // The garbage collector takes the place of no function.
+        // The garbage collector is listed in addition to the functions.
         most += code && code->who.garbage;
     }
     return i;

@@ -28,10 +28,11 @@ PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
 // functions a snapshot and a report take 0.1 s, and no other thread runs during
 // this time.
 void Tracing_end(struct State *state);
-// Returns a dict, or NULL with an exception.
+// Returns the newest snapshot as a new dict, or NULL with an exception.
 PyObject *Tracing_snapshot(struct State *state);
-PyObject *Tracing_export(struct State *state, const char *path); // returns the
-                                                                 // bytes
+// Writes the timeline or the stacks to a file. Returns the size of the file in
+// bytes, or NULL with an exception.
+PyObject *Tracing_export(struct State *state, const char *path);
 // Returns a list of what is known of each instruction
 // (tracer/session/listing_detail.h), or None if the code object is not traced.
 PyObject *Tracing_detail(struct State *state, PyObject *code);

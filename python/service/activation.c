@@ -15,7 +15,7 @@ enum Task { TASK_NONE, TASK_ARM, TASK_DISARM, TASK_END };
 
 // --- What there is to do ---------------------------------------------------
 
-// Returns the next task. The caller holds the mutex.
+// Returns the next task of the activation thread. The caller holds the mutex.
 static enum Task next_task(struct Activation *activation)
 {
     const uint64_t now = Now_ns(CLOCK_MONOTONIC);
@@ -110,7 +110,7 @@ static void run(void *context)
         WorkerState_leave();
         task = wait_for_task(activation);
         if (TscGuard_has_tripped())
-            return; // no thread of ours may wait for the GIL any more
+            return; // no thread of Ocular may wait for the GIL any more
         WorkerState_take(state);
         if (task == TASK_ARM) {
             arm(activation);
@@ -139,7 +139,7 @@ static void count(void *context, unsigned viewers)
     pthread_mutex_unlock(&activation->mutex);
 }
 
-// --- The others' side ------------------------------------------------------
+// --- Functions for other threads --------------------------------------------
 
 static void make_locks(struct Activation *activation)
 {

@@ -64,9 +64,9 @@ void Activation_let_go(struct Activation *activation, bool traced);
 // and returns 0 or -errno. Neither function pauses the server. If a session
 // runs, the server is paused together with the session.
 void Activation_pause(struct Activation *activation);
-// Tells the thread to end, after a thread of the program was found to be no
-// longer allowed to read the time stamp counter. The caller needs no GIL. The
-// function does not wait.
+// Makes the activation thread end, without waiting for its end. Called if a
+// thread of the program may no longer read the time stamp counter. The caller
+// needs no GIL.
 void Activation_end(struct Activation *activation);
 int Activation_resume(struct Activation *activation);
 // Forgets thread and socket in a forked child. Returns true if the server was

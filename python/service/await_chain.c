@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See await_chain.h. From 3.14 on, CPython does not publish its generators'
-// memory, and has other lists of tasks.
+// memory, and has other lists of tasks. So chains are read only on 3.12 and
+// 3.13.
 #include "python/service/await_chain.h"
 #include "python/hooks/callees.h"
 
@@ -107,7 +108,7 @@ uint64_t AwaitTask_number(const struct AwaitTask *read)
 
 #if PY_VERSION_HEX < 0x030E0000
 
-// the state of a generator that has not begun (enum _framestate)
+// The state of a generator that has not begun (enum _framestate).
 #if PY_VERSION_HEX < 0x030D0000
 #define CREATED (-2)
 #else
@@ -137,7 +138,8 @@ void AwaitFrame_prefetch(const struct AwaitFrame *frame)
     __builtin_prefetch(inner + 128);
 }
 
-// Calls the C function of a getter, and returns what a generator still holds.
+// Reads an attribute of a generator by the C function of its getter. Returns a
+// borrowed reference, or NULL if the attribute is missing or None.
 static PyObject *get(PyObject *object, const char *name)
 {
     const PyGetSetDef *member = Py_TYPE(object)->tp_getset;

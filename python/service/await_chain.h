@@ -13,44 +13,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The members are NULL if the task is no instance of asyncio's C class Task or
-// of a subclass.
+// struct AwaitTask has what AwaitTask_read has read of a task. The members are
+// NULL if the task is no instance of asyncio's C class Task or of a subclass.
 struct AwaitTask {
     PyObject *coroutine;
     PyObject *name; // a str, or an int if nobody has asked for the name yet
 };
 
-// Reads the task's memory ahead. NULL is fine.
+// Prefetches the task's memory. `task` may be NULL.
 void AwaitTask_prefetch(const PyObject *task);
-// NULL is fine.
+// Reads a task's coroutine and name. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
 // Returns true if the task has ended. `done` is the text "done".
 bool AwaitTask_is_done(PyObject *task, PyObject *done);
-// Returns true if asyncio itself has numbered the task.
+// Returns true if asyncio itself has given the task its number.
 bool AwaitTask_is_numbered(const struct AwaitTask *read);
-// Returns the task's number, or 0 if the program has given it another name. The
-// program itself may have given the task a name like asyncio's if
-// AwaitTask_is_numbered() is false.
+// Returns the number in the task's name, or 0 if the program has given the task
+// another name. If AwaitTask_is_numbered() is false, the program itself may
+// have given the task a name like asyncio's.
 uint64_t AwaitTask_number(const struct AwaitTask *read);
 
 enum AwaitState { AWAIT_CREATED, AWAIT_SUSPENDED, AWAIT_RUNNING, AWAIT_ENDED };
 
 // One coroutine, generator or asynchronous generator of a chain.
 struct AwaitFrame {
-    PyObject *object; // NULL: not an object of CPython itself
+    PyObject *object; // NULL: an object of a type that is not CPython's own
     enum AwaitState state;
     PyCodeObject *code; // NULL if the coroutine has ended
     int instruction;    // offset in bytes
 };
 
-// Reads `object`, the beginning of a chain. NULL is fine.
+// Reads `object`, the beginning of a chain of awaits. `object` may be NULL.
 struct AwaitFrame AwaitFrame_of(PyObject *object);
-// Returns the frame that `frame` awaits. Its object is NULL at the end of the
-// chain.
+// Returns the frame that `frame` awaits. The result's `object` is NULL at the
+// end of the chain.
 struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame);
-// Reads the memory of what the frame awaits ahead.
+// Prefetches the memory of the object that the frame awaits.
 void AwaitFrame_prefetch(const struct AwaitFrame *frame);
-// Returns the line at which the frame is, or 0.
+// Returns the source line at which the frame is, or 0.
 uint32_t AwaitFrame_line(const struct AwaitFrame *frame);
 
 #endif

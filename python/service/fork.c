@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#define DETACHED_S 2 // longest wait of a fork
+#define DETACHED_S 2 // most seconds for which a fork waits
 #define POLL_NS 1000000L
 #define LINGER_NS 100000000u // time after which a child frees the session
 
@@ -32,13 +32,13 @@ static bool is_pythons_fork(void)
     return pthread_equal(ocular_service.forker, pthread_self());
 }
 
-// At a fork in C, waits until no thread of ours holds the GIL or waits for the
-// GIL. Then prevents our threads from taking the GIL. Returns true on success.
-// If one of our threads held the GIL at the fork, the child's GIL would never
-// be released. If one of our threads waited for the GIL, the child would hang
-// as well. glibc's condition variable would wait for this thread at the second
-// next signal. So if a thread of ours waits for the GIL, this thread gets the
-// GIL before the fork.
+// At a fork in C, waits until no thread of Ocular holds the GIL or waits for
+// it. Then prevents Ocular's threads from taking the GIL. Returns true on
+// success. If a thread of Ocular held the GIL at the fork, the child's GIL
+// would never be released. If a thread of Ocular waited for the GIL, the child
+// would hang as well, because glibc's condition variable would wait for this
+// thread at the second next signal. So a thread of Ocular that waits for the
+// GIL gets the GIL before the fork.
 static bool detach_ours(void)
 {
     PyThreadState *state = NULL;
@@ -187,7 +187,8 @@ int Fork_init(void)
 
 // --- A fork through Python: threads ----------------------------------------
 
-// Returns true if CPython would warn of threads only because of our threads.
+// Returns true if CPython would warn of threads only because of Ocular's
+// threads.
 static bool would_be_alone(const struct Service *service)
 {
     const struct State *state = service->state;
@@ -197,7 +198,7 @@ static bool would_be_alone(const struct Service *service)
 }
 
 // Adds the CPU time that the calling thread of the program has used since
-// `began_ns` to our cost.
+// `began_ns` to Ocular's cost.
 static void note_cost(struct State *state, uint64_t began_ns)
 {
     if (state->phase == PHASE_TRACING)
@@ -256,8 +257,8 @@ void Fork_before(struct Service *service)
     note_cost(service->state, began_ns);
 }
 
-// Starts our threads again. If a thread cannot start, `paused` stays true, so
-// that the next call tries again.
+// Starts Ocular's threads again. If a thread cannot start, `paused` stays true,
+// so that the next call tries again.
 static void resume(struct Service *service)
 {
     struct State *state = service->state;
@@ -277,7 +278,7 @@ static void resume(struct Service *service)
     service->paused = !whole;
 }
 
-// A pending call that resumes our threads. If the stack is deeper than at
+// A pending call that resumes Ocular's threads. If the stack is deeper than at
 // os.fork(), another library's fork handler is running, and CPython has not
 // counted the threads yet. The pending call is then postponed.
 static int resume_later(void *context)
@@ -333,11 +334,11 @@ static void let_session_go(struct Service *service)
     state->look_next = state->slice_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    if (service->ended) // no thread of ours ran at the fork
+    if (service->ended) // no thread of Ocular ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
-    // If our threads ran at the fork, one of these threads may have been
-    // changing the session. So the session is not freed.
+    // If Ocular's threads ran at the fork, one of them may have been changing
+    // the session. So the session is not freed.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);

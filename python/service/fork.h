@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Handles our threads and locks at a fork. Callers hold the GIL.
+// Handles Ocular's threads and locks at a fork. Callers hold the GIL.
 //
 // At os.fork() CPython counts the process's threads and warns if there are
-// several. If the program has one thread, our threads end before the fork. A
-// pending call starts our threads again after CPython has counted the threads.
-// If the program has several threads, CPython warns anyway, and our threads run
-// on. At a fork in C, the forking thread holds our locks, and none of our
-// threads holds the GIL or waits for the GIL. The child's hooks stop at once.
-// The child frees the parent's session later. If viewers could connect to the
-// parent, the child starts its own session (child_starter.h).
+// several. If the program has one thread, Ocular's threads end before the fork.
+// A pending call starts them again after CPython has counted the threads. If
+// the program has several threads, CPython warns anyway, and Ocular's threads
+// run on. At a fork in C, the forking thread holds Ocular's locks, and no
+// thread of Ocular holds the GIL or waits for it. The child's hooks stop at
+// once. The child frees the parent's session later. If viewers could connect to
+// the parent, the child starts its own session (child_starter.h).
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 
@@ -21,9 +21,9 @@ int Fork_init(void);
 void Fork_before(struct Service *service);
 void Fork_after_in_parent(struct Service *service);
 void Fork_after_in_child(struct Service *service);
-// Fork_settle must be called before the session is used or ended. Starts our
-// threads again, waits for another thread's Fork_before, and frees the parent's
-// session in a child. Fork_settle may release the GIL.
+// Fork_settle must be called before the session is used or ended. Starts
+// Ocular's threads again, waits for another thread's Fork_before, and frees the
+// parent's session in a child. Fork_settle may release the GIL.
 void Fork_settle(struct Service *service);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See governor.h. The governor's thread carries out the decisions of
 // tracer/budget/control.c. The thread holds the GIL for about 50 us at a time,
-// and does not wait for our other threads in this time.
+// and does not wait for Ocular's other threads in this time.
 #include "python/service/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -26,8 +26,9 @@
 #include <string.h>
 #include <time.h>
 
-// A hold takes HOLD_S seconds. After its request the governor waits for the GIL
-// up to 5 ms (the switch interval), or longer if many threads wait.
+// A hold ends after HOLD_S seconds, or later if functions are armed. Before a
+// hold the governor waits for the GIL up to 5 ms (the switch interval), or
+// longer if many threads wait.
 #define HOLD_S 100e-6
 #define STACK_BYTES (512u << 10) // enough for Python code
 
@@ -38,8 +39,8 @@ struct Governor {
     pthread_mutex_t mutex; // guards stop, woken and wake_next_s
     pthread_cond_t wake;
     bool stop;
-    bool woken;         // a viewer waits for operand text or for a function
-                        // to be armed
+    // A viewer waits for operand text or for a function to be armed.
+    bool woken;
     double wake_next_s; // time of CLOCK_MONOTONIC for Control_may_wake
     // only the governor's thread uses this field and the next ones
     struct Control control;

@@ -8,7 +8,7 @@
 
 #include "python/service/service.h"
 
-// Holds the CPU time of the governor's holds.
+// struct Holds has the number and the CPU time of the governor's holds.
 struct Holds {
     unsigned long long count;
     uint64_t held_ns; // the sum of all holds

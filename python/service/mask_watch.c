@@ -8,9 +8,9 @@
 
 typedef PyObject *Method(PyObject *, PyObject *const *, Py_ssize_t);
 
-// Is a copy of CPython's definition of pthread_sigmask, but with our C
-// function. The copy is global, because CPython passes no data of ours to a
-// method.
+// A copy of CPython's definition of pthread_sigmask, but with Ocular's C
+// function set_mask. The copy is global, because CPython passes no data of
+// Ocular to a method.
 static PyMethodDef ours;
 static PyMethodDef *theirs;
 

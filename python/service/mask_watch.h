@@ -3,7 +3,7 @@
 // changed its mask. If a thread has blocked the sampler's signal, this signal
 // must not become pending for the thread (tracer/sample/timer_signal.h). The
 // Python object signal.pthread_sigmask stays, but its C function is replaced by
-// ours. Our C function calls CPython's C function.
+// Ocular's, which calls CPython's C function.
 #ifndef OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 #define OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_MOST 80  // bytes of a name or a constant
-#define CHARS_MOST 40 // characters of a string constant
+#define TEXT_MOST 80  // most bytes of a name or a constant
+#define CHARS_MOST 40 // most characters of a string constant
 #define ITEMS_MOST 8  // items shown of a tuple
 #define DEPTH_MOST 3  // levels shown of nested tuples
 #define AT_LEAST 32   // operands read in one call even after the deadline

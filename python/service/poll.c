@@ -6,8 +6,8 @@
 #include <string.h>
 
 // Poll_slice makes at least SLICE_LOOKS scans, even after the deadline, because
-// the clock also runs while another program has our CPU. Poll_now makes
-// NOW_LOOKS. A scan of unchanged code takes 0.2 us.
+// the clock also runs while another program has the CPU. Poll_now makes at
+// least NOW_LOOKS scans. A scan of unchanged code takes 0.2 us.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3

@@ -18,7 +18,7 @@ struct Poll {
     uint64_t round_done;  // code objects scanned in this round
 };
 
-// Begins a session.
+// Forgets the rounds of an earlier session. Called at the start of a session.
 void Poll_reset(struct Poll *poll, struct State *state);
 // Scans functions in one of the governor's holds until the clock reaches
 // `deadline` (ticks). If `hot` is true, scans the hottest functions first. The

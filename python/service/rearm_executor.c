@@ -15,10 +15,10 @@
 #define ASKED 4
 #define HOT_HITS 64
 #define HOT_JUMPS 8   // hottest functions whose jumps are armed
-#define LOOKED_S 30.0 // time that jumps stay armed after a request
-#define LEAST_S 2e-3  // least time between two holds
-#define READ_S 0.05   // time between two readings of the slice's cost
-// length of a hold that arms functions or ends their slice
+#define LOOKED_S 30.0 // s for which jumps stay armed after a request
+#define LEAST_S 2e-3  // least s between two holds
+#define READ_S 0.05   // s between two readings of the slice's cost
+// length in s of a hold that arms functions or ends their slice
 #define HOLD_S 500e-6
 
 static uint64_t now(const struct RearmExecutor *executor)
@@ -72,7 +72,7 @@ static void rearm_with_callees(struct RearmExecutor *executor,
     Counting_set_between(&state->engine.counting, false);
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
-    // The function stays armed until the next choice.
+    // The function stays armed until functions are chosen again.
     Spans_set_arming(code, ARMED_NEW);
     Counting_end(&state->engine.counting);
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
@@ -96,8 +96,9 @@ static void rearm_requested(struct RearmExecutor *executor,
         note_looked(executor, code);
 }
 
-// Arms all functions if there is no budget, because there are no slices then.
-// Each hold arms as many functions as time permits.
+// Arms all functions at a viewer's request if there is no budget. (With a
+// budget, a slice arms all functions.) Each hold arms as many functions as time
+// permits.
 static void rearm_all(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct State *state = executor->state;
@@ -160,7 +161,7 @@ static void choose(struct RearmExecutor *executor, bool sliced)
 
     if (sliced) // settle() notes these functions again
         executor->own_count = executor->own_armed = 0;
-    // If memory is out, some functions are missing.
+    // If memory is out, the choice lacks some functions.
     Choice_make(&executor->choice, &reading);
     executor->chosen = sliced;
 }
@@ -230,7 +231,8 @@ static void settle(struct RearmExecutor *executor,
     }
 }
 
-// Carries out the choice. Returns true if work is left.
+// Carries out the choice for the next functions. Returns true if functions are
+// left at the deadline.
 static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct Counting *counting = &executor->state->engine.counting;
@@ -365,8 +367,8 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
     }
 }
 
-// Returns the next function of a slice of own functions, or NULL if this
-// function is no longer armed in slices.
+// Returns the function with index `i` in a slice of own functions, or NULL if
+// this function is no longer armed in slices.
 static struct Code *own_at(const struct RearmExecutor *executor, unsigned i)
 {
     uint32_t id =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds the state of our threads, including the state before and after a fork.
-// The process has one struct Service, which works on ocular_state. The GIL
-// guards every member unless the member's comment names another rule.
+// struct Service has the state of Ocular's threads, including the state before
+// and after a fork. The process has one struct Service, which works on
+// ocular_state. The GIL guards every member unless the member's comment names
+// another rule.
 #ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 
@@ -19,10 +20,10 @@ struct Service {
     bool leftover;       // the child has not freed the parent's session yet
     uint64_t forked_ns;  // time of the fork in the child, CLOCK_MONOTONIC.
     bool detached;       // the thread that forks holds State.attached
-    bool pausing;        // our threads are ending for a fork
-    bool ended;          // our threads have ended for a fork
-    bool paused;         // some of our threads must be started again.
-    bool resuming;       // a pending call will start our threads again
+    bool pausing;        // Ocular's threads are ending for a fork
+    bool ended;          // Ocular's threads have ended for a fork
+    bool paused;         // some of Ocular's threads must be started again
+    bool resuming;       // a pending call will start Ocular's threads again
     uint32_t fork_depth; // recursion depth of the caller of os.fork()
     // the thread that runs os.fork() or a similar function, or 0
     pthread_t forker;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See strict.h. After tracing has ended this way, the phase stays
-// PHASE_STOPPING until the process ends. No hook of ours does any work then,
-// and the session is not freed.
+// PHASE_STOPPING until the process ends. Ocular's hooks then do no work, and
+// the session is not freed.
 #include "python/service/strict.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -26,10 +26,10 @@
 #define PATIENCE_S 3.0 // longer than the governor's longest sleep
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
 
-// `ender` is global, because a signal handler gets no other data, and because
-// `ender` outlives the session's threads.
+// `ender` is the thread that ends the session. It is global, because a signal
+// handler gets no other data, and because it outlives the session's threads.
 static struct Worker ender;
-// True if this file has ended the tracing, so that only `ender` ends the
+// True if silence() has ended the tracing, so that only `ender` ends the
 // session.
 static atomic_bool ended;
 // Strict_is_found stores the time of its newest call here, CLOCK_MONOTONIC.
@@ -41,8 +41,8 @@ static void nothing(void)
 {
 }
 
-// The thread that may not read the counter calls this function, in a hook or in
-// a signal handler.
+// The thread that may not read the time stamp counter calls this function, in a
+// hook or in a signal handler.
 static void silence(void)
 {
     if (ocular_state.phase != PHASE_TRACING)
@@ -77,7 +77,7 @@ static const char *read_of_main(const char *name, char *text, size_t size)
 }
 
 // Returns true if the main thread has used CPU time since the last call. A
-// thread that has used no CPU time cannot have changed its mode.
+// thread that has used no CPU time cannot have changed its seccomp mode.
 static bool main_has_run(void)
 {
     uint64_t now_ns = Now_ns(Now_clock_of(getpid()));
@@ -87,9 +87,10 @@ static bool main_has_run(void)
     return atomic_exchange(&ran_ns, now_ns) != now_ns || !now_ns;
 }
 
-// Returns true if the guard has tripped or the main thread is in strict mode.
-// If the kernel has killed the main thread for a forbidden system call, /proc
-// shows a mode that is larger than all defined modes.
+// Returns true if a thread may not read the time stamp counter, or if the main
+// thread is in seccomp's strict mode. If the kernel has killed the main thread
+// for a forbidden system call, /proc shows a mode that is larger than all
+// defined modes.
 bool Strict_is_found(void)
 {
     static const char field[] = "\nSeccomp:";
@@ -124,8 +125,7 @@ static bool main_has_ended(int *status)
     return true;
 }
 
-// Returns true if the main thread is the only thread of the program that is
-// left.
+// Returns true if the main thread is the program's only thread that is left.
 static bool others_have_ended(void)
 {
     static const char field[] = "\nThreads:";
@@ -138,8 +138,8 @@ static bool others_have_ended(void)
 
 // If all threads of the program have ended, ends the process with the main
 // thread's exit status, as if Ocular had not run. Otherwise the kernel would
-// use the status of our last thread. Returns true if the main thread has ended
-// and other threads run.
+// use the status of Ocular's last thread. Returns true if the main thread has
+// ended and other threads run.
 static bool end_as_main_thread(void)
 {
     int status;
@@ -155,9 +155,9 @@ static bool end_as_main_thread(void)
     return true;
 }
 
-// Ends our threads. The governor ends by itself. There is one exception: the
-// main thread may have ended with the GIL held, and the governor waits for the
-// GIL. After the governor's end the activation thread is woken.
+// Ends Ocular's threads. The governor ends by itself, unless the main thread
+// has ended with the GIL held and the governor waits for the GIL. After the
+// governor's end the activation thread is woken.
 static void end_threads(void *context)
 {
     struct Session *session = context;

@@ -3,8 +3,8 @@
 // counter. A thread in seccomp's strict mode may not read the counter
 // (tracer/base/tsc_guard.h). Tracing ends at once and without the GIL, because
 // the thread in strict mode would need a system call to release the GIL. The
-// hooks disable themselves, and the timeline is written. Our threads end, so
-// that the process ends as soon as the program's threads have ended.
+// hooks disable themselves, and the timeline is written. Ocular's threads end,
+// so that the process ends as soon as the program's threads have ended.
 #ifndef OCULAR_PYTHON_SERVICE_STRICT_H
 #define OCULAR_PYTHON_SERVICE_STRICT_H
 
@@ -15,13 +15,13 @@
 void Strict_start(void);
 // Also removes the handler of SIGTERM, unless the process serves idly.
 void Strict_stop(void);
-// Returns true if a thread of the program may no longer read the counter. Our
-// threads must call this function before they wait for the GIL. The function
-// reads the main thread's mode in /proc, which takes 25 us, or 50 us after a
-// sleep.
+// Returns true if a thread of the program may no longer read the time stamp
+// counter. Ocular's threads must call this function before they wait for the
+// GIL. The function reads the main thread's mode in /proc, which takes 25 us,
+// or 50 us after a sleep.
 bool Strict_is_found(void);
 // If Strict_is_found returns true, drains the events into the recording and
-// ends our threads. The collector's thread calls this function.
+// ends Ocular's threads. The collector's thread calls this function.
 void Strict_serve(struct Session *session);
 
 #endif

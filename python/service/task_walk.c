@@ -26,10 +26,10 @@
 
 #define GAP_S 2e-3 // least time between two slices
 
-// The least time between the beginnings of two walks.
+// Least seconds between the beginnings of two walks.
 #define WALK_S 1.0
 
-// The time between two tables of the first walk.
+// Seconds between two tables of tasks that the first walk shows.
 #define SHOW_S 0.25
 
 // A walk may begin again RESTARTS times.
@@ -104,8 +104,8 @@ static PyObject *task_at(PyObject *key, unsigned which)
 
 // --- One task --------------------------------------------------------------
 
-// Remembers groups and waits by their code objects, for one slice. No code
-// object is freed in a slice, because the GIL is held.
+// struct Known remembers the group or the wait of a code object for one slice.
+// No code object is freed in a slice, because the GIL is held.
 struct Known {
     const void *group; // NULL in the cache of groups
     const PyCodeObject *code;

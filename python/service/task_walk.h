@@ -11,7 +11,7 @@
 
 struct TaskWalk {
     struct TaskGroups groups;
-    bool walking; // a walk has begun and is not whole
+    bool walking; // a walk has begun and is not complete
     unsigned set; // the set that the walk reads
 
     // The next entry of the set's table, and the table's mask in the last
@@ -25,7 +25,7 @@ struct TaskWalk {
     double next_s, paid_s, shown_s;
 };
 
-// Returns true if a slice is due.
+// Returns true if it is time for a slice.
 bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
                      double now_s);
 // Reads one slice. The caller holds the GIL.
@@ -35,7 +35,7 @@ void TaskWalk_step(struct TaskWalk *walk, struct State *state);
 void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
                         double took_s, bool overdrawn);
 // Returns the seconds until TaskWalk_is_due has to be called again. Frees the
-// memory if nobody has asked for a while.
+// memory if no viewer has asked for tasks for a while.
 double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s);
 void TaskWalk_release(struct TaskWalk *walk);
 

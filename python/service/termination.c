@@ -52,7 +52,7 @@ static bool has_handler(void (*handler)(int))
            !(action.sa_flags & SA_SIGINFO) && action.sa_handler == handler;
 }
 
-// Returns true if the handler of SIGTERM is ours or the default action.
+// Returns true if the handler of SIGTERM is Ocular's or the default action.
 static bool is_ours(void)
 {
     return has_handler(SIG_DFL) || has_handler(on_signal);

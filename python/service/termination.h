@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Removes the socket of a served process when SIGTERM ends it. The signal still
 // ends the process. The handler is set only if SIGTERM has the default action.
-// signal.getsignal() does not show our handler. If the program sets a handler,
-// the program's handler replaces ours.
+// signal.getsignal() does not show Ocular's handler. If the program sets a
+// handler, the program's handler replaces Ocular's.
 #ifndef OCULAR_PYTHON_SERVICE_TERMINATION_H
 #define OCULAR_PYTHON_SERVICE_TERMINATION_H
 

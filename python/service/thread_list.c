@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See thread_list.h. CPython inserts a new thread state at the head of
 // CPython's list and gives the thread state a larger id (add_threadstate in
-// Python/pystate.c). So threads that are in our old and our new list have the
-// same order in both.
+// Python/pystate.c). So threads that are in the old and in the new list have
+// the same order in both.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter_facts.h"
@@ -122,7 +122,7 @@ static void take(struct ThreadList *list, const struct RunningThread *running,
     list->count = count;
 }
 
-// Lists all threads. Returns false if memory is out.
+// Makes a new list of all threads. Returns false if memory is out.
 static bool walk(struct ThreadList *list, struct ThreadTraces *traces,
                  const struct OurThreads *ours)
 {

@@ -8,7 +8,7 @@
 
 #include "python/hooks/state.h"
 
-// Holds the thread states of our own threads.
+// Holds the thread states of Ocular's own threads.
 struct OurThreads {
     const PyThreadState *states[3]; // NULL if a thread does not run
 };
@@ -17,7 +17,7 @@ struct ThreadList {
     struct ListedThread *threads;
     size_t count;
     size_t sharing;  // number of listed threads that have a thread state.
-    uint64_t newest; // id of the newest thread state, which may be ours.
+    uint64_t newest; // id of the newest thread state, also if it is Ocular's
     size_t next;     // index of the thread whose name is read next.
     uint64_t due;    // ticks at which to update the list if no thread is new
 };
@@ -27,7 +27,7 @@ struct ThreadList {
 void ThreadList_update(struct ThreadList *list, struct State *state,
                        const struct OurThreads *ours);
 void ThreadList_release(struct ThreadList *list);
-// Returns the number of Python threads, without ours.
+// Returns the number of Python threads, without Ocular's threads.
 size_t ThreadList_count(const struct OurThreads *ours);
 
 #endif

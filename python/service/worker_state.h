@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes a Python thread state for a thread of ours.
+// Makes a Python thread state for a thread of Ocular.
 //
-// The thread that starts a thread of ours makes the thread state, with the GIL
-// held. Without the GIL the allocation may call tracemalloc. Up to 3.13.1
+// The thread that starts a thread of Ocular makes the thread state, with the
+// GIL held. Without the GIL the allocation may call tracemalloc. Up to 3.13.1
 // tracemalloc crashes if another thread stops it during the allocation
 // (gh-128679).
 #ifndef OCULAR_PYTHON_SERVICE_WORKER_STATE_H
@@ -23,7 +23,7 @@ int WorkerState_start(struct Worker *worker, PyThreadState **thread_state,
 // and makes the thread state the thread's own.
 void WorkerState_begin(PyThreadState *thread_state);
 // The thread takes the GIL with WorkerState_take and releases it with
-// WorkerState_leave. A fork in C waits until none of our threads is between the
+// WorkerState_leave. A fork in C waits until no thread of Ocular is between the
 // two calls (fork.c).
 void WorkerState_take(PyThreadState *thread_state);
 void WorkerState_leave(void);
