@@ -13,9 +13,9 @@ Any thread may call these functions. Nothing is ever printed on stdout.
 
 import sys
 
-# Python 3.8 must be able to compile this whole file, and to run it up to the last of
-# the next checks. `python -m ocular` prints an ImportError with name=__name__ as one
-# line, without a traceback.
+# Python 3.8 must be able to compile this whole file, and to run it up to the last of the
+# checks below. `python -m ocular` prints an ImportError with name=__name__ as one line,
+# without a traceback.
 if not sys.platform.startswith("linux"):
     raise ImportError(
         "Ocular works on Linux only, and this is %s" % sys.platform, name=__name__
@@ -47,7 +47,8 @@ import warnings
 
 
 def _explain(error):
-    """If a clearer reason than `error` is known, raises an ImportError with that reason."""
+    """Raises an ImportError with a clear reason, if the reason is known why the extension
+    cannot be imported."""
     from importlib.machinery import EXTENSION_SUFFIXES
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -298,7 +299,8 @@ def _stop(seconds):
     final, report, _, trouble, interruption = result
     if progress is not None:
         progress.end()
-    # read only now, because a start on another thread has ended by now
+    # The settings are read only here. By now a start on another thread has ended and has
+    # stored its settings.
     if not _kept["running"].quiet:
         _say(report)
         _say_of_children(_kept["running"].children)
@@ -401,7 +403,7 @@ def serve(
     """
     settings = _settings.check_serve(**locals())
     before = _kept["serving"]
-    # set before serve(), because a viewer may connect at once
+    # set before _ocular.serve(), because a viewer may connect at once
     _kept["serving"] = settings
     try:
         _ocular.serve(_arm, _GRACE_S)
@@ -452,8 +454,7 @@ def _serve_if_asked():
 
 class _Shared:
     """Represents the trace that the `with tracing()` blocks of all threads share. The first
-    block starts
-    the trace, and the last one stops it."""
+    block starts the trace, and the last block stops it."""
 
     lock = _thread.RLock()  # held while a trace is started or stopped
     running = None  # the current trace if a block has started the trace, else None
@@ -552,8 +553,8 @@ def traced(function=None, /, **settings):
     return wrapper
 
 
-# The path must be spelled as in our code objects, including any ".." in the import
-# path.
+# The path of the package must be spelled as in Ocular's code objects, including any ".." in
+# the import path.
 _ocular.set_package(os.path.dirname(_start.__code__.co_filename))
 atexit.register(_end)
 

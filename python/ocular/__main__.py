@@ -2,7 +2,7 @@
 """`python -m ocular [options] script.py args...` runs a program and traces it.
 
 The program has its usual arguments, stdin, stdout, exit status and tracebacks, because no
-frame of ours is among the callers of the program's frames (python/module/program.h). If
+frame of Ocular is among the callers of the program's frames (python/module/program.h). If
 tracing cannot start, a warning gives the reason and the program runs untraced. A program
 that does not compile is not traced.
 """
@@ -204,9 +204,9 @@ def _add_children(group):
 
 
 def _split(parser, arguments):
-    """Returns (our options, the program and its arguments). All words after the script,
-    after the module of -m or after the code of -c belong to the program, even if they
-    look like our options."""
+    """Splits the command line. Returns (Ocular's options, the program and its arguments).
+    All words after the script, after the module of -m or after the code of -c belong to the
+    program, even if they look like options of Ocular."""
     takes_value = {
         option
         for action in parser._actions
@@ -237,7 +237,8 @@ NOT_IDLE = (
     "timeline_instructions",
     "follow",
 )  # options that --idle refuses
-# A script that has one of these names can be run as, for example, ./merge.
+# The names of Ocular's commands. A script that has one of these names can be run as, for
+# example, ./merge.
 COMMANDS = ("attach", "convert", "detach", "diff", "enable", "disable", "merge", "status")
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
@@ -319,9 +320,9 @@ def _absolute(path):
 
 
 def _put_first_on_path(folder):
-    """`python -m ocular` has put the current directory first on sys.path. Replaces it
-    by `folder`. If the current directory was removed, the interpreter has put nothing
-    on sys.path."""
+    """Replaces the first folder of sys.path by `folder`. `python -m ocular` has put the
+    current directory there. If the current directory was removed, the interpreter has put
+    nothing on sys.path."""
     if sys.flags.safe_path:
         return
     with contextlib.suppress(OSError):
@@ -360,7 +361,7 @@ def _can_be_the_programs(name):
 def _forget_modules(folder):
     """Removes those modules of the standard library from sys.modules that have the name
     of a module in the program's folder, so that the program imports its own module."""
-    # sys.path_importer_cache is not used, because its finders may not know a new file
+    # sys.path_importer_cache is not used, because its finders may not know a new file.
     for hook in sys.path_hooks:
         try:
             finder = hook(folder or os.getcwd())
@@ -437,7 +438,7 @@ def _run(parser, begin, options, rest):
         return _ocular.run_file(begin, None)
     try:
         return _run_script(begin, rest[0])
-    # this error is ours, because the program's own exceptions do not get here
+    # The script cannot be opened. Exceptions of the program itself do not get here.
     except OSError as error:
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
@@ -465,7 +466,7 @@ def _change_follow(options):
 
 
 def main(arguments=None):
-    """Parses our options, runs the program and traces it."""
+    """Parses Ocular's options, runs the program and traces it."""
     if arguments is None:
         arguments = sys.argv[1:]
     if arguments and arguments[0] in COMMANDS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs in the attached program, on a thread of its own, when `ocular attach` or `ocular
-detach` is called (tui/attach/script.c). The attaching side reports the
-errors, and this side prints nothing."""
+detach` is called (tui/attach/script.c). The attaching side reports the errors, and this
+side prints nothing."""
 
 import ocular
 from ocular import _ocular
@@ -17,9 +17,8 @@ def begin():
 
 
 def end():
-    """Undoes begin(). Stops serving, so that no thread, hook, socket or timer of ours is
-    left. Does nothing if
-    the program no longer serves."""
+    """Undoes begin(). Stops serving, so that no thread, hook, socket or timer of Ocular is
+    left. Does nothing if the program no longer serves."""
     with ocular._Shared.lock:
         if ocular.is_tracing() and not _ocular.is_armed():
             raise RuntimeError(

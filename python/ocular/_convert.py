@@ -168,7 +168,7 @@ def main(arguments, verb="convert"):
     except _Refused as error:
         print(f"ocular {verb}: {file}: {error}", file=sys.stderr)
         return 2
-    except ValueError as error:  # names the recording
+    except ValueError as error:  # the error's text names the recording
         print(f"ocular {verb}: {error}", file=sys.stderr)
         return 2
     except OSError as error:

@@ -9,7 +9,7 @@ import os
 
 from ocular import _flame_page, _ocular, _settings, _stacks
 
-TRIES = 10000  # number of names to try
+TRIES = 10000  # most file names to try
 
 
 def text_of(flame, facts, path):
@@ -54,7 +54,7 @@ def _write(temporary, path, content, replaces):
 
 
 def _settings_of(snapshot):
-    """Yields a sentence for each setting of a trace that is not always the same."""
+    """Yields a text for each setting that may differ from trace to trace."""
     if snapshot["mode"] != "adaptive":
         yield f"mode {snapshot['mode']}"
     yield f"threshold {snapshot['threshold']}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Draws a flame graph from a Flame (_stacks.py), as an .html page that needs no network
 or as an .svg picture. The page consists of _flame_page.html, .css and .js. This module
-imports only os and our own modules, because a program may have a module of any other
+imports only os and Ocular's modules, because a program may have a module of any other
 name."""
 
 import os
@@ -11,8 +11,8 @@ from ocular import _stacks
 LISTED = 100  # number of functions in the table that the page shows without JavaScript
 # Sizes in the picture, in pixels.
 WIDTH, MARGIN, HEAD, ROW = 1200, 10, 64, 18
-LETTER = 6.7  # width of a wide letter
-LEAST = 1  # width of the narrowest frame that is drawn
+LETTER = 6.7  # width of a wide letter in pixels
+LEAST = 1  # width in pixels of the narrowest frame that is drawn
 
 
 # Replaces characters that would end a text in HTML, XML or JSON, and characters that XML
@@ -84,7 +84,7 @@ def _hex(lightness, chroma, hue):
 
 
 def palette(tones):
-    """Returns the list of colours."""
+    """Returns the list of a page's colours. `tones` is LIGHT or DARK."""
     colours = [_hex(*tone, hue / HUES) for hue in range(HUES) for tone in tones]
     return [*colours, _hex(tones[0][0], 0, 0)]
 
@@ -132,7 +132,7 @@ def _json(value):
 
 
 def _data(flame, facts, figures):
-    """Returns the script's input as JSON."""
+    """Returns the data for the page's script as JSON."""
     fields = {
         "unit": (figures.name, figures.scale, figures.digits),
         "samples": facts.samples,

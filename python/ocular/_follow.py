@@ -18,18 +18,19 @@ LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
 
 
 def is_installed():
-    """Returns True if this interpreter finds the file."""
+    """Returns True if this interpreter finds the file ocular-follow.pth."""
     return bool(_pth.find(NAME))
 
 
 def install():
-    """Writes the file and returns its path. Raises OSError if the file cannot be
-    written."""
+    """Writes the file ocular-follow.pth and returns its path. Raises OSError if the file
+    cannot be written."""
     return _pth.install(NAME, LINE)
 
 
 def remove():
-    """Removes the file from all folders of this interpreter. Returns the removed paths."""
+    """Removes ocular-follow.pth from all folders of this interpreter. Returns the removed
+    paths."""
     return _pth.remove(NAME)
 
 

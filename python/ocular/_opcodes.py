@@ -9,8 +9,8 @@ import dis
 import opcode
 import sys
 
-# CPython replaces these opcodes by their variants for any values. So the variants do not
-# depend on types.
+# CPython also replaces these opcodes by variants, but the variants work for values of all
+# types.
 NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Removes the current directory from sys.path, where `python -m ocular` has put it
-first. The modules in the current directory are the program's, and our own imports must
-not find them. So this module is imported before all others. __main__.py puts the
+first. The modules in the current directory are the program's, and Ocular's own imports
+must not find them. So this module is imported before all others. __main__.py puts the
 directory back."""
 
 import sys
@@ -10,7 +10,7 @@ _taken = []
 
 
 def _is_run():
-    """Returns True if `python -m ocular` runs us. Until CPython has imported the package,
+    """Returns True if this is `python -m ocular`. Until CPython has imported the package,
     sys.argv[0] is "-m"."""
     return (
         sys.argv[:1] == ["-m"]

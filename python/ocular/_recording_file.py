@@ -62,7 +62,7 @@ def is_one(path):
 
 
 def convert(paths, output):
-    """Makes the file `output` of one recording or more. Returns a message about it, and
+    """Makes the file `output` from one or more recordings. Returns a message about it, and
     facts about the first recording, as in a snapshot. Raises ValueError if a recording
     cannot be read."""
     size, events, wrong, facts = _ocular.convert(

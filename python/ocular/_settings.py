@@ -18,7 +18,7 @@ DEFAULT_OUTPUT_SECONDS = 10.0
 DEFAULT_STALL_MS = 50
 DEFAULT_BUDGET = 0.01  # share of CPU time, if viewers can connect to the trace
 LEAST_TIMELINE = 1 << 20
-# largest number that is accepted, because the engine's numbers have 64 bits
+# The largest number that is accepted, because the engine's numbers have 64 bits.
 MOST = (1 << 62) - 1
 
 
@@ -35,7 +35,7 @@ _DEFAULTS = dict(
     timeline_instructions=False,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
-    # true if timeline_spill was given, so that failing to spill is an error
+    # True if timeline_spill was given, so that failing to spill is an error.
     spill_asked=False,
     quiet=False,
     report=True,
@@ -48,7 +48,7 @@ _DEFAULTS = dict(
 # Settings is no dataclass, because importing dataclasses takes as long as importing the
 # rest of this package.
 class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
-    """Holds the settings of a trace, as ocular.start_tracing() describes the settings."""
+    """Holds the settings of a trace, which ocular.start_tracing() describes."""
 
     __slots__ = ()
 
@@ -93,7 +93,7 @@ def _patterns(name, value):
                 f"{name} must not hold {pattern!r}: it is a "
                 f"substring of a path or of a function's name"
             )
-    # If a name is not valid UTF-8, the engine spells the name in the same way
+    # If a name is not valid UTF-8, the engine escapes the name in the same way
     # (python/hooks/adopt.c).
     return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
 

@@ -2,7 +2,9 @@
 """Does the work of `make install` and `make uninstall`, which packagers use. This file
 copies the files of a wheel to their places in PREFIX below DESTDIR. Uninstalling
 removes the files that the list RECORD names. pip can read RECORD as well. PREFIX,
-DESTDIR and PYTHONDIR are environment variables. install.py EXTENSION VIEWER | --remove
+DESTDIR and PYTHONDIR are environment variables.
+
+    install.py EXTENSION VIEWER | --remove
 """
 
 import csv

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Collects the files of a wheel in a folder, packs the folder, and packs the sources.
-make compiles. Used by `backend.py` (pip), `wheel.py` (make wheel) and `install.py` (make
-install).
+make compiles the code. backend.py (pip), wheel.py (make wheel) and install.py (make
+install) use this file.
+
     package.py sdist DIRECTORY
 """
 
@@ -232,7 +233,7 @@ def pack(tree, directory, name):
     tree = Path(tree)
     (tree / INFO / "RECORD").unlink(missing_ok=True)
     (tree / INFO / "RECORD").write_text(record(tree))
-    # A zip file has no dates before 1980
+    # A zip file has no dates before 1980.
     stamp = time.gmtime(max(seconds(), 315532800))[:6]
     with zipfile.ZipFile(Path(directory, name), "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in tree.rglob("*") if path.is_file()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the program that `make demo` and the tests trace.
+"""The program that `make demo` and the tests trace.
 
 The program imitates a small service. A feeder makes jobs, two parsers evaluate them, an
 archivist packs the results with C libraries, and an analyst computes in plain Python.

@@ -90,8 +90,8 @@ def tokens(text):
 
 
 class Parser:
-    """expression: term {(+|-) term}; term: factor {(*|/) factor};
-    factor: number | name | ( expression )"""
+    """Parses a text by these rules. expression: term {(+|-) term}; term: factor
+    {(*|/) factor}; factor: number | name | ( expression )"""
 
     def __init__(self, text):
         self.tokens = tokens(text)

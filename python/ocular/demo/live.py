@@ -113,7 +113,7 @@ def end(process, patience=5):
 
 
 def viewer():
-    # Finds ocular-top in a virtual environment that is not activated
+    # Also finds ocular-top in a virtual environment that is not activated.
     beside = os.path.dirname(sys.executable)
     program = (
         os.environ.get("OCULAR_TOP")

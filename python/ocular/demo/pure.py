@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Contains single-threaded cases that make the same calls on every run. The tests compare
-the counts of
-Ocular with those of cProfile. CASES maps a name to a callable without arguments that
-returns a comparable value."""
+the counts of Ocular with those of cProfile. CASES maps a name to a callable without
+arguments that returns a comparable value."""
 
 from contextlib import contextmanager
 from functools import reduce
@@ -61,7 +60,7 @@ def countdown(number):
 
 
 def stubborn():
-    """Is a generator that catches the exceptions of throw() and continues."""
+    """A generator that catches the exceptions of throw() and continues."""
     answer = "ready"
     while True:
         try:
