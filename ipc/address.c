@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finds the path at which this process is to serve, the socket of another
-// process, and all existing sockets. The kernel reports which process listens
-// at a socket. The pid in a socket's name is not enough, because it may mean
-// another process in another pid namespace.
+// Finds the path for this process's socket, the socket of another process, and
+// all existing sockets. The kernel reports which process listens at a socket.
+// The pid in a socket's name is not enough, because it may mean another process
+// in another pid namespace.
 #define _GNU_SOURCE 1 // O_NOFOLLOW, getdents64
 #include "ipc/address.h"
 
@@ -76,8 +76,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
         if (Directory_make(directory, why, sizeof(why)) == 0)
             return 0;
     }
-    // If logind has removed /run/user/UID, we cannot make this directory,
-    // because its parent is not ours.
+    // If logind has removed /run/user/UID, this process cannot make this
+    // directory again, because it does not own the parent directory.
     snprintf(directory, sizeof(directory), "/tmp/ocular-%u",
              (unsigned)geteuid());
     if (name_socket(path, directory, pid) >= ADDRESS_MAX)
@@ -90,8 +90,7 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
 // Removes a socket at which no process listens any more. Compares the inode,
-// because another process may have bound a new socket at this path in the
-// meantime.
+// because meanwhile another process may have bound a new socket at this path.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -117,7 +116,7 @@ static enum Answer ask(const char *path, bool clean, struct Peer *peer)
         close(fd);
         return ANSWER_LIVE;
     }
-    if (fd == -EAGAIN) { // the socket's queue is full: the process lives
+    if (fd == -EAGAIN) { // The socket's queue is full, so its process lives.
         peer->uid = seen.st_uid;
         return ANSWER_LIVE;
     }
@@ -191,7 +190,8 @@ static bool search_everywhere(struct Search *search)
     snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
     Places_add_its(&places, root, process->pid);
     Places_add_usual(&places, root, process->inner_uid);
-    // The sockets belong to the other process, so we must not remove them.
+    // The sockets belong to the other process, so this process must not remove
+    // them.
     return try_places(search, &places, false);
 }
 
@@ -258,7 +258,7 @@ static void add_served(struct Listing *list, pid_t pid, uid_t uid,
 
     for (size_t i = 0; i < list->count; i++) {
         if (items[i].pid == pid)
-            return; // this process was found already, by another path
+            return; // This process was found already, by another path.
     }
     if (geteuid() != 0 && uid != geteuid())
         return;
@@ -304,9 +304,9 @@ static void list_entry(struct Listing *list, const char *directory,
         add_served(list, peer.pid ? peer.pid : number, peer.uid, path);
 }
 
-// Returns whether only the owner can write to the directory. The owner must be
-// our user, unless we are root, because root lists the directories of all
-// users.
+// Returns true if only the owner can write to the directory. The owner must be
+// the caller's user. If the caller is root, any owner is allowed, because root
+// lists the directories of all users.
 static bool is_safe(int fd)
 {
     struct stat status;
@@ -345,7 +345,7 @@ static void list_directory(struct Listing *list, const char *path)
     closedir(stream);
 }
 
-// Lists the usual places of all users, for root.
+// Lists the processes in the usual directories of all users, for root.
 static void list_users(struct Listing *list, const char *parent,
                        const char *prefix, const char *suffix)
 {
@@ -405,9 +405,9 @@ long Address_list(struct Served **served)
 
 // --- What others have left
 
-// Removes the socket of a process that is gone. If no process in our pid
-// namespace has the socket's pid, sweep_entry() first tries to connect to the
-// socket, since the process may run in another pid namespace.
+// Removes the socket of a process that no longer exists. If no process in this
+// pid namespace has the socket's pid, the process may run in another namespace.
+// So sweep_entry() first tries to connect to the socket.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];
@@ -422,7 +422,7 @@ static void sweep_entry(const char *directory, const char *name)
 }
 
 // Reads the directory by getdents64() instead of readdir(), because closedir()
-// might close a descriptor number that the program has taken.
+// could close a descriptor number that the program has taken.
 void Address_sweep(const char *path)
 {
     char directory[ADDRESS_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Implements the rules of docs/protocol.md for the path of a process's socket,
+// Chooses the path of a process's socket by the rules of docs/protocol.md,
 // checks that other users have no access to it, and lists the processes that
 // serve. Any thread may call these functions, which keep no state.
 #ifndef OCULAR_IPC_ADDRESS_H
@@ -10,46 +10,46 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// Sets path to the socket's path in the directory that this process serves
-// from: $OCULAR_DIR, else $XDG_RUNTIME_DIR/ocular, else /tmp/ocular-UID. Makes
-// the directory with mode 0700 if it is missing. Returns 0 if this is a real
-// directory that our user owns and that gives other users no rights. Otherwise
-// returns -errno (-EPERM, -ENOTDIR, -ELOOP, -ENAMETOOLONG...). After an error
-// `why` says what is wrong and what the user can do.
+// Sets `path` to the path of this process's socket. The socket is in
+// $OCULAR_DIR, or in $XDG_RUNTIME_DIR/ocular, or in /tmp/ocular-UID. Makes the
+// directory with mode 0700 if it is missing. Returns 0 if this is a real
+// directory that the process's user owns and that gives other users no rights.
+// Otherwise returns -errno (-EPERM, -ENOTDIR, -ELOOP, -ENAMETOOLONG...). After
+// an error `why` says what is wrong and what the user can do.
 int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
-// If the directory of path has vanished, makes it again, as Address_prepare
-// does. Any thread may call this function, because it does not read the
-// environment. If the old directory is not allowed any more, path is changed to
-// a path in /tmp/ocular-UID. Returns 0 or -errno.
+// If the directory of `path` has vanished, makes it again, as Address_prepare
+// does. If this directory is not allowed any more, changes `path` to a path in
+// /tmp/ocular-UID. Returns 0 or -errno. Any thread may call this function,
+// because it does not read the environment.
 int Address_restore(char path[ADDRESS_MAX], pid_t pid);
 
-// A process that serves, found by its socket in a directory.
+// A process that serves, and its socket.
 struct Served {
     pid_t pid;
     uid_t uid;
     char path[ADDRESS_MAX];
-    // /proc/PID/cmdline, printable, with spaces between arguments.
+    // /proc/PID/cmdline as printable text, with spaces between the arguments.
     char command[256];
 };
 
-// Finds the socket of one process. The function tries the directories that our
+// Finds the socket of one process. Searches the directories that the caller's
 // environment names, the usual directories of the process's user, and the
-// directories that /proc/PID/environ names. Then the function tries the last
-// two kinds of directories again, with /proc/PID/root before the paths. Returns
-// 0, -ESRCH if there is no such process, -ENOENT if the process does not serve,
-// or -EACCES if the process belongs to another user.
+// directories that /proc/PID/environ names. Then searches the last two kinds
+// again, with /proc/PID/root before the paths. Returns 0, -ESRCH if there is no
+// such process, -ENOENT if the process does not serve, or -EACCES if the
+// process belongs to another user.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
-// Lists every process that serves and that we may talk to, sorted by pid. If
-// $OCULAR_DIR is set, only that directory is searched. Removes our own sockets
-// at which no process listens any more. Returns the count or -errno; *list is
-// allocated by malloc().
+// Lists every process that serves and to which the caller's user may connect,
+// sorted by pid. If $OCULAR_DIR is set, searches only that directory. Removes
+// the user's own sockets at which no process listens any more. Returns the
+// number of processes, or -errno. *list is allocated by malloc().
 long Address_list(struct Served **list);
 
-// Removes the sockets in the directory of path that belong to processes which
-// were killed (SIGKILL, os._exit). The function wakes no other process.
+// Removes the sockets in the directory of `path` whose processes were killed
+// (SIGKILL, os._exit). Wakes no other process.
 void Address_sweep(const char *path);
 
 #endif

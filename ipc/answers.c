@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calling thread encodes the message before it takes the lock.
+// Implements the list of answers. The calling thread encodes the message before
+// it takes the lock.
 #include "ipc/answers.h"
 #include "ipc/base/heap.h"
 

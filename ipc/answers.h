@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Holds a list by which any thread passes answers to the server's thread. A
-// thread holds the list's lock only for a few instructions.
+// struct Answers is a list by which any thread passes answers to the server's
+// thread. A thread holds the list's lock only for a few instructions.
 #ifndef OCULAR_IPC_ANSWERS_H
 #define OCULAR_IPC_ANSWERS_H
 
@@ -12,8 +12,10 @@
 struct Answer {
     struct Answer *next;
     uint64_t viewer;
-    struct Bytes bytes; // one frame
-    int file;           // owned; sent with the first byte; 0: none
+    struct Bytes bytes; // One encoded frame.
+    // Descriptor of a file that is sent with the answer's first byte; 0 if
+    // there is none. The answer owns it.
+    int file;
     struct Opened opened;
 };
 
@@ -25,17 +27,17 @@ struct Answers {
 
 void Answers_init(struct Answers *answers);
 void Answers_release(struct Answers *answers);
-// Encodes an answer and appends the answer to the list. Any thread may call
-// this function. If the message is too large to send, an ERROR that says so is
-// appended instead. Takes over the message's descriptor, even after an error.
-// Returns 0 or -errno.
+// Encodes an answer and appends it to the list. If the message is too large to
+// send, appends an ERROR that says so. Takes over the message's descriptor,
+// even after an error. Returns 0 or -errno. Any thread may call this function.
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message);
 // Removes all answers from the list. Returns the oldest answer, or NULL if the
-// list was empty. `next` of each answer is the next newer answer. The caller
-// frees the answers by Answer_free().
+// list was empty. The member `next` of an answer is the next newer answer. The
+// caller frees the answers by Answer_free().
 struct Answer *Answers_take(struct Answers *answers);
-void Answer_free(struct Answer *first); // frees the following answers, too
+// Frees an answer and all answers that follow it.
+void Answer_free(struct Answer *first);
 // Frees the list in a forked child, unless another thread held the lock at the
 // fork.
 void Answers_abandon(struct Answers *answers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A client is a viewer's connection to a traced process. The buffer `in` holds
+// Implements a viewer's connection to a traced process. The buffer `in` holds
 // received bytes until a message is complete. The buffer `out` holds the bytes
 // that the socket has not taken yet. The viewer's feed calls these functions on
 // one thread.
@@ -21,16 +21,16 @@
 #include <unistd.h>
 
 #define OPEN_MS 2000
-// While the socket's queue is full, there are RETRY_MS milliseconds between two
-// attempts to connect.
+// Milliseconds between two attempts to connect while the socket's queue is
+// full.
 #define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-// One Client_next() makes at most READS_MAX reads, so that no sender can block
-// the viewer.
+// Largest number of reads in one Client_next(), so that no sender can block the
+// viewer.
 #define READS_MAX 256
 // Request number of FOLLOW. All other requests have numbers from 1 on.
 #define FOLLOW_REQUEST UINT32_MAX
-// Maximum size of a decoded snapshot in bytes of memory.
+// Maximum bytes of memory that a decoded snapshot may occupy.
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME)
 // Maximum number of bytes of requests that wait to be sent.
 #define OUT_MAX ((size_t)1 << 20)
@@ -38,17 +38,21 @@
 struct Client {
     int fd;
     uint32_t next_request;
-    bool ended; // the other end has closed; `in` may still hold messages
+    // True if the process has closed the connection. `in` may still have
+    // messages.
+    bool ended;
     struct Message hello;
-    // Newest snapshot, to which the next CHANGES apply, or NULL.
+    // The newest snapshot, to which the next CHANGES apply, or NULL.
     struct Snapshot *base;
     struct Bytes in;
-    size_t taken; // bytes of `in` that are decoded
+    size_t taken; // Number of bytes of `in` that are decoded.
     struct Bytes out;
-    size_t sent; // bytes of `out` that are sent
-    int passed;  // descriptor sent with the byte passed_at of `out`; 0: none
+    size_t sent; // Number of bytes of `out` that are sent.
+    // Descriptor that is sent with the byte number passed_at of `out`; 0 if
+    // there is none.
+    int passed;
     size_t passed_at;
-    struct PassedFile received; // for a RECORDING
+    struct PassedFile received; // The file of a RECORDING.
 };
 
 static long now_ms(void)
@@ -66,7 +70,7 @@ static void drop_passed(struct Client *client)
 }
 
 // Sends bytes of `out`. Returns the same as Socket_send. A descriptor is sent
-// together with the first byte of its request.
+// with the first byte of its request.
 static long send_some(struct Client *client)
 {
     const uint8_t *from = client->out.data + client->sent;
@@ -152,8 +156,8 @@ static int decode(struct Client *client, struct Message *message)
     return used > 0 ? 1 : used == -EMSGSIZE ? -EPROTO : (int)used;
 }
 
-// Asks for a whole snapshot now and for changes later. An older Ocular does not
-// know this request and continues to send whole snapshots.
+// Asks the process for a whole snapshot now and for changes later. An older
+// Ocular does not know this request and continues to send whole snapshots.
 static int follow(struct Client *client)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW,
@@ -170,7 +174,9 @@ static int assemble(struct Client *client, struct Message *message)
     int error = 0;
 
     if (message->request == FOLLOW_REQUEST)
-        return 0; // a REPLY or an ERROR: the client can handle both cases
+        // The answer to FOLLOW is a REPLY or an ERROR. The client works with
+        // both.
+        return 0;
     if (!next)
         return 1;
     if (message->type == MESSAGE_CHANGES) {
@@ -218,7 +224,7 @@ int Client_next(struct Client *client, struct Message *message)
         if (client->ended)
             return -EPIPE;
         if (reads == READS_MAX)
-            return 0; // the socket stays readable if more bytes have arrived
+            return 0; // If more bytes have arrived, the socket stays readable.
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;
@@ -239,7 +245,7 @@ int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
         if (client->out.size)
             polled.events |= POLLOUT;
         if (left <= 0 || poll(&polled, 1, (int)left) < 0)
-            return 0; // the caller may want to stop waiting after a signal
+            return 0; // The caller may want to stop waiting after a signal.
     }
 }
 
@@ -296,7 +302,7 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        close(fd); // the pid or the path belongs to another process now
+        close(fd); // The pid or the path belongs to another process now.
         return -ECONNREFUSED;
     }
     return fd;
@@ -330,7 +336,8 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        // If the process has refused us, its reason can still be read.
+        // If the process has refused the connection, its reason can still be
+        // read.
         (void)flush(client);
     return error;
 }
@@ -361,14 +368,14 @@ static int check_hello(const struct Client *client, pid_t pid, char *why,
     return -EPROTONOSUPPORT;
 }
 
-// `got` is the result of reading the hello. Returns 0 if the connection can be
-// used, or -errno.
+// Takes the hello. `got` is the result of reading it. Returns 0 if the
+// connection can be used, or -errno.
 static int settle(struct Client *client, pid_t pid, int got, char *why,
                   size_t why_size)
 {
     int error = got > 0 ? check_hello(client, pid, why, why_size) : got;
 
-    if (got > 0) // the FOLLOW is sent with the first request
+    if (got > 0) // The FOLLOW is sent together with the first request.
         return error ? error : follow(client);
     if (got == 0)
         snprintf(why, why_size,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Implements the server's side of docs/protocol.md. A connection begins with a
-// hello. Each viewer has one rate, and each snapshot is encoded once. server.c
-// calls these functions on the server's thread.
+// hello. Each viewer has its own rate, and each snapshot is encoded once.
+// server.c calls these functions on the server's thread.
 #include "ipc/clients.h"
 #include "ipc/dispatch.h"
 
@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #define RATE_DEFAULT_MS 1000
-#define HELLO_MS 5000 // maximum time from a connection to its hello
-// A turn of the loop makes at most READS_PER_TURN reads from one viewer, so
+// Maximum milliseconds from a viewer's connection to its HELLO.
+#define HELLO_MS 5000
+// Largest number of reads from one viewer in one turn of the server's loop, so
 // that the other viewers do not wait long.
 #define READS_PER_TURN 16
-// A viewer may make REQUEST_BURST requests at once. Further requests are taken
-// at a rate of one per REQUEST_MS, so that even an endless stream of requests
-// costs the traced process almost nothing.
+// A viewer may make REQUEST_BURST requests at once. The server takes further
+// requests at a rate of one per REQUEST_MS. So even an endless stream of
+// requests costs the traced process almost nothing.
 #define REQUEST_BURST 256
 #define REQUEST_MS 20
 
@@ -129,8 +130,8 @@ static void greet(struct Clients *clients, struct Viewer *viewer,
         count_viewers(clients, 1);
 }
 
-// Counts a request. Requests beyond REQUEST_BURST wait in our buffer and in the
-// socket.
+// Counts a viewer's request. Requests beyond REQUEST_BURST wait in the viewer's
+// buffer and in the socket.
 static void hold(struct Viewer *viewer, uint64_t now)
 {
     const uint64_t burst = REQUEST_BURST * REQUEST_MS;
@@ -155,7 +156,8 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
         if (!viewer->greeted)
             greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            Viewer_dismiss(viewer, now); // the viewer does not read our answers
+            // The viewer does not read the server's answers.
+            Viewer_dismiss(viewer, now);
         Message_release(&message);
     }
     if (got < 0)
@@ -255,7 +257,7 @@ void Clients_forget(struct Clients *clients)
 }
 
 // Encodes the newest snapshot as a whole, for all viewers. Returns NULL if
-// there is no snapshot or if the encoding fails.
+// there is no snapshot or the encoding fails.
 static struct Frame *encode_last(struct Clients *clients)
 {
     const struct ServerSource *source = clients->source;
@@ -270,9 +272,9 @@ static struct Frame *encode_last(struct Clients *clients)
 }
 
 // If a viewer's next snapshot is due now or soon, marks the viewer as waiting.
-// So one snapshot serves all viewers of the same rate. A viewer's next due time
-// is one period after its last due time, so an early snapshot does not shorten
-// the period.
+// So one snapshot serves all viewers of the same rate. The due times of a
+// viewer are one period apart, so an early snapshot does not shorten the
+// period.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;
@@ -310,8 +312,8 @@ static void fail(struct Viewer *viewer, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
-// Queues the snapshot for a viewer. If the viewer already has this snapshot,
-// the viewer waits for a newer snapshot.
+// Queues the snapshot for a viewer. If the viewer already has this snapshot, it
+// waits for a newer one.
 static void show(struct Clients *clients, struct Viewer *viewer,
                  const struct Snapshot *snapshot)
 {
@@ -378,7 +380,8 @@ void Clients_end(struct Clients *clients)
         if (is_served(viewer))
             Viewer_end(viewer, frame);
         viewer->closing = true;
-        viewer->deadline_ms = 0; // the deadline of Server_close applies instead
+        // The deadline of Server_close applies instead.
+        viewer->deadline_ms = 0;
     }
     Frame_drop(frame);
 }

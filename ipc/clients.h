@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct Clients has all viewers of a server. clients.c admits viewers, sends
-// each viewer messages at the right times, and serves requests. clients.c does
-// not use threads and does not wait. The server's loop calls Clients_poll() for
-// the events to wait for, and passes the events to Clients_read(). Only the
-// server's thread calls these functions.
+// struct Clients has all viewers of a server. It admits viewers, sends each
+// viewer messages at the right times, and serves requests. It has no thread and
+// does not wait. The server's loop gets from Clients_poll() the events to wait
+// for, and passes the events to Clients_read(). Only the server's thread calls
+// these functions.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 
@@ -18,11 +18,12 @@
 
 struct Clients {
     const struct ServerSource *source;
-    char version[64]; // of Ocular, for the hello
+    char version[64]; // Version of Ocular, for the hello.
     pid_t pid;
-    // The server closes: source->viewers is not called any more.
+    // True while the server closes. source->viewers is then not called any
+    // more.
     bool leaving;
-    unsigned greeted; // number of viewers that have said hello
+    unsigned greeted; // Number of viewers that have sent a HELLO.
     uint64_t next_id;
     struct Frames frames;
     struct Viewer viewers[CLIENTS_MAX];
@@ -33,7 +34,7 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 // Admits a new connection, and takes over the ownership of `fd`.
 void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
                    uint64_t now);
-// Fills an entry of `polled` for each open viewer, and returns the number of
+// Fills an entry of `polled` for each connected viewer. Returns the number of
 // entries, at most CLIENTS_MAX. (poll() refuses more entries than the process
 // may have descriptors.)
 unsigned Clients_poll(struct Clients *clients, struct pollfd *polled);
@@ -44,32 +45,34 @@ void Clients_read(struct Clients *clients, const struct pollfd *polled,
 // answer's file.
 void Clients_answer(struct Clients *clients, struct Answer *answer,
                     uint64_t now);
-// Drops the encoded frames and the base of each viewer. Called after the source
-// has changed.
+// Drops the encoded frames. Each viewer gets a whole snapshot next. Must be
+// called after the source has changed.
 void Clients_forget(struct Clients *clients);
-// Reports the number of viewers that have said hello to the source.
+// Tells the source how many viewers have sent a HELLO.
 void Clients_count(struct Clients *clients);
-// Returns whether a connection is open, with or without a hello.
+// Returns true if a connection is open, with or without a HELLO.
 bool Clients_is_there(const struct Clients *clients);
-// Disconnects all viewers. Before that, each viewer gets an ERROR if `error` is
-// not 0, otherwise the newest snapshot and END.
+// Disconnects all viewers. If `error` is not 0, each viewer first gets an
+// ERROR, otherwise the newest snapshot and END.
 void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now);
-// Asks the source for a snapshot if a viewer is due.
+// Asks the source for a snapshot if the next snapshot of any viewer is due.
 void Clients_turn(struct Clients *clients, uint64_t now);
-// Sends the newest snapshot to all waiting viewers. A whole snapshot is encoded
-// once. Changes are encoded once for all viewers that have the same base.
+// Sends the newest snapshot to all viewers that wait. A whole snapshot is
+// encoded once. Changes are encoded once for all viewers that have the same
+// base.
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
-// Returns the earliest time at which a viewer is due, reaches a deadline, or
-// may make requests again. Returns `otherwise` if `otherwise` is earlier.
+// Returns the earliest time at which a viewer's snapshot is due, a viewer's
+// deadline ends, or a viewer may make requests again. Returns `otherwise` if it
+// is earlier.
 uint64_t Clients_next_ms(const struct Clients *clients, uint64_t otherwise);
 // Queues the newest snapshot and END for every viewer.
 void Clients_end(struct Clients *clients);
-void Clients_release(struct Clients *clients); // closes all connections
-// Closes the descriptors in a forked child. Frees the memory, too, unless
-// `messy` is true: the parent may have been changing the memory during the
-// fork.
+void Clients_release(struct Clients *clients); // Closes all connections.
+// Closes the descriptors in a forked child. Also frees the memory, unless
+// `messy` is true. In this case the parent may have been changing the memory
+// during the fork.
 void Clients_abandon(struct Clients *clients, bool messy);
 
 #endif

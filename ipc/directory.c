@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Implements the rules that keep other users away from the sockets
 // (docs/protocol.md). address.c calls these functions on the thread that starts
-// tracing, and on the server's thread if the directory has vanished.
+// tracing. If the directory has vanished, the server's thread calls them.
 #define _GNU_SOURCE 1 // O_PATH
 #include "ipc/directory.h"
 #include "ipc/base/opened.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 // Fills `why` and returns `error`, so that a caller can write `return
-// fail(...)`.
+// refuse(...)`.
 __attribute__((format(printf, 4, 5))) static int
 refuse(int error, char *why, size_t why_size, const char *format, ...)
 {
@@ -28,10 +28,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
     return error;
 }
 
-// Returns whether our user owns the runtime directory. The user did not choose
-// the runtime directory. So if the directory belongs to another user (su, sudo
-// -E) or was removed by logind, the caller skips the directory without an
-// error.
+// Returns true if the process's user owns the runtime directory. The user did
+// not choose this directory. So if it belongs to another user (su, sudo -E), or
+// logind has removed it, the caller skips it without an error.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -61,7 +60,7 @@ int Directory_choose(char *path, size_t size, char *why, size_t why_size)
                       "the directory for sockets, %.60s..., is too long for a "
                       "socket's path; set OCULAR_DIR to a shorter one",
                       path);
-    // Strips slashes at the end: open() with O_NOFOLLOW refuses a symlink
+    // Removes slashes at the end. With O_NOFOLLOW, open() refuses a symlink
     // "link", but follows "link/".
     for (length = strlen(path); length > 1 && path[length - 1] == '/';)
         path[--length] = '\0';
@@ -96,8 +95,8 @@ static int check(int fd, const char *path, char *why, size_t why_size)
     return 0;
 }
 
-// Gives our user all rights to the new directory, because a strict umask may
-// have removed some rights. Changes the mode by descriptor, because the name
+// Gives the process's user all rights to the new directory, because a strict
+// umask may have removed some. Changes the mode by descriptor, because the name
 // may belong to another file now.
 static void restore_mode(int fd)
 {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Chooses, makes and checks the directory that holds the sockets. The directory
-// must belong to our user and must be closed to other users. Only address.c
-// calls these functions, on any thread. The functions keep no state.
+// must belong to the process's user, and other users must not be able to enter
+// it. Only address.c calls these functions, on any thread. The functions keep
+// no state.
 #ifndef OCULAR_IPC_DIRECTORY_H
 #define OCULAR_IPC_DIRECTORY_H
 
 #include <stddef.h>
 
-// Sets path to the directory that this process serves from: $OCULAR_DIR, else
-// $XDG_RUNTIME_DIR/ocular if we own $XDG_RUNTIME_DIR, else /tmp/ocular-UID.
-// Returns 0 or -errno. After an error `why` has an explanation.
+// Sets `path` to the directory for this process's socket: $OCULAR_DIR, or
+// $XDG_RUNTIME_DIR/ocular if the user owns $XDG_RUNTIME_DIR, or
+// /tmp/ocular-UID. Returns 0 or -errno. After an error `why` has an
+// explanation.
 int Directory_choose(char *path, size_t size, char *why, size_t why_size);
-// Makes the directory with mode 0700 if it is missing, then checks it. Returns
-// 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if another user owns the directory
-// or can enter it, or the error of mkdir().
+// Makes the directory with mode 0700 if it is missing, and then checks it.
+// Returns 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if another user owns the
+// directory or can enter it, or the error of mkdir().
 int Directory_make(const char *path, char *why, size_t why_size);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See dispatch.h. An unknown message is answered by an ERROR with a text. A
+// See dispatch.h. The answer to an unknown message is an ERROR with a text. A
 // viewer that breaks the protocol is disconnected.
 #include "ipc/dispatch.h"
 #include "ipc/process.h"
@@ -10,7 +10,8 @@
 
 #define RATE_MIN_S 0.1
 #define RATE_MAX_S 60.0
-// Per viewer: a viewer may show stacks and also record stacks.
+// Largest number of requests for stacks that a viewer may make in one turn of
+// the server's loop. A viewer may show stacks and also record stacks.
 #define STACKS_PER_TURN 2
 
 void Dispatch_reject(int fd, int error, const char *words)
@@ -36,7 +37,7 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// If the source has a notice, sends the notice. The notice says why the first
+// Sends the source's notice, if there is one. The notice says why the first
 // snapshot comes later.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
@@ -75,9 +76,9 @@ bool Dispatch_greet(const struct DispatchContext *context,
     return false;
 }
 
-// Sends the viewer one whole snapshot and after that only changes. A viewer
-// repeats this request if it does not have the snapshot to which the last
-// changes apply.
+// Makes the viewer get one whole snapshot, and after that only changes. A
+// viewer repeats this request if it does not have the snapshot to which the
+// last changes apply.
 static int follow(struct Viewer *viewer, const struct Message *message)
 {
     struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};
@@ -105,7 +106,7 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
 }
 
 // Makes the viewer's next snapshot due as soon as the highest rate allows. The
-// period of RATE starts again at this time.
+// viewer's period begins again at this time.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {
@@ -154,7 +155,8 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                              "ocular-top of Ocular %s, which writes the file "
                              "itself",
                              context->version);
-    case MESSAGE_FLAME: // the answer is large, and is built before it is sent
+    // The answer is large, and it is built before the socket has room for it.
+    case MESSAGE_FLAME:
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,
                                  "ask for the stacks again once they are here");

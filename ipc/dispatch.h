@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Answers a viewer's messages. This code decides which user may connect, takes
-// the hello, and serves or refuses requests. dispatch.c owns no data. clients.c
-// calls these functions on the server's thread.
+// Answers a viewer's messages: decides which user may connect, takes the hello,
+// and serves or refuses requests. dispatch.c owns no data. clients.c calls
+// these functions on the server's thread.
 #ifndef OCULAR_IPC_DISPATCH_H
 #define OCULAR_IPC_DISPATCH_H
 
@@ -10,29 +10,28 @@
 
 #include <sys/types.h>
 
-// Holds the source and the version from which answers are built. The caller
-// owns the source and the version.
+// The source and the version that the answers need. The caller owns both.
 struct DispatchContext {
     const struct ServerSource *source;
-    const char *version; // of Ocular
+    const char *version; // Version of Ocular.
 };
 
 // Returns the reason why the user `uid` may not connect, or NULL. The user id
 // of "nobody" may stand for any user. So even a process that runs as "nobody"
-// refuses the user id of "nobody".
+// refuses this user id.
 const char *Dispatch_objection(uid_t uid);
-// Disconnects a viewer that is not admitted. First sends an error, if the
-// socket's buffer has space for the error.
+// Disconnects a viewer that is not admitted. Sends an error before, if the
+// socket's buffer has space for it.
 void Dispatch_reject(int fd, int error, const char *words);
-// Handles the viewer's first message. Returns whether the viewer is admitted.
+// Handles the viewer's first message. Returns true if the viewer is admitted.
 bool Dispatch_greet(const struct DispatchContext *context,
                     struct Viewer *viewer, const struct Message *message,
                     uint64_t now);
-// Serves a request. Returns 0, or -ENOBUFS if too many answers wait because the
-// viewer does not read.
+// Serves a viewer's request. Returns 0, or -ENOBUFS if too many answers wait
+// because the viewer does not read.
 int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now);
-// Disconnects a viewer whose bytes are not a message.
+// Disconnects a viewer whose bytes are not a message of Ocular's protocol.
 void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Returns whether a name of `length` bytes ends in `ending` and is longer.
+// Returns true if a name of `length` bytes ends in `ending` and is longer.
 static bool ends_in(const char *name, size_t length, const char *ending)
 {
     size_t size = strlen(ending);
@@ -18,7 +18,7 @@ struct FileKind FileKind_of(const char *path)
         const char *ending;
         enum FileContent content;
     } all[] = {
-        // Listed before ".json", because ".speedscope.json" also ends in
+        // ".speedscope.json" comes before ".json", because it also ends in
         // ".json".
         {".speedscope.json", FILE_SPEEDSCOPE},
         {".json", FILE_JSON},

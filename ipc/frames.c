@@ -18,8 +18,8 @@ static struct RowMoment moment_of(const struct Snapshot *snapshot)
                             : (struct RowMoment){.uptime_s = NAN};
 }
 
-// Encodes the snapshot, or its changes since `base`, into a frame. Returns 0 or
-// -errno; -ESTALE means that not all changes since `base` are known.
+// Encodes the snapshot into a frame, or only its changes since `base`. Returns
+// 0 or -errno. -ESTALE means that not all changes since `base` are known.
 static int put(struct Frames *frames, struct Frame *frame,
                const struct Snapshot *snapshot, const struct RowMoment *base)
 {
@@ -40,8 +40,8 @@ static int put(struct Frames *frames, struct Frame *frame,
     return error;
 }
 
-// Returns the frame of a snapshot. *kept is the newest frame. If *kept does not
-// hold this snapshot, encode() encodes a new frame and stores it in *kept.
+// Returns the frame of a snapshot. *kept is the newest frame. If *kept is not
+// the frame of this snapshot, encodes a new frame and stores it in *kept.
 // Returns NULL and sets *error on failure.
 static struct Frame *encode(struct Frames *frames, struct Frame **kept,
                             const struct Snapshot *snapshot,
@@ -54,8 +54,7 @@ static struct Frame *encode(struct Frames *frames, struct Frame **kept,
     if (frame && frame->uptime_s == snapshot->uptime_s &&
         (!base || frame->base_s == base_s))
         return Frame_hold(frame);
-    // The memory of the last frame is used again if no viewer's queue has the
-    // frame.
+    // If the last frame is in no viewer's queue, its memory is used again.
     if (frame && frame->references == 1) {
         *kept = NULL;
         Bytes_clear(&frame->bytes);
@@ -81,7 +80,7 @@ struct Frame *Frames_encode_whole(struct Frames *frames,
     return encode(frames, &frames->whole, snapshot, NULL, error);
 }
 
-// Drops the frame of an older whole snapshot. The frame is large, and perhaps
+// Drops the frame of an older whole snapshot. This frame is large, and perhaps
 // no viewer will need a whole snapshot again.
 static void drop_old(struct Frames *frames, const struct Snapshot *snapshot)
 {

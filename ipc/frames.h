@@ -9,14 +9,15 @@
 #include "ipc/viewer.h"
 
 struct Frames {
-    struct Frame *whole;   // newest frame of a whole snapshot, or NULL
-    struct Frame *changes; // newest frame of changes, or NULL
+    struct Frame *whole;   // The newest frame of a whole snapshot, or NULL.
+    struct Frame *changes; // The newest frame of changes, or NULL.
     struct Arena scratch;
 };
 
-void Frames_release(struct Frames *frames); // leaves *frames empty
+// Frees the frames, and makes *frames empty.
+void Frames_release(struct Frames *frames);
 // Returns the frame of the snapshot for a viewer. The caller drops the frame.
-// Returns NULL and sets *error if memory is out or the frame is too large.
+// Returns NULL and sets *error if there is no memory or the frame is too large.
 struct Frame *Frames_encode(struct Frames *frames,
                             const struct Snapshot *snapshot,
                             const struct Viewer *viewer, int *error);

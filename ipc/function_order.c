@@ -5,16 +5,15 @@
 
 #include <stdlib.h>
 
-// tui/model/row_order.c sorts in the same order, with the same definition of an
-// idle function (Row_is_idle).
-#define IDLE_S 60.0 // seconds without a call after which a function is idle
-// If a function is on a stack for less than this share of the time, the
-// function is idle.
+// tui/model/row_order.c sorts in the same order, and has the same definition of
+// an idle function (Row_is_idle).
+#define IDLE_S 60.0 // Seconds without a call after which a function is idle.
+// A function that is on a stack for less than this part of the time is idle.
 #define IDLE_SHARE 0.0005
-// A sample is in the window until its weight has faded to a quarter.
+// A sample counts as in the window until its weight has decayed to a quarter.
 #define LEAST_SAMPLES 0.25
 
-// Puts the larger number first; null counts as 0.
+// Orders the larger number first. Null counts as 0.
 static int larger_first(uint64_t a, uint64_t b)
 {
     a = a == NULL_U64 ? 0 : a;
@@ -29,14 +28,13 @@ static int more_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Returns whether the function is idle. An idle function was not called in the
-// last minute, and is on no stack that was sampled, neither running nor
-// waiting.
+// Returns true if the function is idle. It was then not called in the last
+// minute, and no sampled stack has it, neither running nor waiting.
 static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    if (isnan(f->share)) // without a sampler only hooks can see the function
+    if (isnan(f->share)) // Without a sampler, only hooks can see the function.
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }
@@ -59,7 +57,7 @@ static int hotter_first(const void *left, const void *right, void *context)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// Returns a limit for shares. A smaller share comes only from old samples.
+// Returns the limit below which a share comes only from old samples.
 static double least_share(const struct Function *functions, size_t count,
                           double window_samples)
 {
@@ -77,6 +75,6 @@ void FunctionOrder_sort(struct Function *functions, size_t count,
 {
     double least = least_share(functions, count, window_samples);
 
-    if (count) // in glibc the array must not be NULL
+    if (count) // For glibc the array must not be NULL.
         qsort_r(functions, count, sizeof *functions, hotter_first, &least);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Binds, checks and removes the server's socket. If another live socket has
-// taken the path, the server leaves that socket alone.
+// Binds, checks and removes the server's socket. If another process has put a
+// live socket at the path, the server does not touch that socket.
 #include "ipc/listener.h"
 
 #include "ipc/base/heap.h"
@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Returns whether the socket at `path` is ours. If lstat() is not permitted,
-// returns true. The reason may be that the program has bound the socket with
-// capabilities that our threads do not have (ipc/base/worker.c). But if the
-// program has changed its user, returns false. Then the socket moves to the new
-// user's directory in /tmp.
+// Returns true if the socket at `path` is the server's own. If lstat() is not
+// permitted, also returns true, because the program may have bound the socket
+// with capabilities that Ocular's threads do not have (ipc/base/worker.c). But
+// if the program has changed its user, returns false. The socket then moves to
+// the new user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -92,9 +92,8 @@ static void drain_watch(struct Listener *listener)
         if (Opened_holds(&listener->watching, watch))
             got = read(watch, events, sizeof(events));
     } while (got > 0);
-    // The program has closed the descriptor, or the descriptor's number now
-    // belongs to an epoll of the program. An epoll has the same inode as an
-    // inotify.
+    // The program has closed the descriptor, or now uses its number for an
+    // epoll. An epoll has the same inode as an inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }

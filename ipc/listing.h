@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A listing has one row for each instruction of a function.
-// tracer/session/listing_builder.c builds a listing, the server sends the
-// listing to a viewer, and the annotate view shows the listing. A finished
-// listing never changes.
+// tracer/session/listing_builder.c builds the listing, the server sends it to a
+// viewer, and the annotate view shows it. A finished listing never changes.
 #ifndef OCULAR_IPC_LISTING_H
 #define OCULAR_IPC_LISTING_H
 
@@ -11,44 +10,55 @@
 
 #include <stdbool.h>
 
-// A row is an instruction with the EXTENDED_ARGs before the instruction.
+// One instruction, together with the EXTENDED_ARGs before it.
 struct ListingRow {
-    uint64_t offset;    // bytes
-    uint64_t line;      // null: the instruction has no line
-    const char *opcode; // the base form of the opcode
-    const char *live;   // newest form of the opcode; null: the base form
-    uint64_t argument;  // null: the opcode takes none
-    const char *words;  // the argument as a text: a name, a constant, "+"
-    uint64_t target;    // offset that the jump may go to, or null
+    uint64_t offset; // Offset of the instruction in its code object, in bytes.
+    // Line in the source file; null if the instruction has no line.
+    uint64_t line;
+    const char *opcode; // The base form of the opcode.
+    // The newest form of the opcode; null if it is the base form.
+    const char *live;
+    // Argument of the instruction; null if the opcode takes none.
+    uint64_t argument;
+    // The argument as a text: a name, a constant or an operator.
+    const char *words;
+    // Offset to which the instruction may jump; null if it does not jump.
+    uint64_t target;
     // Name of the function that a call instruction calls, or null.
     const char *callee;
-    uint64_t hits; // a minimum, unless hits_exact; null: unknown
+    // Number of times that the instruction ran; null if unknown. If hits_exact
+    // is false, it may have run more often.
+    uint64_t hits;
     uint64_t hits_exact;
-    double cycles;          // cycles of one execution; null: unknown
-    uint64_t armed;         // bool: the hook is in; null: no hook is possible
-    uint64_t specializable; // bool: the opcode has specialised forms
-    // Samples that found this instruction running; null: no sampler.
+    // Cycles of one execution of the instruction; null if unknown.
+    double cycles;
+    // bool: true if the instruction's hook is installed; null if it cannot have
+    // a hook.
+    uint64_t armed;
+    uint64_t specializable; // bool: true if the opcode has specialised forms.
+    // Number of samples that found this instruction running; null if there is
+    // no sampler.
     uint64_t samples;
-    // Part of `samples` in C code that this instruction called.
+    // The part of `samples` that found C code that this instruction called.
     uint64_t c_samples;
-    // Bool: a specialised form of the instruction was seen at some time.
+    // bool: true if a specialised form of the instruction was seen at any time.
     uint64_t was_specialized;
 };
 
 struct Listing {
-    uint64_t id; // of the function
+    uint64_t id; // Id of the function.
     const char *name;
     const char *file;
     uint64_t line;
-    // Bool: hits and cycles are measured for each instruction, and each
-    // instruction runs in its generic form.
+    // bool: true if hits and cycles are measured for each instruction. Each
+    // instruction then runs in its generic form.
     uint64_t precise;
-    // Number of instructions of the function; there may be fewer rows.
+    // Number of instructions of the function. The listing may have fewer rows.
     uint64_t instructions;
-    // Bool: `words` is set in the rows. If false, a later listing may have
-    // `words`.
+    // bool: true if the rows have `words`. If false, a later listing may have
+    // them.
     uint64_t words;
-    double process_start_s; // Unix time at which the process began
+    double process_start_s; // Unix time at which the process began.
     // Seconds from the start of tracing to the making of this listing.
     double at_s;
     const struct ListingRow *rows;
@@ -56,13 +66,13 @@ struct Listing {
     struct Arena arena;
 };
 
-extern const struct Record LISTING_RECORD; // the schema of a whole listing
+extern const struct Record LISTING_RECORD; // The schema of a whole listing.
 
-#define LISTING_ROWS 32768 // maximum number of rows of a listing
+#define LISTING_ROWS 32768 // Maximum number of rows of a listing.
 
-// Returns an empty listing, in which every member is null, or NULL if memory is
-// out.
+// Returns an empty listing, in which every member is null, or NULL if there is
+// no memory.
 struct Listing *Listing_new(void);
-void Listing_free(struct Listing *listing); // NULL is fine
+void Listing_free(struct Listing *listing); // `listing` may be NULL.
 
 #endif

@@ -17,7 +17,7 @@ long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
     got = passed->awaited ? Socket_receive_file(socket, data, size, &fd)
                           : Socket_receive(socket, data, size);
     if (fd && passed->fd)
-        close(fd); // only one descriptor waits for its message
+        close(fd); // Only one descriptor waits for its message.
     else if (fd)
         passed->fd = fd;
     return got;

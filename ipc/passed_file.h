@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds a descriptor that a process has sent to a viewer, until the viewer has
-// taken the message to which the descriptor belongs. The client owns this
-// struct.
+// struct PassedFile holds a descriptor that a process has sent to a viewer,
+// until the viewer has taken the message to which the descriptor belongs. The
+// client owns this struct.
 #ifndef OCULAR_IPC_PASSED_FILE_H
 #define OCULAR_IPC_PASSED_FILE_H
 
@@ -10,16 +10,16 @@
 #include <stdbool.h>
 
 struct PassedFile {
-    // Number of RECORDINGs that were asked for and have not come. A refused
-    // request counts, too.
+    // Number of RECORDINGs that were asked for and have not come. Refused
+    // requests count, too.
     unsigned awaited;
-    int fd;     // 0: none
-    bool given; // a message has this descriptor
+    int fd;     // The descriptor, or 0 if there is none.
+    bool given; // True if a message has this descriptor.
 };
 
-// Receives bytes as Socket_receive does. Keeps a descriptor that comes with the
-// bytes if the viewer awaits one. Otherwise the kernel drops the descriptor.
-// Closes the descriptor of an earlier message.
+// Receives bytes as Socket_receive does. If the viewer awaits a descriptor,
+// keeps one that comes with the bytes. Otherwise the kernel drops the
+// descriptor. Closes the descriptor of an earlier message.
 long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
                         size_t size);
 // Sets the descriptor of a RECORDING. The descriptor stays open until bytes are

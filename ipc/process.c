@@ -40,8 +40,8 @@ const char *Process_row(const char *status, const char *name)
     return at ? at + strlen(name) : "";
 }
 
-// Returns the last number of the row. The row NSpid has the pid of the process
-// in each pid namespace, and ends with the innermost namespace.
+// Returns the last number of the row. For example, the row NSpid has the pid of
+// the process in each pid namespace, the innermost namespace last.
 static pid_t last_number(const char *row, pid_t otherwise)
 {
     const char *end = strchr(row, '\n');
@@ -80,8 +80,8 @@ bool Process_is_nobody(uid_t uid)
         nobody = (unsigned)strtoul(text, NULL, 10);
     if (uid != nobody)
         return false;
-    // If our user namespace contains all user ids, "nobody" is an ordinary
-    // user.
+    // If this process's user namespace contains all user ids, "nobody" is an
+    // ordinary user.
     return Opened_read("/proc/self/uid_map", text, sizeof(text)) < 0 ||
            sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
            count != UINT32_MAX;
@@ -99,9 +99,9 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // State Z alone does not mean that the process is gone. Other threads may
-    // still run after the end of the main thread, or one of them may be running
-    // exec.
+    // The state Z alone does not mean that the process is gone. Other threads
+    // may still run after the end of the main thread, or one of them may be
+    // running exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;
@@ -139,8 +139,8 @@ int Process_user(struct ProcessUser *user, pid_t pid)
     return 0;
 }
 
-// Replaces each harmful character, and each byte that is not UTF-8, by one '?',
-// in place.
+// Replaces each harmful character, and each byte that is not UTF-8, by one '?'.
+// Changes the text in place.
 static void make_printable(char *text)
 {
     const char *from = text, *at = text;
@@ -186,8 +186,8 @@ uint64_t Process_start(pid_t pid)
     return ticks;
 }
 
-// Returns the line /proc/PID/stat from the field `number` on, or "". The name
-// in brackets is the second field.
+// Returns the text of /proc/PID/stat from the field `number` on, or "". The
+// name in brackets is the second field.
 static const char *stat_field(pid_t pid, char stat[1024], int number)
 {
     if (read_file(pid, "stat", stat, 1024) < 0)

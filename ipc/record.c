@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions work with any record, and are pure.
+// Implements record.h. The functions work with any record, and are pure.
 #include "ipc/record.h"
 
 static void clear_field(const struct Field *field, char *value)

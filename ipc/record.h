@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The schema of messages has one table for each struct, and one row for each
-// member. The wire, ocular-top's JSON and ocular.snapshot() walk these tables,
-// so a new number needs only a member and a row. A new row goes to the end of
-// its table, since the order of rows is the order on the wire.
+// struct Record is the schema of a struct in a message: a table with one row
+// for each member. The wire format, ocular-top's JSON and ocular.snapshot()
+// walk these tables, so a new number needs only a member and a row. A new row
+// goes to the end of its table, because the order of rows is the order on the
+// wire.
 #ifndef OCULAR_IPC_RECORD_H
 #define OCULAR_IPC_RECORD_H
 
@@ -15,29 +16,31 @@
 #define NULL_F64 NAN
 
 enum FieldType {
-    FIELD_BOOL, // uint64_t 0 or 1; NULL_U64 is null
-    FIELD_U64,  // uint64_t; NULL_U64 is null
-    FIELD_F64,  // double; NaN is null
-    FIELD_TEXT, // const char *, UTF-8; NULL is null
-    // uint64_t, an enum FunctionState; State_name() is its text, NULL_U64 is
-    // null.
+    FIELD_BOOL, // A uint64_t that is 0 or 1, or NULL_U64 for null.
+    FIELD_U64,  // A uint64_t, which is NULL_U64 for null.
+    FIELD_F64,  // A double, which is NaN for null.
+    FIELD_TEXT, // A const char * to UTF-8 text, which is NULL for null.
+    // A uint64_t with an enum FunctionState, or NULL_U64 for null. State_name()
+    // returns its text.
     FIELD_STATE,
-    FIELD_LIST // a pointer at offset, a size_t at count_offset
+    FIELD_LIST // A list: a pointer at `offset` and a size_t at `count_offset`.
 };
 
 struct Field {
-    const char *name;  // name of the member in JSON
-    const char *group; // the JSON object that it is in, or NULL
+    const char *name; // Name of the member in JSON.
+    // Name of the JSON object that contains the member, or NULL.
+    const char *group;
     enum FieldType type;
     size_t offset;
-    size_t count_offset; // only for FIELD_LIST
+    // Only for FIELD_LIST: offset of the number of elements.
+    size_t count_offset;
     // Only for FIELD_LIST: the table of the list's elements.
     const struct Record *record;
 };
 
 struct Record {
     const char *name;
-    size_t size; // sizeof the struct
+    size_t size; // sizeof the struct.
     const struct Field *fields;
     size_t field_count;
 };

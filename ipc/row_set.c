@@ -20,8 +20,8 @@ struct Fading Fading_between(const struct RowMoment *from,
 
 static bool has(const struct RowSet *set, const struct SharedRow *row)
 {
-    // This load pairs with the store by which the writer of a later snapshot
-    // sets `until`.
+    // This load pairs with the store to `until` by the writer of a later
+    // snapshot.
     return atomic_load_explicit(&row->until, memory_order_relaxed) >
            set->moment.uptime_s;
 }
@@ -35,8 +35,8 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
     return Fading_apply(&fading, to, &out->arena);
 }
 
-// Copies the rows of moments after `since_s`. The numbers of the copies apply
-// to the moment of `set`.
+// Copies the rows whose moment is after `since_s`. The numbers in the copies
+// apply to the moment of `set`.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

@@ -2,9 +2,9 @@
 // struct RowSet has the functions of a snapshot, in rows that several snapshots
 // share. A row lies in a block, is filled once and never changes after that.
 // Some numbers change even if the function does not run. The row has the values
-// of these numbers at the moment of filling, and the reader computes later
-// values. tracer/session/row_log.c makes and frees the blocks. Any thread that
-// holds a snapshot may read the snapshot's rows.
+// that these numbers had when it was filled, and a reader computes later values
+// from them. tracer/session/row_log.c makes and frees the blocks. Any thread
+// that holds a snapshot may read its rows.
 #ifndef OCULAR_IPC_ROW_SET_H
 #define OCULAR_IPC_ROW_SET_H
 
@@ -12,28 +12,31 @@
 
 #include <stdatomic.h>
 
-#define ROW_BLOCKS 16 // maximum number of blocks of a snapshot
-#define ROWS_GONE 256 // maximum number of removed ids that are kept
+#define ROW_BLOCKS 16 // Maximum number of blocks of a snapshot.
+// Maximum number of ids of removed functions that are kept.
+#define ROWS_GONE 256
 
-// Describes a moment to which the numbers of a row apply.
+// A moment to which the numbers of a row apply.
 struct RowMoment {
-    double uptime_s; // of the snapshot, which uptime_s identifies
-    double ticks_s;  // seconds by the CPU's counter, for computing age_s
+    double uptime_s; // uptime_s of the snapshot, which identifies the snapshot.
+    // Seconds by the CPU's time stamp counter, from which age_s is computed.
+    double ticks_s;
     // Time since the sampler's start, in units of the mean age of the window's
     // samples.
     double window_age;
-    double window_ns; // wall time of one core in the window
-    double run_ns;    // time since the sampler's start; 0: no sampler
+    double window_ns; // ns of one core's wall time in the window of the shares.
+    double run_ns;    // ns since the sampler's start; 0 if there is no sampler.
 };
 
 struct SharedRow {
     struct Function function;
-    const struct RowMoment *moment; // lies in the memory of the block
-    // uptime_s of the first snapshot that lacks the row. INFINITY: the newest
-    // snapshot has the row. The writer sets `until` while it builds a new
+    // The moment lies in the memory of the block.
+    const struct RowMoment *moment;
+    // uptime_s of the first snapshot that lacks the row, or INFINITY if the
+    // newest snapshot has it. The writer sets `until` while it builds a new
     // snapshot, and other threads read older snapshots.
     _Atomic double until;
-    // Only the writer uses the next members:
+    // Only the writer uses the members from `block` on.
     struct RowBlock *block;
     uint32_t slot;
     uint32_t bytes;
@@ -43,21 +46,21 @@ struct SharedRow {
 struct RowBlock {
     struct SharedRow *rows;
     size_t count;
-    double newest_s; // uptime_s of the newest moment among the rows
-    // Only the writer uses the next members:
-    struct Arena arena; // holds the rows and their texts and lists
-    size_t live;        // number of rows that are in the newest snapshot
+    double newest_s; // uptime_s of the newest moment of the rows.
+    // Only the writer uses the members from `arena` on.
+    struct Arena arena; // Holds the rows with their texts and lists.
+    size_t live;        // Number of rows that are in the newest snapshot.
     struct RowBlock *next;
 };
 
 struct RowGone {
-    double uptime_s; // uptime_s of the first snapshot without this id
+    double uptime_s; // uptime_s of the first snapshot without this id.
     uint64_t id;
 };
 
 struct RowSet {
-    struct RowMoment moment; // of the snapshot
-    size_t count;            // number of rows
+    struct RowMoment moment; // Moment of the snapshot.
+    size_t count;            // Number of rows in the set.
     size_t block_count;
     const struct RowBlock *blocks[ROW_BLOCKS];
     // `gone` has all ids that were removed after the snapshot with this
@@ -67,24 +70,24 @@ struct RowSet {
     struct RowGone gone[ROWS_GONE];
 };
 
-// Returns how the numbers of a row change between two moments while the
-// function does not run.
+// Returns how the numbers of a row change between two moments, if the function
+// does not run.
 struct Fading Fading_between(const struct RowMoment *from,
                              const struct RowMoment *to);
 
 // Makes *out a copy of `shared` with all functions, sorted by
-// FunctionOrder_sort(). The copy points into out->arena, which the caller owns,
-// and into `shared`. Returns 0 or -ENOMEM.
+// FunctionOrder_sort(). The copy points into `shared` and into out->arena,
+// which the caller owns. Returns 0 or -ENOMEM.
 int RowSet_whole(const struct Snapshot *shared, struct Snapshot *out);
 // Makes *out a copy of `shared` with only the functions that have changed since
 // `base`. *changes says how all other functions have changed. The caller
-// releases changes->arena. Returns 0 or -errno; -ESTALE means that not all
+// releases changes->arena. Returns 0 or -errno. -ESTALE means that not all
 // changes since `base` are known.
 int RowSet_changes(const struct Snapshot *shared, const struct RowMoment *base,
                    struct Snapshot *out, struct Changes *changes);
-// Copies all functions of a snapshot, so that the snapshot shares no rows any
-// more. No other thread may read the snapshot during this call. Returns 0 or
-// -ENOMEM.
+// Copies all functions of a snapshot into the snapshot's own memory, so that it
+// shares no rows any more. No other thread may read the snapshot during this
+// call. Returns 0 or -ENOMEM.
 int RowSet_settle(struct Snapshot *snapshot);
 
 #endif

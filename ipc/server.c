@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The server's thread runs a poll loop over the listening socket, the wake-up
-// socket and the clients. Other threads set `fresh` and `stopping`, push
-// answers, or set `order` and wait until the server's thread has carried out
-// the order.
+// socket and the clients. Other threads set `fresh` and `stopping`, and push
+// answers. They also set `order` and wait until the server's thread has carried
+// out the order.
 #include "ipc/server.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -21,23 +21,22 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-// The path of our socket is checked every CHECK_MS milliseconds.
+// Milliseconds between two checks of the path of the server's socket.
 #define CHECK_MS 2000
-// If the process has no free descriptor, accept() is not called for
-// ACCEPT_PAUSE_MS milliseconds.
+// Milliseconds for which accept() is not called after the process had no free
+// descriptor.
 #define ACCEPT_PAUSE_MS 1000
-// If poll() fails, the thread sleeps for POLL_PAUSE_MS milliseconds.
+// Milliseconds for which the thread sleeps if poll() fails.
 #define POLL_PAUSE_MS 100
-// While the wake-up socket is lost, a turn of the loop begins every DEAF_MS
-// milliseconds.
+// Milliseconds between two turns of the loop while the wake-up socket is lost.
 #define DEAF_MS 100
-// ENTRY_BURST viewers may connect at once. Further viewers are accepted at a
-// rate of one per ENTRY_MS, so that even endless new connections cost the
+// ENTRY_BURST viewers may connect at once. The server accepts further viewers
+// at a rate of one per ENTRY_MS. So even endless new connections cost the
 // traced process almost nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
-// The thread polls the wake-up socket, the listener, and the watch of the
-// listener's path.
+// Number of descriptors that the thread polls besides the viewers: the wake-up
+// socket, the listener, and the watch of the listener's path.
 #define OWN_POLLED 3
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
@@ -45,9 +44,10 @@
 // An order is work on the clients for the server's thread. The thread that
 // gives the order waits until the work is done.
 struct Order {
-    const struct ServerSource *source; // the next source; NULL: no change
+    // The next source, or NULL if the source does not change.
+    const struct ServerSource *source;
     bool farewell;
-    int error; // not 0: all viewers are disconnected with this error
+    int error; // If it is not 0, all viewers are disconnected with this error.
     const char *why;
     bool done;
 };
@@ -56,21 +56,23 @@ struct Server {
     struct ServerSource source;
     struct Worker worker;
     struct WakeSocket wake_socket;
-    atomic_bool fresh;    // set by Server_notify, cleared by turn()
-    atomic_bool stopping; // set by stop_thread, read by run()
-    // The thread is changing `clients`; read by Server_abandon.
+    atomic_bool fresh;    // Set by Server_notify, and cleared by turn().
+    atomic_bool stopping; // Set by stop_thread, and read by run().
+    // True while the server's thread may be changing `clients`. Server_abandon
+    // reads it.
     atomic_bool busy;
     struct Answers answers;
-    pthread_mutex_t ordering; // protects `order` and order->done
-    pthread_cond_t ordered;   // signalled when an order is done
+    pthread_mutex_t ordering; // Protects `order` and order->done.
+    pthread_cond_t ordered;   // Signalled when an order is done.
     struct Order *order;
-    // Only the server's thread uses the next members:
+    // Only the server's thread uses the members from `listener` on.
     struct Listener listener;
     struct Clients clients;
-    uint64_t accept_at_ms; // time before which no viewer is accepted
-    uint64_t entered_ms;   // each new viewer adds ENTRY_MS to this time
+    uint64_t accept_at_ms; // Time before which no viewer is accepted.
+    uint64_t entered_ms;   // Each new viewer adds ENTRY_MS to this time.
     uint64_t check_at_ms;
-    bool in_place; // the socket is in place, and its removal will be noticed
+    // True if the socket is in its place, and its removal will be noticed.
+    bool in_place;
 };
 
 static uint64_t now_ms(void)
@@ -89,10 +91,9 @@ static void ring(struct Server *server)
 }
 
 // Forgets the descriptors that the program has closed, even if their numbers
-// are in use again. Returns whether there was such a descriptor. Our
-// descriptors are opened again CHECK_MS later. A program that closes all
-// descriptors then opens its own files, and relies on the numbers of these
-// files.
+// are in use again. Returns true if there was such a descriptor. The server
+// opens its descriptors again CHECK_MS later. Before that, a program that
+// closes all descriptors can open its own files, and rely on their numbers.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -147,8 +148,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Returns whether nothing is traced and no connection is open. While the server
-// is idle, its thread sleeps without a timeout.
+// Returns true if nothing is traced and no connection is open. The server's
+// thread then sleeps without a timeout.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -178,7 +179,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     int got;
 
     if (server->in_place && is_idle(server))
-        // An idle thread gets no timeout to notice lost descriptors.
+        // An idle thread gets no timeout at which it would notice lost
+        // descriptors.
         forget_lost(server, now);
     polled[0] =
         (struct pollfd){.fd = server->wake_socket.read_end, .events = POLLIN};
@@ -196,9 +198,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// Carries out an order. The server's thread calls this function. If the
-// server's thread does not run, the thread that gives the order calls this
-// function.
+// Carries out an order. The server's thread calls this function. If it does not
+// run, the thread that gives the order calls this function.
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;
@@ -243,8 +244,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // `fresh` is cleared even if no viewer waits, because the snapshot is too
-    // old for a viewer that waits later.
+    // `fresh` is cleared even if no viewer waits. The snapshot would be too old
+    // for a viewer that waits later.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);
@@ -254,7 +255,7 @@ static void turn(struct Server *server, const struct pollfd *polled)
     }
 }
 
-// Sends the queued bytes to viewers that read them, for at most wait_ms.
+// Sends the queued bytes to the viewers that read them, for at most wait_ms.
 static void finish(struct Server *server, unsigned wait_ms)
 {
     struct pollfd polled[CLIENTS_MAX];
@@ -273,7 +274,8 @@ static void finish(struct Server *server, unsigned wait_ms)
             break;
         if (poll(polled, count, (int)(deadline - now)) < 0)
             poll(NULL, 0, 1);
-        Clients_read(&server->clients, polled, now); // some viewers disconnect
+        // Some viewers may have disconnected.
+        Clients_read(&server->clients, polled, now);
     }
     Clients_release(&server->clients);
 }
@@ -302,15 +304,16 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Stops and joins the thread. After this call the source is not called any
-// more.
+// Stops and joins the server's thread. After this call the source is not called
+// any more.
 static void stop_thread(struct Server *server)
 {
     atomic_store(&server->stopping, true);
     ring(server);
     Worker_join(&server->worker);
     atomic_store(&server->busy, false);
-    forget_lost(server, now_ms()); // before any descriptor is closed
+    // Lost descriptors are forgotten before any descriptor is closed.
+    forget_lost(server, now_ms());
 }
 
 // --- What other threads call
@@ -351,7 +354,7 @@ int Server_open(struct Server **out, const struct ServerSource *source,
         snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
         error = Listener_open(&server->listener, why, why_size);
-    *out = server; // the source's callbacks may use *out
+    *out = server; // The source's callbacks may use *out.
     if (!error) {
         error = start_thread(server);
         if (error) {
@@ -382,7 +385,7 @@ void Server_notify(struct Server *server)
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *message)
 {
-    // If memory is out, the viewer gets no answer.
+    // If there is no memory, the viewer gets no answer.
     if (Answers_push(&server->answers, viewer, message) == 0)
         ring(server);
 }
@@ -390,7 +393,7 @@ void Server_answer(struct Server *server, uint64_t viewer,
 static void give_order(struct Server *server, struct Order *order)
 {
     pthread_mutex_lock(&server->ordering);
-    while (server->order) // another thread's order is not done yet
+    while (server->order) // The order of another thread is not done yet.
         pthread_cond_wait(&server->ordered, &server->ordering);
     if (!server->worker.started) {
         carry_out(server, order);
@@ -445,7 +448,7 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The server's thread does not exist in this process. If the thread was
+    // The server's thread does not exist in the forked child. If the thread was
     // changing its buffers during the fork, the buffers are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);

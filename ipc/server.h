@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A server has one thread ("ocular-server"), which accepts viewers, sends each
-// viewer snapshots at the viewer's rate, and hands requests to the source. The
-// thread never waits for a viewer. A viewer that does not read misses
-// snapshots.
+// struct Server has one thread ("ocular-server"). This thread accepts viewers,
+// sends snapshots to each viewer at the viewer's rate, and hands requests to
+// the source. The thread never waits for a viewer. A viewer that does not read
+// misses snapshots.
 #ifndef OCULAR_IPC_SERVER_H
 #define OCULAR_IPC_SERVER_H
 
@@ -10,29 +10,28 @@
 
 struct Server;
 
-// Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. If another
-// process listens at this path, that is an error. A socket at which no process
-// listens is replaced. Returns 0 or -errno. After an error `why` has an
-// explanation and *server is NULL. The caller owns *server. *server is set
-// before the thread starts, since the source's callbacks may use *server at
-// once.
+// Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. Fails if
+// another process listens at this path, but replaces a socket at which no
+// process listens. Returns 0 or -errno. After an error `why` has an explanation
+// and *server is NULL. The caller owns *server. *server is set before the
+// thread starts, because the source's callbacks may use it at once.
 int Server_open(struct Server **server, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size);
 const char *Server_path(const struct Server *server);
-// Says that a new snapshot is published. Any thread may call this function,
-// which does not block.
+// Tells the server that a new snapshot is published. Any thread may call this
+// function, which does not block.
 void Server_notify(struct Server *server);
 // Sends an answer (a REPLY, an ERROR, a LISTING, STACKS, a RECORDING) to one
-// viewer, or does nothing if the viewer is gone. Takes over the answer's
+// viewer. Does nothing if the viewer is gone. Takes over the answer's
 // descriptor. Any thread may call this function.
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
-// Replaces the source by a copy of *source. If `farewell` is true, each viewer
-// gets the old source's newest snapshot and END, and is disconnected. Otherwise
-// the viewers stay connected and wait for a snapshot of the new source. Calls
-// the new source's `viewers` with the number of viewers. After this function
-// has returned, the old source is not called any more. Any thread except the
-// server's thread may call this function.
+// Replaces the server's source by a copy of *source. If `farewell` is true,
+// each viewer gets the old source's newest snapshot and END, and is
+// disconnected. Otherwise the viewers stay connected and wait for a snapshot of
+// the new source. Calls the new source's `viewers` with the number of viewers.
+// After this function has returned, the old source is not called any more. Any
+// thread except the server's thread may call this function.
 void Server_turn_to(struct Server *server, const struct ServerSource *source,
                     bool farewell);
 // Sends an ERROR to all viewers and disconnects them. Any thread except the
@@ -40,17 +39,18 @@ void Server_turn_to(struct Server *server, const struct ServerSource *source,
 void Server_refuse(struct Server *server, int error, const char *why);
 // Returns the CPU time in ns that the server's thread has used so far.
 uint64_t Server_cpu_ns(struct Server *server);
-// Server_pause ends the thread. The socket stays open, and the viewers stay
-// connected. Server_resume starts the thread again and returns 0 or -errno.
-// After an error Server_resume may be called again. Only one thread at a time
-// may call Server_pause, Server_resume and Server_close.
+// Server_pause ends the server's thread. The socket stays open, and the viewers
+// stay connected. Server_resume starts the thread again and returns 0 or
+// -errno. After an error, Server_resume may be called again. Only one thread at
+// a time may call Server_pause, Server_resume and Server_close.
 void Server_pause(struct Server *server);
 int Server_resume(struct Server *server);
-// Joins the thread, sends the newest snapshot and END to every viewer, waits at
-// most `wait_ms` for the sending, unlinks the socket and frees the server.
+// Joins the thread, sends the newest snapshot and END to every viewer, waits
+// for the sending for at most `wait_ms`, unlinks the socket and frees the
+// server.
 void Server_close(struct Server *server, unsigned wait_ms);
-// Closes the descriptors and frees the memory in a forked child. This function
-// joins no thread and removes no file.
+// Closes the server's descriptors and frees its memory in a forked child. Joins
+// no thread and removes no file.
 void Server_abandon(struct Server *server);
 
 #endif

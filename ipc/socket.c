@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Only this file uses the socket API. The server's thread, viewers, and
-// address.c call these functions.
+// Implements socket.h. No other file uses the socket API. The server's thread,
+// viewers, and address.c call these functions.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
 #include "ipc/base/opened.h"
@@ -51,8 +51,8 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address,
     if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
         return -errno;
     // The traced program may change its umask, so chmod() sets the mode. Before
-    // the chmod() no other user can open the path, because only our user may
-    // enter the directory.
+    // the chmod() no other user can open the path, because only this process's
+    // user may enter the directory.
     if (chmod(temporary, 0600) == 0 && listen(fd, BACKLOG) == 0 &&
         rename(temporary, path) == 0)
         return 0;
@@ -68,8 +68,8 @@ int Socket_listen(const char *path)
 
     if (fd < 0)
         return fd;
-    // PID.sock is first bound as PID.soc~. Both names have the same length, so
-    // the path fits. address.c does not list PID.soc~.
+    // The socket PID.sock is first bound as PID.soc~. Both names have the same
+    // length, so the path fits. address.c does not list PID.soc~.
     address.sun_path[length - 1] = '~';
     error = bind_and_listen(fd, &address, path);
     if (error) {
@@ -158,10 +158,10 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// Holds a control message with one descriptor. The kernel closes further
+// A control message with one descriptor. The kernel closes any further
 // descriptors of a message.
 union Passed {
-    struct cmsghdr head; // gives `bytes` its alignment
+    struct cmsghdr head; // Makes the compiler align `bytes` as a cmsghdr.
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
@@ -186,8 +186,8 @@ long Socket_send_file(int fd, const void *data, size_t size, int passed)
     return sent < 0 ? -errno : sent;
 }
 
-// Returns the descriptor that was received, or 0. The control message may hold
-// two descriptors, because its alignment leaves room for a second descriptor.
+// Returns the descriptor that was received, or 0. The control message may have
+// two descriptors, because its alignment leaves room for a second one.
 static int take_passed(struct msghdr *message)
 {
     struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define ADDRESS_MAX 108 // bytes of a path with its NUL, as in sun_path
+// Bytes of a socket's path with its NUL, as in sun_path.
+#define ADDRESS_MAX 108
 
-// Describes the process at the other end of a connection, as the kernel reports
-// this process.
+// The process at the other end of a connection, as the kernel reports it.
 struct Peer {
-    pid_t pid; // 0: not visible from our pid namespace
+    pid_t pid; // 0 if the process is not visible from this pid namespace.
     uid_t uid;
 };
 
@@ -25,21 +25,21 @@ int Socket_listen(const char *path);
 // Accepts the next client. Returns a descriptor, -EAGAIN if no client waits, or
 // another -errno.
 int Socket_accept(int listener, struct Peer *peer);
-// Connects to a socket. Returns a descriptor or -errno: -ECONNREFUSED if no
-// process listens, -EAGAIN if the queue of connections is full.
+// Connects to a socket. Returns a descriptor, -ECONNREFUSED if no process
+// listens, -EAGAIN if the queue of connections is full, or another -errno.
 int Socket_connect(const char *path, struct Peer *peer);
 // Makes two connected sockets. Returns 0 or -errno.
 int Socket_pair(int ends[2]);
-// Send or receive bytes. Both functions return the number of bytes, -EAGAIN, or
+// Socket_send and Socket_receive return the number of bytes, -EAGAIN, or
 // another -errno. -EPIPE and -ECONNRESET mean that the other end is gone.
 // Socket_receive returns 0 if the other end has closed the connection.
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
-// Send or receive bytes together with a descriptor (SCM_RIGHTS). The other end
-// gets a copy of the descriptor together with the first of the bytes. The
-// receiver owns *passed, which is closed on exec and 3 or more. If no
-// descriptor came, *passed is 0. If several descriptors came, *passed is also
-// 0, and all of them are closed.
+// Socket_send_file and Socket_receive_file transfer bytes together with a
+// descriptor (SCM_RIGHTS). The receiver gets a copy of the descriptor with the
+// first of the bytes. The receiver owns *passed, which is closed on exec and 3
+// or more. If no descriptor came, *passed is 0. If several descriptors came,
+// all of them are closed, and *passed is 0, too.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct ServerSource has the callbacks by which a server asks for snapshots
-// and passes requests to the tracer. tracer/session fills struct ServerSource.
+// and passes requests to the tracer. The code in tracer/session fills this
+// struct.
 #ifndef OCULAR_IPC_SOURCE_H
 #define OCULAR_IPC_SOURCE_H
 
@@ -11,27 +12,27 @@
 // also calls `get` and `put`.
 struct ServerSource {
     void *context;
-    // Called when the time for a viewer's next snapshot has come. The callback
-    // makes the tracer publish a new snapshot and call Server_notify(). The
-    // callback must not block. `first` means that a viewer has not had any
-    // snapshot yet. The callback may also do nothing, because it is called
-    // again when a viewer is due next.
+    // Called when a viewer's next snapshot is due. The callback makes the
+    // tracer publish a new snapshot and call Server_notify(). It must not
+    // block. `first` is true if a viewer has not had any snapshot yet. The
+    // callback may also do nothing, because it is called again when the next
+    // snapshot is due.
     void (*want)(void *context, bool first);
     // Returns the newest snapshot or NULL. The snapshot must stay valid until
-    // the call of `put`. The server calls `put` after each call of `get`, also
+    // the call of `put`. The server calls `put` after each call of `get`, even
     // if `get` has returned NULL.
     const struct Snapshot *(*get)(void *context);
     void (*put)(void *context, const struct Snapshot *snapshot);
-    // Takes a request. (The server itself answers RATE, NOW and FOLLOW.) The
-    // callback must not block. Any thread may answer with Server_answer(), at
-    // once or later.
+    // Takes a request of the viewer with the number `viewer`. (The server
+    // itself answers RATE, NOW and FOLLOW.) The callback must not block. Any
+    // thread may answer with Server_answer(), at once or later.
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
-    // Called when the number of viewers that have said hello has changed. After
-    // Server_close has begun, `viewers` is not called any more.
+    // Called when the number of viewers that have sent a HELLO has changed.
+    // After Server_close has begun, `viewers` is not called any more.
     void (*viewers)(void *context, unsigned count);
-    // A text that each new viewer gets at once, while there is no snapshot
-    // (`get` returns NULL); or NULL.
+    // A text that each new viewer gets at once while there is no snapshot, that
+    // is, while `get` returns NULL. `notice` may be NULL.
     const char *notice;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A viewer has queues of bytes to send. A frame that is partly sent is finished
-// first. After that, answers are sent before snapshots. clients.c and
+// Implements the queues of bytes for a viewer. A frame that is partly sent is
+// finished first. After that, answers are sent before snapshots. clients.c and
 // dispatch.c call these functions on the server's thread.
 #include "ipc/viewer.h"
 
@@ -15,9 +15,9 @@
 
 #define READ_SIZE 4096u
 // If more than CONTROL_MAX bytes of answers wait, no further answer is queued.
-// An answer may have any size.
+// A single answer may be larger.
 #define CONTROL_MAX ((size_t)256 << 10)
-// A viewer has LAST_WORDS_MS milliseconds to read the last ERROR, and is then
+// Milliseconds that a viewer has to read its last ERROR before it is
 // disconnected.
 #define LAST_WORDS_MS 1000
 
@@ -80,7 +80,7 @@ void Viewer_close(struct Viewer *viewer)
 {
     // viewer->fd is set to -1 before the descriptor is closed. Otherwise a
     // forked child might close the descriptor's number after another file has
-    // got the number.
+    // got this number.
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);
@@ -99,13 +99,13 @@ int Viewer_receive(struct Viewer *viewer)
     long got;
 
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        return -EPIPE; // the program has closed the descriptor
+        return -EPIPE; // The program has closed the descriptor.
     if (in->size >= WIRE_MAX_REQUEST)
-        return 1; // Viewer_next() makes room, or fails
+        return 1; // Viewer_next() makes room in the buffer, or fails.
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
-        return -EPIPE; // without memory the viewer is dropped
-    // The kernel closes descriptors that an older viewer sends along.
+        return -EPIPE; // Without memory the viewer is disconnected.
+    // If an older viewer sends descriptors along, the kernel closes them.
     got = Socket_receive(viewer->fd, room, READ_SIZE);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
     if (got == -EAGAIN)
@@ -132,8 +132,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // The sent bytes are removed from the queue, because the queue of a slow
-    // viewer may never become empty.
+    // Sent bytes are removed from the queue, because the queue of a slow viewer
+    // may never become empty.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
@@ -203,7 +203,8 @@ void Viewer_show(struct Viewer *viewer, struct Frame *frame)
 void Viewer_end(struct Viewer *viewer, struct Frame *frame)
 {
     if (viewer->frame && !viewer->frame_sent) {
-        Frame_drop(viewer->frame); // the last snapshot replaces this snapshot
+        // The last snapshot replaces the snapshot in the queue.
+        Frame_drop(viewer->frame);
         viewer->frame = NULL;
     }
     viewer->last = Frame_hold(frame);
@@ -216,8 +217,9 @@ bool Viewer_has_output(const struct Viewer *viewer)
            viewer->ending;
 }
 
-// Sends some of the bytes that follow the first `sent` bytes, up to a file that
-// waits, or together with this file. Returns the same as Socket_send.
+// Sends some of the bytes that follow the first `sent` bytes. If a file waits
+// to be sent, sends the bytes before the file's byte, or that byte together
+// with the file. Returns the same as Socket_send.
 static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
                       size_t sent)
 {
@@ -230,7 +232,8 @@ static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
     if (sent < viewer->gift_at)
         return Socket_send(viewer->fd, from, viewer->gift_at - sent);
     if (!Opened_holds(&viewer->gift_file, viewer->gift)) {
-        atomic_store(&viewer->gift, 0); // the program has closed the file
+        // The program has closed the file's descriptor.
+        atomic_store(&viewer->gift, 0);
         return Socket_send(viewer->fd, from, size);
     }
     pushed = Socket_send_file(viewer->fd, from, size, viewer->gift);
@@ -239,12 +242,12 @@ static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
     return pushed;
 }
 
-// Sends the bytes of bytes->data that follow the first *sent bytes. Returns 1
-// if all bytes are sent, 0 if the socket has no room now, or -EPIPE.
+// Sends the bytes that follow the first *sent bytes. Returns 1 if all bytes are
+// sent, 0 if the socket has no room now, or -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
 {
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        return -EPIPE; // the program has closed the descriptor
+        return -EPIPE; // The program has closed the descriptor.
     while (*sent < bytes->size) {
         long pushed = send_some(viewer, bytes, *sent);
 
@@ -278,7 +281,7 @@ static int push_frame(struct Viewer *viewer)
     return done;
 }
 
-// Puts the next frame or END into an empty queue. Returns 1, or 0 if there is
+// Puts the last frame, or END, into an empty queue. Returns 1, or 0 if there is
 // nothing to send.
 static int refill(struct Viewer *viewer)
 {

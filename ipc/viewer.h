@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Viewer is the server's side of one connection. struct Viewer has the
-// bytes that the viewer has sent, and the queue of bytes for the viewer. The
-// queue has at most one snapshot, and any number of answers. These functions do
-// not block. Only the server's thread calls these functions.
+// struct Viewer is the server's side of the connection to one viewer. It has
+// the bytes that the viewer has sent, and a queue of bytes to send to the
+// viewer. The queue has at most one snapshot, and any number of answers. The
+// functions do not block. Only the server's thread calls them.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
@@ -12,92 +12,109 @@
 
 #include <stdatomic.h>
 
-// Holds an encoded snapshot. The queues of several viewers may share a frame.
+// An encoded snapshot. Several viewers' queues may share a frame.
 struct Frame {
     unsigned references;
-    double uptime_s; // of the snapshot; NaN: unknown
-    // uptime_s of the snapshot to which these changes apply. NaN if the frame
-    // is a whole snapshot.
+    double uptime_s; // uptime_s of the snapshot; NaN if unknown.
+    // uptime_s of the snapshot to which the changes in this frame apply. NaN if
+    // the frame is a whole snapshot.
     double base_s;
-    struct RowMoment moment; // of the snapshot; uptime_s is NaN if unknown
+    // Moment of the snapshot; its uptime_s is NaN if unknown.
+    struct RowMoment moment;
     struct Bytes bytes;
 };
 
-struct Frame *Frame_new(void); // has one reference; NULL if memory is out
-struct Frame *Frame_hold(struct Frame *frame); // adds a reference
-void Frame_drop(struct Frame *frame);          // NULL is fine
+// Returns a frame with one reference, or NULL if there is no memory.
+struct Frame *Frame_new(void);
+struct Frame *Frame_hold(struct Frame *frame); // Adds a reference to the frame.
+void Frame_drop(struct Frame *frame); // Drops a reference. `frame` may be NULL.
 
 struct Viewer {
-    // -1: the slot is free; atomic, since a fork may happen at any moment.
+    // Descriptor of the connection, or -1 if no viewer has this slot. It is
+    // atomic, because a fork may happen at any moment.
     atomic_int fd;
     struct Opened opened;
-    uint64_t id;  // never used again
-    bool greeted; // the viewer has said a valid hello
-    bool waiting; // the viewer waits for the next snapshot
-    bool shown;   // the viewer has had a snapshot
+    // Number of the viewer. No other viewer ever gets the same number.
+    uint64_t id;
+    bool greeted; // True if the viewer has sent a valid HELLO.
+    bool waiting; // True if the viewer waits for the next snapshot.
+    bool shown;   // True if the viewer has got a snapshot.
     // uptime_s of the newest snapshot that was sent to the viewer.
     double seen_s;
-    bool follows; // the viewer wants changes, not whole snapshots
-    // Moment of the snapshot to which the next changes apply. If uptime_s is
-    // NaN, a whole snapshot is sent next.
+    // True if the viewer wants changes instead of whole snapshots.
+    bool follows;
+    // Moment of the snapshot to which the next changes apply. If its uptime_s
+    // is NaN, the viewer gets a whole snapshot next.
     struct RowMoment base;
-    bool ending;     // END is sent after the queue
-    bool closing;    // the viewer is disconnected once the queue is sent
-    unsigned stacks; // number of requests for stacks in this turn of the loop
+    bool ending; // True if END must be sent after the queue.
+    // True if the viewer must be disconnected as soon as the queue is sent.
+    bool closing;
+    // Number of requests for stacks in this turn of the server's loop.
+    unsigned stacks;
     uint64_t period_ms;
-    uint64_t due_ms; // when the next snapshot is due
-    // For the hello, or for the reading of the last ERROR; 0: none.
+    uint64_t due_ms; // Time at which the viewer's next snapshot is due.
+    // Time by which the viewer must have sent its HELLO, or read its last
+    // ERROR; 0 if there is no such limit.
     uint64_t deadline_ms;
-    // Each request adds REQUEST_MS to this time (hold, clients.c).
+    // Time to which each request of the viewer adds REQUEST_MS (hold,
+    // clients.c).
     uint64_t asked_ms;
-    uint64_t held_ms; // time before which no request is taken; 0: no limit
-    unsigned polled;  // index of the viewer's entry for poll()
+    // Time before which no request is taken from the viewer; 0 if there is no
+    // such time.
+    uint64_t held_ms;
+    unsigned polled; // Index of the viewer's entry in the array for poll().
     struct Bytes in;
-    struct Bytes control; // answers
+    struct Bytes control; // Encoded answers that wait to be sent.
     size_t control_sent;
-    // A file that is sent with the byte gift_at of `control`; owned; 0: none.
+    // Descriptor of a file that is sent with the byte number gift_at of
+    // `control`; 0 if there is none. The viewer owns it.
     atomic_int gift;
     struct Opened gift_file;
     size_t gift_at;
     struct Frame *frame;
     size_t frame_sent;
-    struct Frame *last; // sent after `frame` when tracing ends
+    // The last frame, which is sent after `frame` when tracing ends.
+    struct Frame *last;
 };
 
-void Viewer_init(struct Viewer *viewer); // makes a free slot
+void Viewer_init(struct Viewer *viewer); // Makes a slot that no viewer has.
 void Viewer_open(struct Viewer *viewer, int fd, uint64_t id);
-void Viewer_close(struct Viewer *viewer); // frees the slot
+// Closes the connection and makes the slot free.
+void Viewer_close(struct Viewer *viewer);
 // Reads bytes that have arrived, until the buffer holds WIRE_MAX_REQUEST bytes.
-// Returns 0 if no bytes are left to read, 1 if more bytes may be there, or
+// Returns 0 if no bytes are left to read, 1 if there may be more bytes, or
 // -EPIPE if the viewer is gone.
 int Viewer_receive(struct Viewer *viewer);
-// Gets the next request. Returns 1 and fills *message, which the caller
-// releases. Returns 0 if no request is complete, or -errno (-EPROTO, -EMSGSIZE,
-// -ENOMEM).
+// Takes the viewer's next request. Returns 1 and fills *message, which the
+// caller releases. Returns 0 if no request is complete, or -EPROTO, -EMSGSIZE
+// or -ENOMEM.
 int Viewer_next(struct Viewer *viewer, struct Message *message);
-// Queues an answer. Returns 0, -ENOMEM, or -ENOBUFS if too many answers wait
-// because the viewer does not read.
+// Queues an answer for the viewer. Returns 0, -ENOMEM, or -ENOBUFS if too many
+// answers wait because the viewer does not read.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
-// Takes over *file, and sends the file with the first byte of the next answer.
-// Only one file waits at a time. If another file waits, closes *file.
+// Takes over the descriptor *file, and sends it with the first byte of the next
+// answer. Only one descriptor waits at a time. If another one already waits,
+// closes *file.
 void Viewer_give(struct Viewer *viewer, int *file, const struct Opened *opened);
-// Queues an ERROR with a text. Returns the same as Viewer_say.
+// Queues an ERROR with a text for the viewer. Returns the same as Viewer_say.
 __attribute__((format(printf, 4, 5))) int
 Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
               const char *format, ...);
-// Disconnects the viewer when the viewer's queue is sent, or after a second at
-// the latest.
+// Disconnects the viewer when its queue is sent, or after a second at the
+// latest.
 void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
-// Queues a snapshot, unless another snapshot is still in the queue. After that,
-// the next frame may be the changes since this snapshot.
+// Queues a snapshot for the viewer, unless another snapshot is still in the
+// queue. The viewer's next frame may then have only the changes since this
+// snapshot.
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
-// Queues the last snapshot (unless `frame` is NULL) and END.
+// Queues the last snapshot and END for the viewer. If `frame` is NULL, queues
+// only END.
 void Viewer_end(struct Viewer *viewer, struct Frame *frame);
-// Closes the descriptors in a forked child, and changes no other member.
+// Closes the viewer's descriptors in a forked child, and changes nothing else.
 void Viewer_abandon(struct Viewer *viewer);
 bool Viewer_has_output(const struct Viewer *viewer);
-// Sends as much of the queue as the socket takes. Returns 0 or -EPIPE.
+// Sends as much of the viewer's queue as the socket takes. Returns 0 or -EPIPE.
 int Viewer_flush(struct Viewer *viewer);
 
 #endif

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Encodes and decodes messages (docs/protocol.md). A record is encoded by a
-// walk through its table. Every record begins with its length. So an older
-// reader skips new members at the end, and a newer reader reads null for
-// missing members. Senders, receivers and recorders call these functions on any
-// thread. The functions keep no state.
+// Implements wire.h (docs/protocol.md). A record is encoded by a walk through
+// its table. Every record begins with its length. So an older reader skips new
+// members at the end, and a newer reader reads null for missing members. Code
+// that sends, receives or records messages calls these functions on any thread.
+// The functions keep no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define HEADER_SIZE 12u // magic, type, payload length, request number
+// Bytes of a header: magic, type, payload length, request number.
+#define HEADER_SIZE 12u
 #define MAGIC_0 'O'
 #define MAGIC_1 'c'
 
 // A null bool or state is the byte NULL_U8.
 #define NULL_U8 UINT8_MAX
 
-// A decoded frame may use GROWTH_MAX bytes of memory for each byte on the wire.
-// In memory a record is only a few times larger than on the wire, unless the
-// sender has left out fields.
+// A decoded frame may use at most GROWTH_MAX bytes of memory for each byte on
+// the wire. In memory a record is only a few times larger than on the wire,
+// unless the sender has left out fields.
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
@@ -32,7 +33,7 @@ enum {
     HAS_SNAPSHOT = 16,
     HAS_LISTING = 32,
     HAS_STACKS = 64,
-    HAS_CHANGES = 128 // encoded before the snapshot
+    HAS_CHANGES = 128 // On the wire, changes come before the snapshot.
 };
 
 static unsigned members_of(enum MessageType type)
@@ -64,7 +65,8 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_HANDOUT:
         return HAS_NUMBER;
     case MESSAGE_END:
-    case MESSAGE_EXPORT_PATH: // the members of this message are ignored
+    // The process ignores the members of this message.
+    case MESSAGE_EXPORT_PATH:
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
     case MESSAGE_NOW:
@@ -94,7 +96,7 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        // The frame exceeds the limit, so Message_encode() refuses the frame.
+        // The frame exceeds the limit, so Message_encode() refuses it.
         count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)
@@ -133,7 +135,7 @@ static void put_record(struct Bytes *out, const struct Record *record,
 {
     size_t start = out->size;
 
-    Bytes_put_u32(out, 0); // the length is set below
+    Bytes_put_u32(out, 0); // The length is set after the fields.
     for (size_t i = 0; i < record->field_count; i++)
         put_field(out, &record->fields[i], value);
     set_u32(out, start, out->size - start - 4);
@@ -184,7 +186,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
     if (error)
-        out->size = start; // remove the part of the frame
+        out->size = start; // Remove the part of the frame that was written.
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
     return error;
@@ -193,13 +195,13 @@ int Message_encode(struct Bytes *out, const struct Message *message)
 // --- Decoding
 
 struct Decoder {
-    struct Arena *arena; // holds the decoded records
-    size_t budget;       // bytes that may still be allocated
+    struct Arena *arena; // Holds the decoded records.
+    size_t budget;       // Number of bytes that may still be allocated.
     int error;
 };
 
-// Allocates the elements of a list. Returns NULL and sets decoder->error on
-// failure.
+// Allocates the elements of a list. On failure, returns NULL and sets
+// decoder->error.
 static char *claim(struct Decoder *decoder, size_t count, size_t size)
 {
     char *items;
@@ -227,7 +229,8 @@ static void get_list(struct Decoder *decoder, const struct Field *field,
 
     if (!count || cursor->error)
         return;
-    if (count > Cursor_left(cursor) / 4) { // each element has at least a length
+    // Each element has at least a length.
+    if (count > Cursor_left(cursor) / 4) {
         decoder->error = -EPROTO;
         return;
     }
@@ -281,8 +284,8 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
     }
 }
 
-// The recursion is as deep as the nesting of the tables, and its depth does not
-// depend on the bytes.
+// The recursion is as deep as the nesting of the tables, and does not depend on
+// the bytes.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {
@@ -298,7 +301,7 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
         if (!Cursor_left(&body))
-            break; // the sender is older: the other fields stay null
+            break; // The sender is older, so the other fields stay null.
         get_field(decoder, &record->fields[i], &body, value);
         if (body.error && !decoder->error)
             decoder->error = body.error;
@@ -368,8 +371,8 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
     return 0;
 }
 
-// Decodes the members of a message. A member at the end that an older sender
-// leaves out stays zero.
+// Decodes the members of a message. If an older sender has left out a member at
+// the end, the member stays zero.
 static int get_payload(struct Message *message, struct Cursor *cursor)
 {
     unsigned members = members_of(message->type);

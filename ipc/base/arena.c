@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An arena is a list of chunks. Each chunk is twice as large as the chunk
+// An arena is a list of chunks, each of which is twice as large as the chunk
 // before. See arena.h.
 #include "ipc/base/arena.h"
 #include "ipc/base/heap.h"
@@ -10,19 +10,21 @@
 
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
-#define PAGES_MIN ((size_t)64 << 10) // chunks of this size or more are mapped
-#define SPARE_PART 4                 // 1/4 of what was used is added for growth
-#define LEAST_USED 8 // a chunk of which less than 1/8 was used is too large
+#define PAGES_MIN ((size_t)64 << 10) // Chunks of this size or more are mapped.
+// Arena_clear adds 1/SPARE_PART of the used memory for growth.
+#define SPARE_PART 4
+// A chunk is too large if less than 1/LEAST_USED of it was used.
+#define LEAST_USED 8
 
 struct ArenaChunk {
-    struct ArenaChunk *next; // the chunk before this one
-    size_t size;             // bytes of data
+    struct ArenaChunk *next; // The chunk before this one.
+    size_t size;             // Number of bytes of `data`.
     size_t used;
     _Alignas(max_align_t) char data[];
 };
 
-// Returns a zeroed chunk. A large chunk is mapped. So when the chunk is freed,
-// its memory returns to the kernel at once.
+// Returns a zeroed chunk. A large chunk is mapped, so its memory returns to the
+// kernel at once when it is freed.
 static struct ArenaChunk *new_chunk(size_t room)
 {
     size_t bytes = sizeof(struct ArenaChunk) + room;
@@ -68,8 +70,9 @@ static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
     return chunk;
 }
 
-// Adds a chunk twice as large as the newest chunk, but at most CHUNK_MAX. So a
-// large snapshot takes few chunks, and a small one takes little memory.
+// Adds a chunk that is twice as large as the newest chunk, but at most
+// CHUNK_MAX. So a large snapshot takes few chunks, and a small one takes little
+// memory.
 static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
 {
     size_t room = arena->newest ? arena->newest->size * 2 : CHUNK_MIN;
@@ -92,7 +95,7 @@ void Arena_clear(struct Arena *arena)
         return;
     }
     Arena_release(arena);
-    if (used) // if push_chunk fails, the arena is just empty
+    if (used) // If push_chunk fails, the arena is just empty.
         push_chunk(arena, used + used / SPARE_PART);
 }
 
@@ -126,7 +129,8 @@ const char *Arena_copy(struct Arena *arena, const char *text, size_t size)
         return NULL;
     copy = take(arena, size + 1, 1);
     if (copy)
-        memcpy(copy, text, size); // the chunk is zeroed, so the NUL is there
+        // The chunk is zeroed, so the text ends with a NUL.
+        memcpy(copy, text, size);
     return copy;
 }
 

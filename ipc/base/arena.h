@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An arena is memory that is freed as a whole. All texts and lists of a
+// struct Arena is memory that is freed as a whole. All texts and lists of a
 // snapshot, or of another large message, are in its arena. Only one thread at a
 // time may use an arena.
 #ifndef OCULAR_IPC_BASE_ARENA_H
@@ -9,21 +9,23 @@
 
 struct ArenaChunk;
 
-struct Arena { // zeroed: empty
+struct Arena { // A zeroed struct Arena is empty.
     struct ArenaChunk *newest;
 };
 
-void Arena_release(struct Arena *arena); // frees all memory
+void Arena_release(struct Arena *arena); // Frees all memory of the arena.
 // Empties the arena, but keeps enough memory for the same contents, because a
-// page fault costs more than the writing of a page.
+// page fault costs more than writing a page.
 void Arena_clear(struct Arena *arena);
-// Returns zeroed memory, or NULL if memory is out.
+// Returns zeroed memory, or NULL if there is no memory.
 void *Arena_alloc(struct Arena *arena, size_t size);
-// Returns a copy of text, which is NULL if text is NULL or memory is out.
+// Returns a copy of `text`. Returns NULL if `text` is NULL or there is no
+// memory.
 const char *Arena_text(struct Arena *arena, const char *text);
-// Returns a copy of `size` bytes, which need not end in a NUL, and adds a NUL.
+// Returns a copy of `size` bytes, which need not end with a NUL, and adds a
+// NUL.
 const char *Arena_copy(struct Arena *arena, const char *text, size_t size);
-// Returns the bytes that the arena holds.
+// Returns the number of bytes of memory that the arena occupies.
 size_t Arena_bytes(const struct Arena *arena);
 
 #endif

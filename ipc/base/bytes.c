@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bytes.c implements the buffer and the cursor. Only bytes.c depends on the
-// byte order. Only bytes.c checks bounds, so wire.c can read hostile bytes
-// without checks. Any thread may call these functions, which share no state.
+// Implements the buffer and the cursor. Only bytes.c depends on the byte order.
+// Only bytes.c checks bounds, so wire.c can read hostile bytes without checks.
+// Any thread may call these functions, which share no state.
 #include "ipc/base/bytes.h"
 #include "ipc/base/heap.h"
 
@@ -144,7 +144,7 @@ size_t Cursor_left(const struct Cursor *cursor)
     return cursor->error ? 0 : (size_t)(cursor->end - cursor->at);
 }
 
-// Returns `size` bytes to read, or sets the error and returns NULL.
+// Returns the next `size` bytes, or sets the error and returns NULL.
 static const uint8_t *take(struct Cursor *cursor, size_t size)
 {
     const uint8_t *at = cursor->at;

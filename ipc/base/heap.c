@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // See heap.h. A slab has 64 KiB and contains blocks of one size. Each larger
-// block has a mapping of its own. Slabs and mappings begin and end at multiples
-// of 64 KiB, so that a block's address gives its slab. The kernel also merges
-// neighbouring mappings, because a process may have only 65 530 mappings. Pages
-// that are not touched take no memory. Under a sanitizer the heap is malloc,
-// which the sanitizer watches.
+// block has its own mapping. Slabs and mappings begin and end at multiples of
+// 64 KiB, so that a block's address gives its slab. Because of this alignment
+// the kernel also merges neighbouring mappings, of which a process may have
+// only 65 530. Pages that are not touched take no memory. Under a sanitizer the
+// heap is malloc, which the sanitizer watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -26,29 +26,30 @@
 
 #define ALIGNED 64
 #define SLAB ((size_t)64 << 10)
-#define STEP ((size_t)16)   // difference between two small sizes, in bytes
-#define SMALL ((size_t)256) // the largest of the small sizes
-// Bytes of the largest block of a slab. Between SMALL and LARGEST there are
+#define STEP ((size_t)16)   // Difference between two small sizes, in bytes.
+#define SMALL ((size_t)256) // The largest of the small sizes, in bytes.
+// Bytes of the largest block in a slab. Between SMALL and LARGEST there are
 // eight sizes per power of two.
 #define LARGEST ((size_t)8 << 10)
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
-#define SPARES 4             // maximum number of empty slabs
-#define KEPT_MOST (2 * SLAB) // larger mappings are unmapped at once
+#define SPARES 4 // Maximum number of empty slabs that are kept.
+// Larger mappings are unmapped as soon as they are freed.
+#define KEPT_MOST (2 * SLAB)
 
 struct Slab {
-    // The slab is in the list of the slabs of its size that have a free block,
+    // Neighbours in the list of the slabs of this size that have a free block,
     // or in the list of spare slabs.
     struct Slab *next, *previous;
-    void *freed; // a list of free blocks, linked by their first words
+    void *freed; // A list of free blocks, linked by their first words.
     // Bytes of each block of a slab, or of a mapping's only block.
     size_t block;
-    uint32_t used;  // number of blocks in use
-    uint32_t fresh; // offset of the first block that was never used
+    uint32_t used;  // Number of blocks in use.
+    uint32_t fresh; // Offset of the first block that was never used.
     _Alignas(ALIGNED) char blocks[];
 };
 
-// `heap` is global, because a process has one heap of ours, as it has one
+// `heap` is global, because a process has one heap of Ocular, as it has one
 // malloc.
 static struct {
     // Protects all members of `heap`. A thread takes this mutex after all other
@@ -56,9 +57,9 @@ static struct {
     pthread_mutex_t mutex;
     struct Slab *roomy[SIZES];
     struct Slab *spares;
-    struct Slab *kept[HEAP_KEPT]; // oldest first
+    struct Slab *kept[HEAP_KEPT]; // The kept mappings, the oldest first.
     size_t spare_count, kept_count;
-    size_t used, mapped; // bytes
+    size_t used, mapped; // Bytes in use, and bytes that are mapped.
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t number_of(size_t size)
@@ -67,7 +68,8 @@ static size_t number_of(size_t size)
 
     if (size <= SMALL)
         return size ? (size - 1) / STEP : 0;
-    doubling = (size_t)(63 - __builtin_clzll(size - 1)); // 8: up to 512
+    // This is 8 for sizes up to 512.
+    doubling = (size_t)(63 - __builtin_clzll(size - 1));
     return SMALL_SIZES + (doubling - 8) * 8 +
            ((size - 1) >> (doubling - 3)) % 8;
 }
@@ -83,7 +85,7 @@ static size_t size_of(size_t number)
     return (8 + number % 8 + 1) * step;
 }
 
-// Returns the bytes of the mapping for a block larger than LARGEST.
+// Returns the bytes of the mapping for a block that is larger than LARGEST.
 static size_t mapping_of(size_t size)
 {
     return (sizeof(struct Slab) + size + SLAB - 1) & ~(SLAB - 1);
@@ -102,9 +104,9 @@ static void *map_anywhere(size_t bytes)
     return all == MAP_FAILED ? NULL : all;
 }
 
-// Maps zeroed memory at a multiple of SLAB. Returns NULL if memory is out. The
-// kernel usually puts a new mapping right below the last mapping, so the new
-// mapping is aligned if the last mapping is.
+// Maps zeroed memory at a multiple of SLAB. Returns NULL if there is no memory.
+// The kernel usually puts a new mapping right below the last mapping, so the
+// new mapping is aligned if the last one is.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -154,8 +156,8 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// Takes a spare slab for blocks of size class `number`. Returns NULL if no slab
-// is spare.
+// Takes a spare slab for blocks of size class `number`. Returns NULL if there
+// is no spare slab.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;
@@ -195,7 +197,7 @@ static void *take_block(size_t number)
     return block;
 }
 
-// Frees a block. Returns the block's slab if the slab is to be unmapped, or
+// Frees a block. Returns the block's slab if the caller must unmap the slab, or
 // NULL.
 static struct Slab *give_back(struct Slab *slab, void *block)
 {
@@ -243,11 +245,11 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// Frees the block of a mapping. A small mapping is kept. Returns the mapping
-// that the caller must unmap, or NULL. A large mapping must be unmapped. If too
-// many mappings are kept, the oldest kept mapping must be unmapped. Mappings
-// are kept because a full timeline allocates and frees a chunk for each 4092
-// events, and each new thread allocates a record and a stack.
+// Frees the block of a mapping. Returns a mapping that the caller must unmap,
+// or NULL. A large mapping must be unmapped. A small mapping is kept, and if
+// too many are kept, the oldest must be unmapped. Mappings are kept because a
+// full timeline allocates and frees a chunk for each 4092 events, and each new
+// thread allocates a record and a stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
@@ -285,7 +287,7 @@ static void *small(size_t size)
     return block;
 }
 
-// Allocates a block in a mapping of its own. *zero says whether the memory is
+// Allocates a block in its own mapping. Sets *zero to true if the memory is
 // zeroed.
 static void *large(size_t size, bool *zero)
 {
@@ -336,7 +338,7 @@ void *Heap_zeroed(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &all) ? NULL : alloc(all, true);
 }
 
-// Returns whether a block of `room` bytes has the size of a new block for
+// Returns true if a block of `room` bytes has the size of a new block for
 // `size` bytes.
 static bool fits(size_t size, size_t room)
 {
@@ -389,8 +391,7 @@ void Heap_free(void *memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
     // munmap() fails if it splits a mapping in two while the process already
-    // has the maximum number of mappings. If munmap() fails, the memory is
-    // leaked.
+    // has the maximum number of mappings. The memory is then leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Sets `path` to a path by which link() can link an unnamed file.
+// Folder with the paths by which link() can link an unnamed file.
 #define SELF "/proc/thread-self/fd"
 #define ATTEMPTS 100
 
@@ -74,8 +74,8 @@ int InPlace_put(int directory, const char *temporary, int fd, const char *name,
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
         return -errno;
-    // The file system has no hard links either. A file that appears between the
-    // next two calls is overwritten.
+    // The file system has no hard links either. If a file of this name appears
+    // before renameat(), it is overwritten.
     if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
     return renameat(directory, temporary, directory, name) ? -errno : 0;

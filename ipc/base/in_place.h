@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a file that gets its name only after the file is complete. If the file
+// Writes a file that gets its name only after it is complete. If the file
 // system and the kernel support unnamed files (O_TMPFILE), a process that is
 // killed leaves no incomplete file behind. Any thread may call these functions,
 // which keep no state.
@@ -13,9 +13,9 @@
 // or -errno. After an error the caller makes a temporary file with a name
 // instead. -EBADF means that the program has closed the descriptor.
 int InPlace_open_unnamed(int directory, const char *folder);
-// Renames `temporary` to `name`; both are relative to `directory` (or
-// AT_FDCWD). If `temporary` is NULL, the unnamed file `fd` gets the name.
-// Returns 0 or -errno; -EEXIST means that a file has this name and `overwrite`
+// Renames `temporary` to `name`, which are both relative to `directory` (or
+// AT_FDCWD). If `temporary` is NULL, gives the name to the unnamed file `fd`.
+// Returns 0 or -errno. -EEXIST means that a file has this name and `overwrite`
 // is false. After an error the temporary file stays.
 int InPlace_put(int directory, const char *temporary, int fd, const char *name,
                 bool overwrite);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the time of one of the kernel's clocks. Any thread may call these
-// functions; they are async-signal-safe.
+// Reads the kernel's clocks. Any thread may call these functions, which are
+// async-signal-safe.
 #ifndef OCULAR_IPC_BASE_NOW_H
 #define OCULAR_IPC_BASE_NOW_H
 
@@ -8,9 +8,9 @@
 #include <sys/types.h>
 #include <time.h>
 
-// Returns the time in ns, or 0 if the clock does not exist. If a clock reads 0,
-// returns 1. A new thread's CPU clock may read 0 if a hypervisor has taken the
-// CPU away (1 of 12 000 threads on a virtual machine).
+// Returns the time of a clock in ns, or 0 if the clock does not exist. If a
+// clock reads 0, returns 1. A new thread's CPU clock can read 0 if a hypervisor
+// has taken the CPU away (1 of 12 000 threads on a virtual machine).
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;
@@ -22,14 +22,14 @@ static inline uint64_t Now_ns(clockid_t clock)
     return ns ? ns : 1;
 }
 
-// Returns a time in ns in the form that the kernel's and glibc's calls take.
+// Returns a time in ns in the form that the calls of the kernel and glibc take.
 static inline struct timespec Now_timespec(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / 1000000000u),
                              (long)(ns % 1000000000u)};
 }
 
-// Returns the time of CLOCK_MONOTONIC in `ms` milliseconds.
+// Returns the time that CLOCK_MONOTONIC will have in `ms` milliseconds.
 static inline struct timespec Now_in_ms(uint64_t ms)
 {
     return Now_timespec(Now_ns(CLOCK_MONOTONIC) + ms * 1000000u);
@@ -42,8 +42,8 @@ static inline double Now_s(clockid_t clock)
 
 // Returns the kernel's CPU clock of the thread with this id
 // (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED).
-// pthread_getcpuclockid() needs a pthread_t, which becomes invalid when the
-// thread ends. After the end of the thread, a read of this clock only fails.
+// pthread_getcpuclockid() would need a pthread_t, which becomes invalid when
+// the thread ends. After the end of the thread, a read of the clock only fails.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

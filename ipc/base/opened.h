@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Opens and checks Ocular's descriptors in the traced process. struct Opened
-// identifies the file that we opened for a descriptor. The traced program may
-// close our descriptors, as daemons often do, and may then get the same numbers
-// for its own files. Ocular never reads, writes or closes the program's files.
-// Our descriptors are never 0, 1 or 2, because a program may print after it has
-// closed these three. Any thread may call these functions.
+// struct Opened identifies the file for which Ocular opened a descriptor in the
+// traced process. The traced program may close Ocular's descriptors, as daemons
+// often do, and may then get the same numbers for its own files. So Ocular
+// checks its descriptors, and never reads, writes or closes the program's
+// files. Ocular's descriptors are never 0, 1 or 2, because a program may print
+// after it has closed these three. Any thread may call these functions.
 #ifndef OCULAR_IPC_BASE_OPENED_H
 #define OCULAR_IPC_BASE_OPENED_H
 
@@ -13,40 +13,41 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct Opened { // one thread notes a file while others may compare
+// One thread may write a struct Opened while other threads compare it.
+struct Opened {
     _Atomic dev_t device;
     _Atomic ino_t inode;
 };
 
 // Notes the file that `fd` stands for.
 void Opened_note(struct Opened *opened, int fd);
-// Returns whether `fd` still stands for the noted file. Each socket and pipe
-// has an inode of its own. All eventfds, inotifies, epolls and timerfds share
-// one inode, and count as the same file.
+// Returns true if `fd` still stands for the noted file. Each socket and pipe
+// has its own inode. All eventfds, inotifies, epolls and timerfds share one
+// inode, and count as the same file.
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes the descriptor if it still stands for the noted file.
 void Opened_close(const struct Opened *opened, int fd);
-// Our descriptors have the number OPENED_ABOVE or a higher number. The kernel
-// gives a program the lowest free number, so a program that has closed a
-// descriptor of ours seldom gets the same number.
+// Smallest number of Ocular's descriptors. The kernel gives a program the
+// lowest free number, so a program that has closed a descriptor of Ocular
+// seldom gets the same number.
 #define OPENED_ABOVE 128
-// Moves a new descriptor of ours to a safe number. Must be called for each
-// descriptor right after its creation. Returns `fd` itself if `fd` is
+// Moves a new descriptor of Ocular to a safe number. Must be called for each
+// descriptor right after its creation. Returns `fd` itself if it is
 // OPENED_ABOVE or more. Otherwise closes `fd` and returns a copy, which is
 // closed on exec. If the limit of descriptors is too low for a copy at
 // OPENED_ABOVE or higher, the result is 3 or more. Returns -errno if `fd` is
 // negative or the copy fails.
 int Opened_above(int fd);
 // Calls open() with O_CLOEXEC, and then Opened_above(). Returns a descriptor or
-// -errno. -EBADF means that the program has closed our descriptor and got its
-// number for another file.
+// -errno. -EBADF means that the program has closed the new descriptor and has
+// got its number for another file.
 int Opened_open(const char *path, int flags, mode_t mode);
 // Opens a new file without a name (O_TMPFILE) in `folder` for writing.
 // Otherwise works as Opened_open does.
 int Opened_open_unnamed(int directory, const char *folder);
 // Reads up to size - 1 bytes from the beginning of a file and adds a NUL.
-// Returns the number of bytes read, or -errno. -EBADF means that the program
-// has closed our descriptor and got its number for another file.
+// Returns the number of bytes, or -errno. -EBADF means that the program has
+// closed the new descriptor and has got its number for another file.
 long Opened_read(const char *path, char *text, size_t size);
 // Writes all bytes, with as many calls as needed. Returns 0 or -errno.
 int Opened_write(int fd, const void *data, size_t size);

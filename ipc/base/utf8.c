@@ -31,7 +31,7 @@ uint32_t Utf8_decode(const char **at)
         return bytes[0];
     uint32_t code = bytes[0] & (0x7Fu >> length);
     for (int i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) // the loop also stops at the NUL
+        if ((bytes[i] & 0xC0) != 0x80) // The loop also stops at the NUL.
             return UTF8_BAD;
         code = code << 6 | (bytes[i] & 0x3Fu);
     }

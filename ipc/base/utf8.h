@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UTF8_BAD 0xFFFDu // replaces bytes that are not UTF-8
+#define UTF8_BAD 0xFFFDu // Stands for bytes that are not UTF-8.
 
-// Reads one code point and moves *at behind it. Returns 0 at the end of the
-// text. If the bytes are not UTF-8, returns UTF8_BAD and skips only one byte,
-// so that no valid character is lost.
+// Reads one code point, and moves *at to the byte after it. Returns 0 at the
+// end of the text. If the bytes are not UTF-8, returns UTF8_BAD and skips only
+// one byte, so that no valid character is lost.
 uint32_t Utf8_decode(const char **at);
 // Returns true for a control character, a bidirectional character or an
 // invisible character. Such a character could disturb a terminal or deceive the

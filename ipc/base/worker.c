@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts and joins our threads, and measures their CPU time; see worker.h.
+// Starts and joins Ocular's threads, and measures their CPU time. See worker.h.
 #define _GNU_SOURCE 1 // tgkill, gettid
 #include "ipc/base/worker.h"
 #include "ipc/base/now.h"
@@ -15,27 +15,27 @@
 #include <unistd.h>
 
 #define STACK_MAX (16u << 20)
-// Worker_join first checks YIELDS times whether the kernel still lists the
-// ended thread.
+// Number of times that Worker_join checks, without a pause, whether the kernel
+// still lists the ended thread.
 #define YIELDS 1000
-#define PAUSES 10000 // number of further checks, 100 us apart
+#define PAUSES 10000 // Number of further checks by Worker_join, 100 us apart.
 
-// If system calls are filtered, an unexpected call may kill the process
-// (systemd's SystemCallFilter=~@resources).
+// Returns true if system calls are filtered. An unexpected call may then kill
+// the process (systemd's SystemCallFilter=~@resources).
 static bool is_filtered(void)
 {
     return prctl(PR_GET_SECCOMP) != 0;
 }
 
 // glibc repeats setuid(), setgroups() and similar calls on every thread. If a
-// call succeeds on one thread and fails on another thread, glibc aborts. So our
+// call succeeds on one thread and fails on another, glibc aborts. So Ocular's
 // threads keep CAP_SETUID and CAP_SETGID until the program gives up root.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
-// Capabilities belong to a thread, so without this function our thread keeps
-// capabilities that the program gives up later. Our thread needs no capability:
-// the thread reads only its own process, and its files belong to its user or
-// were opened by a viewer.
+// Capabilities belong to a thread. Without this function, Ocular's thread would
+// keep capabilities that the program gives up later. The thread needs no
+// capability: it reads only its own process, and its files belong to the
+// process's user or were opened by a viewer.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -53,8 +53,8 @@ static void drop_capabilities(void)
     syscall(SYS_capset, &header, held);
 }
 
-// Counts the workers that run. The variable is global, because it counts the
-// threads of all sessions and services.
+// Number of running workers. It is global, because it counts the threads of all
+// sessions and services.
 static atomic_int count;
 
 int Worker_count(void)
@@ -70,8 +70,8 @@ static void *begin(void *argument)
 
     prctl(PR_SET_NAME, worker->name);
     drop_capabilities();
-    // These two stores pair with the loads in Worker_cpu_ns(). Worker_cpu_ns()
-    // must count each thread's time exactly once.
+    // The two stores to before_ns and tid pair with the loads in
+    // Worker_cpu_ns(), which must count each thread's time exactly once.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     atomic_fetch_add(&count, 1);
@@ -107,9 +107,8 @@ int Worker_start(struct Worker *worker, const char *name,
         sem_init(&worker->prepared, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // A thread's stack also holds the program's thread-local memory. If the
-    // program has much thread-local memory, pthread_create() refuses a small
-    // stack.
+    // A thread's stack also holds the program's thread-local memory. If there
+    // is much of it, pthread_create() refuses a small stack.
     do {
         pthread_attr_setstacksize(&attributes, stack_bytes);
         error = pthread_create(&worker->thread, &attributes, begin, worker);
@@ -120,14 +119,14 @@ int Worker_start(struct Worker *worker, const char *name,
     worker->started = error == 0;
     while (worker->started && worker->prepare &&
            sem_wait(&worker->prepared) != 0)
-        continue; // a signal handler has run
+        continue; // A signal handler has interrupted the wait.
     return -error;
 }
 
 void Worker_leave_descriptors(void)
 {
-    // The new table must be empty, because a copy of the program's table keeps
-    // the program's pipes open.
+    // The new table must be empty, because a copy of the program's table would
+    // keep the program's pipes open.
     if (prctl(PR_GET_SECCOMP) == 0)
         syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
 }

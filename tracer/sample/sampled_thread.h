@@ -46,7 +46,7 @@ struct SampledThread {
     // Value of ShareTime.age at which `wait_ns` was last updated.
     double wait_age;
     struct GilThread gil;
-    struct WalkStart start; // Where the newest walk of the stack began.
+    struct WalkStart start; // The values with which the newest walk began.
     struct SampledStack stack;
     // Next thread in the list SampledThreads.unlisted.
     struct SampledThread *next;
