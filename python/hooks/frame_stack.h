@@ -105,7 +105,7 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
 struct HiddenFrames {
     void *newest;
     int depth;   // number of nested Python calls
-    int c_depth; // C calls that CPython's limit leaves; used before 3.14
+    int c_depth; // number of C calls that CPython's limit leaves (before 3.14)
 };
 
 // FrameStack_hide unlinks the calling thread's frames, so that the thread looks

@@ -64,7 +64,7 @@ enum TaskName {
 // address of its struct OtherCode with the bit EXTRA_OTHER set. The extra of an
 // accepted code object is the address of its struct Code.
 struct OtherCode {
-    // Borrowed reference; the code's free function unlinks this struct.
+    // Borrowed reference. The code's free function unlinks this struct.
     PyCodeObject *code;
     struct OtherCode *next;
     struct OtherCode **link;
@@ -77,14 +77,14 @@ struct OtherCode {
 // A class of asyncio's handles.
 struct HandleType {
     PyTypeObject *type; // owned, or NULL
-    Py_ssize_t when;    // offset of the due time in an object; 0 if none
+    Py_ssize_t when;    // offset of the due time in an object, or 0 if none
 };
 
 // The objects with which garbage_watch.c watches the garbage collector.
 struct GarbageWatch {
     PyObject *code;       // the code object that stands for the collector
     PyObject *callback;   // Ocular's entry in gc.callbacks
-    PyObject *callbacks;  // the list gc.callbacks; NULL if it is no list
+    PyObject *callbacks;  // the list gc.callbacks, or NULL if it is no list
     PyObject *generation; // the text "generation"
     bool on;              // true while `callback` belongs into the list
     struct WalkMark mark; // the collection that runs, for walks over frames
@@ -124,8 +124,8 @@ struct State {
     // holds the GIL or waits for the GIL (python/service/worker_state.h).
     pthread_rwlock_t attached;
     bool inherited; // true if the child starter has started the session
-    // true if stop() writes the timeline; false if a viewer has started the
-    // session, or a child that was not asked to write
+    // True if stop() writes the timeline. False if a viewer has started the
+    // session, or if this is a child that was not asked to write.
     bool writes;
     bool brief;     // true if stop() makes the short report
     PyObject *kept; // dict of objects that must outlive a reload of the package
@@ -141,7 +141,7 @@ struct State {
     PyObject *step_hook; // ends steps of event loops
     struct HandleType handle_types[HANDLE_TYPES];
     // Weak references to code that begins steps, and the number of steps until
-    // steps are switched off; 0: never.
+    // steps are switched off (0: never).
     PyObject *step_codes[STEP_CODES];
     unsigned step_code_count, steps_left;
     double steps_s; // CLOCK_MONOTONIC at which steps were switched or renewed
@@ -150,7 +150,7 @@ struct State {
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // numbers of tasks in the timeline
     struct GarbageWatch garbage;
-    struct Gil gil; // set once; the sampler reads it without the GIL
+    struct Gil gil; // The sampler reads this struct without the GIL.
 
     struct RaiseWatch raises;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
@@ -158,11 +158,12 @@ struct State {
     PyObject *tool_names[2];      // names of Ocular's two tools
     long event_bits[HOOK_EVENTS]; // 0 if this CPython has no such event
     int discovery, tracer;        // tool ids, or 0 if none is held
-    bool held[2]; // true if Ocular holds the id; [discovery, tracer]
+    // True if Ocular holds the id of the discovery tool [0], of the tracer [1].
+    bool held[2];
     // True if another tool took ids, events or callbacks of Ocular.
     bool ids_lost;
     long global_events[2]; // bits of the global events that are set, by tool
-    // Number of PY_UNWIND events until the event is switched off; 0: never.
+    // Number of PY_UNWIND events until the event is switched off (0: never).
     unsigned unwinds_left;
     // Time of CLOCK_MONOTONIC at which PY_UNWIND was last switched off or was
     // allowed for another second.

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 struct NumberedTask {
-    const PyObject *task; // borrowed and possibly freed; NULL in a free slot
-    PyObject *reference;  // weak reference to `task`, owned
+    // Borrowed task, possibly freed, or NULL in a free slot.
+    const PyObject *task;
+    PyObject *reference; // weak reference to `task`, owned
     uint32_t number;
 };
 

@@ -6,7 +6,7 @@
 #include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
-// Largest number of a span; the span after it has number 1.
+// Largest number of a span. The numbers then begin at 1 again.
 #define NUMBERS ((1u << 28) - 1)
 
 static bool has_timeline(void)

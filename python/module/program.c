@@ -24,7 +24,7 @@ extern const PyConfig *_Py_GetConfig(void);
 // program.
 static struct Program {
     // A callable that starts the trace just before the program's first code
-    // runs; NULL after the start, and NULL if no program is about to run.
+    // runs. NULL after the start, and NULL if no program is about to run.
     PyObject *begin;
     bool is_module; // true if runpy finds and runs the program
     // the function that evaluated frames before evaluate_first was set:

@@ -69,7 +69,7 @@ class _Span:
     def __init__(self, name, args):
         self._name = name
         self._args = args
-        self._open = []  # numbers of open spans; 0 if no timeline was kept
+        self._open = []  # numbers of open spans, or 0 for a span that no timeline keeps
 
     def __enter__(self):
         number = 0

@@ -41,7 +41,7 @@ _DEFAULTS = dict(
     report=True,
     children=False,
     stall_ms=DEFAULT_STALL_MS,
-    signal=0,  # number of the sampler's signal; 0 takes any free signal, -1 none
+    signal=0,  # number of the sampler's signal (0: any free signal, -1: no signal)
 )
 
 

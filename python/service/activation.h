@@ -22,7 +22,7 @@ struct Activation {
     struct PersistentServer persistent;
     PyObject *arm;        // the package's function that starts the session
     void (*disarm)(void); // function that stops the session
-    // locked while a server closes; engine.h has the rules
+    // This mutex is locked while a server closes (rules: engine.h).
     pthread_mutex_t *ending;
     PyInterpreterState *interpreter;
     PyThreadState *thread_state; // NULL if the thread does not run
@@ -42,7 +42,8 @@ struct Activation {
     bool traced; // true while a session runs, whoever started the session
     bool leaving;
     double grace_s;
-    // Time at which to stop the session, if `leaving`; CLOCK_MONOTONIC.
+    // If `leaving` is true, the time of CLOCK_MONOTONIC at which the session
+    // stops.
     uint64_t due_ns;
 };
 

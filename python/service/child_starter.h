@@ -23,7 +23,7 @@ struct ChildStarter {
     // True if the child traces at once, because viewers could connect to the
     // parent's own trace.
     bool traces;
-    struct timespec due; // time at which to start; CLOCK_MONOTONIC
+    struct timespec due; // time of CLOCK_MONOTONIC at which to start
     // "ocular-child", which waits and then starts the session
     struct Worker worker;
     PyInterpreterState *interpreter;

@@ -310,8 +310,9 @@ void Fork_after_in_parent(struct Service *service)
         service->fork_depth = depth;
     if (!service->resuming) {
         service->resuming = Py_AddPendingCall(resume_later, service) == 0;
-        // The queue is full; CPython's warning is less harmful than paused
-        // threads.
+        // The queue of pending calls is full. If threads start now, CPython may
+        // warn of threads at the fork, but threads that stay paused would be
+        // worse.
         if (!service->resuming)
             resume(service);
     }

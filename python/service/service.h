@@ -32,8 +32,8 @@ struct Service {
     bool child_traces;
 
     uint32_t spans; // number of the newest span
-    // number of children that have asked to write a timeline, in memory shared
-    // with the children; or NULL
+    // Number of children that have asked to write a timeline, in memory shared
+    // with the children, or NULL.
     _Atomic unsigned *child_files;
     struct ChildStarter child_starter;
     struct Activation activation;

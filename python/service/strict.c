@@ -34,7 +34,7 @@ static struct Worker ender;
 static atomic_bool ended;
 // Strict_is_found stores the time of its newest call here, CLOCK_MONOTONIC.
 static _Atomic double looked_s;
-// CPU time of the main thread at `looked_s`; 0 if it was not read
+// CPU time of the main thread at `looked_s`, or 0 if it was not read
 static _Atomic uint64_t ran_ns;
 
 static void nothing(void)

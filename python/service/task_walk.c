@@ -277,10 +277,10 @@ static void go_inside(struct ReadTask *batch, unsigned count)
     }
 }
 
-// Counts a batch of tasks. Returns false if the deadline comes first; then the
-// next slice begins at the first task that is not counted. A task's memory is
-// rarely in a cache of the CPU, so the memory of all tasks of the batch is read
-// ahead at each step.
+// Counts a batch of tasks. Returns false at the deadline, and the next slice
+// then begins at the first task that is not counted. A task's memory is rarely
+// in a cache of the CPU, so the memory of all tasks of the batch is read ahead
+// at each step.
 static bool count_batch(struct Slice *slice, unsigned count)
 {
     const struct Clock *clock = &slice->state->engine.clock;

@@ -10,17 +10,17 @@
 #include "tui/model/model.h"
 
 struct AnnotateState {
-    uint64_t id;    // id of the selected function; 0: no function is selected
+    uint64_t id;    // id of the selected function, or 0 if none is selected
     char name[256]; // the function's name when it was selected
-    // The newest listing, owned; its rows have the samples of the period. NULL:
-    // no listing has come yet.
+    // The newest listing, owned. Its rows have the samples of the period. NULL
+    // before the first listing.
     struct Listing *listing;
-    struct ListingRow *rows; // the rows of `listing`; NULL: no memory
+    struct ListingRow *rows; // rows of `listing`, or NULL if memory is out
     struct History history;
     // Numbers of samples since the start of tracing, as the process reported
     // them, one for each row of `listing`.
     struct Moment now;
-    enum Period period; // the chosen period; never PERIOD_LATELY
+    enum Period period; // the chosen period, but never PERIOD_LATELY
     double period_s;    // length of the period in seconds
     struct Source source;
     struct Annotation annotation;

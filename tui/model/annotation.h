@@ -22,7 +22,7 @@ struct Entry {
     // SOURCE: the line's number. GAP: number of the first line that is left
     // out.
     uint64_t line;
-    uint64_t count; // GAP: number of lines; MORE: number of instructions
+    uint64_t count; // number of lines of a GAP, or of instructions of a MORE
     uint32_t row;   // CODE: index of the row in the listing
     bool first;     // CODE: this is the first instruction of its line
     // CODE: samples of the instruction. SOURCE: samples of all instructions of
@@ -34,10 +34,10 @@ struct Entry {
 struct Annotation {
     struct Entry *entries;
     size_t count;
-    // Number of each row's jump label; 0: no instruction jumps to the row.
+    // Number of each row's jump label (0: no instruction jumps to the row).
     uint32_t *labels;
-    double samples;     // sum over all rows; NaN: no sampler
-    double most_cycles; // largest cycles of a row; NaN: no cycles are known
+    double samples;     // samples of all rows (NaN: no sampler)
+    double most_cycles; // largest cycles of a row (NaN: no cycles are known)
     double least_cycles;
 };
 

@@ -15,7 +15,7 @@
 struct ThreadKey {
     uint64_t tid;
     bool ended;
-    char name[64]; // shortened; "": not known
+    char name[64]; // shortened name of the thread, or "" if it is not known
 };
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);

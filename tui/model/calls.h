@@ -14,7 +14,7 @@
 
 struct Call {
     uint64_t callee;
-    uint64_t caller; // id of the caller; NULL_U64: no caller, or not known
+    uint64_t caller; // id of the caller (NULL_U64: no known caller)
     // CPU time of the callee and its callees, as a share of a core.
     double share;
 };
@@ -26,9 +26,9 @@ struct CallTotal {
 };
 
 struct Calls {          // a zeroed struct has no calls
-    struct Call *calls; // calls sorted by callee, then caller; owned
+    struct Call *calls; // owned array of calls, sorted by callee, then caller
     size_t count;
-    struct CallTotal *functions; // totals sorted by function id; owned
+    struct CallTotal *functions; // owned array of totals, sorted by function id
     size_t function_count;
 };
 

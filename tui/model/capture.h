@@ -18,7 +18,7 @@
 
 struct Capture {
     int fd;
-    double began; // time of the first message after HELLO; -1: no message yet
+    double began; // time of the first message after HELLO (-1: no message yet)
     // -errno of the failed write that has ended the recording, or 0.
     int error;
     struct Bytes bytes; // buffer for one entry

@@ -11,7 +11,8 @@
 #include <sys/types.h>
 
 struct Children {
-    double checked_at; // Feed_now() of the newest count; 0: no count yet
+    // Feed_now() of the newest count, or 0 before the first count.
+    double checked_at;
     unsigned untraced; // number of Python children that did not serve then
 };
 

@@ -8,9 +8,9 @@
 // enum Origin says where a column's numbers come from.
 enum Origin {
     COUNTED,
-    SAMPLED, // shares; the column is shown only while shares are sampled
-    LATENCY, // times of calls, in the latency view; idle functions come last
-    RECENT,  // shares of the window, as SAMPLED; idle functions come last
+    SAMPLED, // A share. The column is shown only while shares are sampled.
+    LATENCY, // A time of a call, in the latency view. Idle functions come last.
+    RECENT,  // A share of the window, as SAMPLED. Idle functions come last.
     TEXT     // the column has no numbers and sorts by text, a to z
 };
 

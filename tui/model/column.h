@@ -31,7 +31,8 @@ struct Column {
     bool latency; // only the latency view shows the column
     bool by_text; // the column sorts by text, from a to z
     enum Change change;
-    // the column's value; NaN if the value is null or by_text is set
+    // Returns the column's value, or NaN if the value is null or by_text is
+    // set.
     double (*key)(const struct Row *row);
 };
 

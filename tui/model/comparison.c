@@ -331,7 +331,7 @@ static double median(double *values, size_t count)
 
 // struct Pace has the median change of all functions between the two runs.
 struct Pace {
-    double change;   // logarithm of the second run's pace; NaN: unknown
+    double change;   // logarithm of the second run's pace (NaN: unknown)
     double variance; // variance of `change`
 };
 
@@ -386,7 +386,7 @@ static void tell_apart(struct ComparedFunction *functions, size_t count,
 }
 
 struct Settled {
-    // Median change of all functions (find_pace) as a factor; NaN: unknown.
+    // Median change of all functions (find_pace) as a factor (NaN: unknown).
     double pace;
     double spread; // the result of find_spread
 };

@@ -24,14 +24,15 @@ struct ComparedRun {
     const char *version; // of Ocular
     const char *mode;
     uint64_t threshold;
-    double overhead_budget; // share of CPU time; null: none
+    // Allowed share of CPU time, or null without a budget.
+    double overhead_budget;
     const struct FilterRule *exclude;
     size_t exclude_count;
     const struct FilterRule *include_only;
     size_t include_only_count;
 };
 
-// A measured number of both runs; null: unknown.
+// A number that is measured in both runs, or null if it is unknown.
 struct Measured {
     double a; // in the first run
     double b; // in the second run
@@ -44,11 +45,11 @@ struct ComparedFunction {
     const char *name;
     const char *file;
     uint64_t line;
-    // Id in the second run; null: the second run lacks the function
+    // id in the second run, or null if the second run lacks the function
     uint64_t id;
     union {
         struct {
-            // A share is a part of a run's CPU time; its change is b - a.
+            // A function's part of each run's CPU time. The change is b - a.
             struct Measured share;
             // A mean is ns of CPU time per call. The change is relative to the
             // first run's mean times the pace: 0.1 means that a call takes 10 %
@@ -65,8 +66,8 @@ struct ComparedFunction {
         struct Measured of[4]; // all measures, indexed by enum Measure
     };
     uint64_t apart; // true if share, mean or rate changed by more than noise
-    // Change of `mean` or of `spent`, whichever has the smaller error; null:
-    // unknown
+    // Change of `mean` or of `spent`, whichever has the smaller error, or null
+    // if unknown.
     double slowdown;
     double slowdown_error;
     double weight; // sort key: size of the change as a part of the CPU time
@@ -80,7 +81,7 @@ struct ComparisonNote {
 struct Comparison {
     const struct ComparedRun *runs; // the first run and the second run
     size_t run_count;
-    // The second run's pace relative to the first run's; null: unknown. If
+    // The second run's pace relative to the first run's, or null if unknown. If
     // mean_pace is 1.2, a call takes 20 % more CPU time in the second run.
     double mean_pace;
     double rate_pace;

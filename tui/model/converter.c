@@ -32,10 +32,12 @@
 #define TELL_S 0.1 // seconds between two reports of progress
 
 struct Converter {
-    int recording;   // the descriptor that the process has sent; then the copy
-    int copy;        // the file for the copy; -1: none
-    uint64_t size;   // size of the recording in bytes, as the process says
-    double steady_s; // s for which the recording stays unchanged; 0: for ever
+    // The descriptor that the process has sent, and later the copy.
+    int recording;
+    int copy;      // the file for the copy, or -1 if there is none
+    uint64_t size; // size of the recording in bytes, as the process says
+    // Seconds for which the recording stays unchanged (0: for ever).
+    double steady_s;
     double asked_s;
     const struct ExportFile *file;
     uint32_t request;
@@ -45,7 +47,7 @@ struct Converter {
     _Atomic bool cancelled, ended;
     _Atomic double done;
     _Atomic uint64_t bytes;
-    // Time of the last report of progress; used only by the thread.
+    // Time of the last report of progress. Only the Converter's thread uses it.
     double told_s;
     // The thread writes the next fields before it sets `ended`.
     int error;

@@ -18,7 +18,7 @@ struct ConverterWish {
     const struct Message *recording;
     // Feed_now() at the time at which the recording was asked for.
     double asked_s;
-    // The export's file; must outlive the Converter.
+    // This struct of the export's file must outlive the Converter.
     const struct ExportFile *file;
     uint32_t request; // request number of the Converter's messages
     int beside;       // descriptor of the connection, for Converter_fd

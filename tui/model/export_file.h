@@ -15,28 +15,28 @@
 #include <stdint.h>
 
 struct ExportFile {
-    bool there;    // an export exists; if false, the other fields are unused
+    bool there;    // If no export exists, the other fields are unused.
     int fd;        // descriptor of the temporary file
     int directory; // descriptor of the directory of both files
     bool overwrite;
     struct ProcessUser user; // the process's user, if the viewer runs as root
-    // The temporary file's name; "": the file has no name.
+    // The temporary file's name, or "" if the file has no name.
     char temporary[64];
     const char *name; // the last part of `path`
     // Path of the final file below the process's root.
     char path[PATH_MAX];
 };
 
-// Makes the temporary file. `path` is relative to the root and directory of
-// process `pid` (0: this process). Returns 0 or -errno: -EEXIST if the file
-// exists and `overwrite` is not set; -EISDIR or -EINVAL if the path is no
-// regular file.
+// Makes the temporary file of an export. `path` is relative to the root and
+// directory of process `pid` (0: this process). Returns 0 or -errno. The error
+// is -EEXIST if the file exists and `overwrite` is not set, and -EISDIR or
+// -EINVAL if the path is no regular file.
 int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
                     bool overwrite);
-// Renames the temporary file to its final name. Returns 0 or -errno: -EEXIST as
-// ExportFile_open does; -EIO if the file's size differs from `bytes`, the size
-// that the writer reports. Always closes the file. After an error, removes the
-// temporary file.
+// Renames the temporary file to its final name, and always closes the file.
+// Returns 0 or -errno. The error is -EEXIST as in ExportFile_open, and -EIO if
+// the file's size differs from `bytes`, the size that the writer reports. After
+// an error, removes the temporary file.
 int ExportFile_commit(struct ExportFile *file, uint64_t bytes);
 // Removes the temporary file, if there is one.
 void ExportFile_drop(struct ExportFile *file);

@@ -197,8 +197,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Starts to write the file of an export. Returns true if this fails; *answer
-// then has the reason.
+// Starts to write the file of an export. If this fails, returns true, with the
+// reason in *answer.
 static bool take_recording(struct Feed *feed, const struct Message *message,
                            struct Answer *answer)
 {

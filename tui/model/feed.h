@@ -21,9 +21,9 @@
 
 struct Answer { // an answer to a request of the user
     enum MessageType request;
-    uint64_t about; // REARM: id of the function; 0: all functions
+    uint64_t about; // id of the function of a REARM request (0: all functions)
     bool failed;
-    bool done; // the export has ended; if false, the export continues
+    bool done; // true if the export has ended
     int error; // errno, if `failed`
     double progress;
     uint64_t bytes;
@@ -33,11 +33,11 @@ struct Answer { // an answer to a request of the user
 };
 
 struct Feed {
-    pid_t pid; // process id as this viewer sees it; 0: not known
+    pid_t pid; // process id as this viewer sees it (0: unknown)
     struct FeedLink link;
     // The recording to which all messages are written, borrowed, or NULL.
     struct Capture *recording;
-    double speed; // speed of a replay; 1 is the recorded speed
+    double speed; // speed of a replay (1: the recorded speed)
     bool paused;
     bool ended;
     char reason[320]; // why the feed ended
@@ -48,12 +48,12 @@ struct Feed {
     unsigned taken;            // messages since Feed_next last returned 0
     double taking_since;       // Feed_now() at the first of these messages
     bool more;                 // Feed_next stopped before the last message
-    struct Snapshot *newest;   // snapshot that is not taken yet; owned; or NULL
-    struct FlameTable *stacks; // stacks that are not taken yet; owned; or NULL
+    struct Snapshot *newest;   // owned snapshot that is not taken yet, or NULL
+    struct FlameTable *stacks; // owned stacks that are not taken yet, or NULL
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // file of the running export
-    // Writes the export's file; NULL until the process has handed out its
+    // Writes the export's file. NULL until the process has handed out its
     // recording.
     struct Converter *converter;
     double asked_s;  // Feed_now() when the recording was asked for
@@ -133,7 +133,7 @@ bool Feed_is_exporting(const struct Feed *feed);
 // has ended).
 int Feed_rate(struct Feed *feed, double rate_s);
 int Feed_refresh(struct Feed *feed); // requests a snapshot now
-// re-arms a function; 0: all functions
+// asks the process to re-arm a function (0: all functions)
 int Feed_rearm(struct Feed *feed, uint64_t function);
 // sets the budget, as a share of the CPU time
 int Feed_budget(struct Feed *feed, double share);

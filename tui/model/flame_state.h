@@ -16,9 +16,10 @@ struct FlameState {
     struct History history;
     struct Moment now;  // CPU time since the start, for the rows of `tree`
     enum Period period; // the period that the user chose
-    // Stretch of time of the shares; unused if `own` is false.
+    // Stretch of time of the shares, unused if `own` is false.
     struct Window window;
-    // True: the shares are those of `period`; false: of the sampler's window.
+    // True if the shares are those of `period`, false if they are those of the
+    // sampler's window.
     bool own;
     bool marking;              // the next stacks start PERIOD_SINCE
     struct FlamePath zoom;     // path to the box that is as wide as the screen
@@ -28,7 +29,7 @@ struct FlameState {
     int top; // stack depth of the boxes on the first line
     // Uptime in seconds of the snapshot after which stacks were requested.
     double asked_at;
-    // Uptime in seconds of the newest stacks; 0: no stacks yet.
+    // Uptime in seconds of the newest stacks, or 0 if no stacks have come yet.
     double seen_at;
     char refused[256]; // why there are no stacks, not trusted, or ""
 };

@@ -52,7 +52,7 @@
 
 struct Sent {        // a request to one process
     uint32_t theirs; // number of the request to the process
-    uint32_t ours;   // number of the feed's request; 0: this entry is free
+    uint32_t ours;   // number of the feed's request (0: this entry is free)
 };
 
 struct Worker {

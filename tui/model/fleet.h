@@ -23,7 +23,7 @@ struct FleetWorker {
     uint64_t master; // bool: this process is the master
     uint64_t merged; // bool: the merged snapshot has its newest numbers
     // Reason why the merged snapshot lacks the process's numbers, or only its
-    // shares and rates; or NULL.
+    // shares and rates. NULL if nothing is missing.
     const char *why;
     double uptime_s;    // seconds since tracing began
     double silent_s;    // seconds since the process's newest message

@@ -17,7 +17,8 @@ struct Sums { // sums over the values that are not null
     double weighed, weight; // sum of value times weight, and sum of weights
     bool same;
     size_t count;
-    struct Value *values; // array of VALUES elements; NULL: no median is needed
+    // Array of VALUES elements, or NULL if no median is needed.
+    struct Value *values;
 };
 
 static bool is_named(const struct FoldRule *rule, const struct Field *field)

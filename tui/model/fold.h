@@ -24,7 +24,7 @@ enum FoldHow {
     FOLD_ALL,    // bool: true if no value is false
     FOLD_ANY,    // bool: true if a value is true
     FOLD_MEAN,   // mean, weighted by FoldPiece.weight
-    FOLD_MEDIAN, // weighted median; of two middle values, the lower one
+    FOLD_MEDIAN, // weighted median (the lower one of two middle values)
     FOLD_ROOT,   // root of the sum of squares, for standard deviations
     FOLD_RUN,    // sum of values times FoldPiece.run
     FOLD_AGED    // the largest sum of value and FoldPiece.silent_s

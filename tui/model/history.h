@@ -39,7 +39,7 @@ struct History { // a zeroed history is empty
     // The oldest moment is the first. The totals of a moment are sorted by key.
     struct Moment moments[HISTORY_MOST];
     size_t count;
-    struct Moment mark; // start of PERIOD_SINCE; zeroed: the start of tracing
+    struct Moment mark; // start of PERIOD_SINCE (all 0: the start of tracing)
 };
 
 // Stores a copy of `now` if the newest moment is at least about a second old.

@@ -13,7 +13,7 @@ struct IdEntry {
 };
 
 struct IdMap {             // a zeroed map is empty
-    struct IdEntry *items; // hash table with open addressing; owned
+    struct IdEntry *items; // owned hash table with open addressing
     size_t count;
     size_t capacity; // a power of two, or 0
 };

@@ -637,7 +637,7 @@ struct Named { // describes a list of records that are merged by name
     const struct FoldRule *rules;
     size_t (*list)(const struct Snapshot *snapshot, const void **items);
     uint64_t (*hash)(const void *record);
-    // Sets the fields with FOLD_OWN; or NULL.
+    // Sets the fields with FOLD_OWN. NULL if the record has no such fields.
     void (*finish)(struct Work *work, void *out, const struct Found *found,
                    size_t count);
 };

@@ -35,7 +35,8 @@ struct MergeWish {
     const struct MergePart *parts;
     size_t count;
     uint64_t pid;
-    double uptime_s; // of the merged snapshot; at least the uptime of each part
+    // Uptime of the merged snapshot, at least that of each part.
+    double uptime_s;
 };
 
 void Merge_release(struct Merge *merge);

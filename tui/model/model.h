@@ -19,10 +19,10 @@
 #define MODEL_TEXT 256
 
 struct Model {
-    // The newest snapshot, owned; NULL before the first snapshot.
+    // The newest snapshot, owned, or NULL before the first snapshot.
     struct Snapshot *snapshot;
     struct RowTable rows;
-    uint32_t *order; // indices of the shown rows, sorted; owned
+    uint32_t *order; // owned array with the sorted indices of the shown rows
     size_t order_capacity;
     size_t shown;
     struct Window window; // stretch of time of the snapshot's shares
@@ -44,7 +44,7 @@ struct Model {
     // snapshot is of one process.
     const struct Standouts *fleet;
     struct Tally tally;
-    // The newest values of Model_share, the newest at the end; NaN: not known.
+    // The newest values of Model_share, the newest at the end (NaN: unknown).
     float trend[TREND_LENGTH];
     // The model shows the recording of a run. Rows have no curves, and `trend`
     // covers the whole run.

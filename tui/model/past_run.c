@@ -21,14 +21,15 @@
 
 struct PastRun {
     char *path;
-    char *before_path; // path of the run to compare with; or NULL
+    char *before_path; // path of the run to compare with, or NULL
     int wake;          // eventfd, which is readable if a message may be due
     bool ends;
     pthread_t thread; // the reading thread
     bool started;     // the thread has to be joined
     _Atomic bool busy, cancelled;
     _Atomic double done; // part of the file that has been read, 0 to 1
-    double told_s; // time of the last report of progress; reading thread only
+    // Time of the last report of progress. Only the reading thread uses it.
+    double told_s;
     // Only the reading thread uses the next fields while `busy` is true.
     struct Summary *summary;
     struct Snapshot *before;
@@ -38,7 +39,7 @@ struct PastRun {
     // Only the viewer's thread uses the next fields.
     bool due;           // a snapshot is to be sent
     bool sent;          // a snapshot was sent
-    uint32_t answer_to; // number of the NOW request to be answered; 0: none
+    uint32_t answer_to; // number of the NOW request to be answered (0: none)
     struct Message asked[ASKED]; // requests that wait for an answer
     size_t asked_count;
     uint32_t last_number;

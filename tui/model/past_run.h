@@ -17,7 +17,7 @@ struct PastRun;
 
 struct PastWish {
     const char *path;
-    const char *before; // recording of a run to compare with; or NULL
+    const char *before; // recording of a run to compare with, or NULL
     // If true, PastRun_next returns -EPIPE after the first snapshot as soon as
     // no request waits for an answer.
     bool ends;

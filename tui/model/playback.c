@@ -19,7 +19,7 @@
 
 struct Answer { // a pending answer to a request
     uint32_t number;
-    long entry; // index of the entry; -1: answer with an error
+    long entry; // index of the entry, or -1 to answer with an error
 };
 
 struct Playback {

@@ -30,7 +30,7 @@ int Playback_request(struct Playback *replay, struct Message *request);
 // Plays one more snapshot if the replay is not paced.
 void Playback_step(struct Playback *replay);
 void Playback_pause(struct Playback *replay, bool paused);
-// Sets the speed of the replay; 1 is the recorded speed.
+// Sets the speed of the replay (1: the recorded speed).
 void Playback_speed(struct Playback *replay, double speed);
 
 #endif

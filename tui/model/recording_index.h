@@ -16,12 +16,13 @@ struct RecordingEntry {
     off_t at;    // offset of the frame in the file
     size_t size; // size of the frame in bytes
     enum MessageType type;
-    uint64_t about; // LISTING: id of the function; other types: 0
+    uint64_t about; // id of the function of a LISTING, otherwise 0
 };
 
 struct RecordingIndex {
     int fd;
-    struct RecordingEntry *entries; // entries in the file's order; owned
+    // Owned array of entries in the file's order.
+    struct RecordingEntry *entries;
     size_t count, capacity;
     bool damaged; // the bytes after the last entry are not a frame
 };

@@ -53,8 +53,8 @@ struct RowBase {
 
 struct Row {
     uint64_t id;
-    // The function in the model's snapshot; NULL: the snapshot does not list
-    // the function.
+    // The function in the model's snapshot, or NULL if the snapshot does not
+    // list the function.
     const struct Function *now;
     // The user has chosen one thread, and part_share is the function's share in
     // this thread.
@@ -64,12 +64,12 @@ struct Row {
     // The worker that stands out. Unknown, if the snapshot is of one process.
     struct FunctionStandouts workers;
     // Seconds of CPU time of the function and its callees since the sampler
-    // began, and the number of samples for this time; NaN: unknown.
+    // began, and the number of samples for this time (NaN: unknown).
     double cpu_s, cpu_samples;
     struct RowBase base;
-    // The values of the columns at the baseline; NaN: unknown.
+    // The values of the columns at the baseline (NaN: unknown).
     double mark[COLUMN_COUNT];
-    // The newest shares, the newest at the end; NaN: not measured.
+    // The function's newest shares, the newest at the end (NaN: not measured).
     float trend[TREND_LENGTH];
     // Number of snapshots since the last snapshot that listed this function.
     unsigned unseen;

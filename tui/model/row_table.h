@@ -8,7 +8,7 @@
 #include "tui/model/row.h"
 
 struct RowTable {      // a zeroed table is empty
-    struct Row *items; // one row for each id, not sorted; owned
+    struct Row *items; // owned array of one row for each id, not sorted
     size_t count;
     size_t capacity;
     // Hash table with open addressing, owned. A slot is an index in `items`

@@ -11,8 +11,10 @@
 
 struct Since {
     struct Snapshot snapshot;
-    double at_s;  // uptime in seconds at which the counts begin; NaN: the start
-    uint64_t tid; // the thread whose shares are saved; NULL_U64: all threads
+    // Uptime in seconds at which the counts begin (NaN: the start of the
+    // trace).
+    double at_s;
+    uint64_t tid; // the thread whose shares are saved (NULL_U64: all threads)
     struct Function *functions;
     struct Thread *threads;
     struct TransitionPair *pairs;

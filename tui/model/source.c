@@ -158,7 +158,8 @@ static size_t cut_lines(struct Source *source, size_t size)
         bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
         if (*at != '\n' && *at != '\r') {
             if (!*at)
-                *at = 1; // NUL would end the line; 1 is not printable either
+                // NUL would end the line, and 1 is not printable either.
+                *at = 1;
             continue;
         }
         *at = 0;

@@ -24,10 +24,10 @@ enum SourceState {
 };
 
 struct SourceWish {
-    // Process whose root and directory are used; 0: this process.
+    // Process whose root and directory are used (0: this process).
     pid_t pid;
-    const char *file;       // path in the code object; borrowed
-    double process_start_s; // start of the process as Unix time; NaN: not known
+    const char *file;       // borrowed path of the file, as in the code object
+    double process_start_s; // start of the process as Unix time (NaN: unknown)
 };
 
 struct Source {
@@ -36,7 +36,7 @@ struct Source {
     // text is safe to print.
     char why[200];
     struct stat file;
-    char *text;         // all lines; each ends in NUL and contains no other NUL
+    char *text; // all lines, each with a NUL at its end and no other NUL
     const char **lines; // beginning of each line in `text`
     size_t line_count;
 };

@@ -16,9 +16,9 @@
 #define STANDOUT_S 0.001
 
 struct Standout {
-    pid_t pid; // the process with the largest number; 0: not known
-    // The process's number, divided by the usual number of the others; NaN: not
-    // known.
+    pid_t pid; // the process with the largest number (0: unknown)
+    // The process's number, divided by the usual number of the other processes
+    // (NaN: unknown).
     double times;
     bool out; // the process stands out
 };
@@ -35,7 +35,8 @@ struct FunctionStandouts {
 };
 
 struct Standouts {
-    struct FunctionStandouts *items; // indexed by the function's id - 1; owned
+    // Owned array, indexed by the function's id - 1.
+    struct FunctionStandouts *items;
     size_t count;
 };
 

@@ -20,12 +20,12 @@ enum ThreadsColumn {
 };
 
 struct ThreadsState {
-    // True: the selection follows a thread; false: it stays at the top.
+    // True if the selection follows a thread, false if it stays at the top.
     bool pinned;
     struct ThreadKey pin;
     int sort; // an enum ThreadsColumn
     bool invert;
-    const struct Thread **order; // sorted threads of the snapshot; owned
+    const struct Thread **order; // the snapshot's threads, sorted (owned array)
     long count;                  // number of threads in `order`
 };
 

@@ -11,7 +11,7 @@
 #define LEAST 0.0005
 
 struct CallEdge {
-    uint64_t id; // the function's id; NULL_U64: all other functions
+    uint64_t id; // the function's id (NULL_U64: all other functions)
     double share;
 };
 

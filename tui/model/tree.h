@@ -27,14 +27,14 @@ enum BranchKind {
 
 struct Branch {
     enum BranchKind kind;
-    bool caller; // true: the branch is above the root; false: below
-    int depth;   // level in the tree; the root and the headings have 0
+    bool caller; // true if the branch is above the root, false if below
+    int depth;   // level in the tree (0: the root and the headings)
     uint64_t id; // FUNCTION and ROOT: id of the function
     // Share of one core, running or waiting. If the tree is built from calls,
     // only running. NaN: not known.
     double share;
     double part;  // share divided by the parent function's share, at most 1
-    uint64_t key; // identifies the branch in all snapshots; never 0
+    uint64_t key; // number of the branch in all snapshots, never 0
     bool opens;   // the branch can be unfolded
     bool open;
     bool again; // the function is already on the path from the root (recursion)

@@ -16,8 +16,8 @@
 #define WINDOW_FEW 10.0 // a share of fewer samples has one digit and is dimmed
 
 struct Window {
-    double s; // length in seconds; NaN: not reported
-    // samples of running threads in the window; NaN: not reported
+    double s; // length of the window in seconds (NaN: not reported)
+    // Number of samples of running threads in the window (NaN: not reported).
     double samples;
     // Number of samples for a share of one whole core. NaN: unknown, because no
     // thread ran.

@@ -39,7 +39,7 @@ enum Style {
 struct Cell {
     uint32_t code;
     uint32_t marks[TEXT_MARKS];
-    // Width of the glyph in cells; 0: the right half of a wide glyph.
+    // Width of the glyph in cells (0: the right half of a wide glyph).
     uint8_t width;
     uint8_t style;
 };
@@ -48,7 +48,7 @@ struct Canvas {
     int width;
     int height;
     bool ascii; // draw every glyph as an ASCII character
-    // Number of glyphs that replaced another glyph since Canvas_clear; for
+    // Number of glyphs that replaced another glyph since Canvas_clear, for
     // tests.
     unsigned overdrawn;
     struct Cell *cells;

@@ -13,7 +13,7 @@ static struct {
     // Bytes that restore the terminal: they leave the alternate screen, show
     // the cursor, and so on.
     char restore[256];
-    // Number of bytes in `restore`; 0: there is nothing to restore.
+    // Number of bytes in `restore` (0: there is nothing to restore).
     volatile sig_atomic_t size;
     struct termios mode;
     int fd;

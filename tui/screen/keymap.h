@@ -50,7 +50,7 @@ enum Request {
     REQUEST_TO,
     REQUEST_REDRAW,
     REQUEST_PROCESSES,
-    REQUEST_CLOSE, // closes the view; quits on the main screen
+    REQUEST_CLOSE, // closes the view, or quits on the main screen
     REQUEST_QUIT,
     REQUEST_OWN // requests of a single view begin here
 };
@@ -81,11 +81,11 @@ enum Ability {
 
 struct Binding {
     int request;      // an enum Request, or a request of a single view
-    unsigned ability; // the enum Ability that the key needs; 0: none
-    uint32_t keys[BINDING_KEYS]; // keys with the same effect; 0 ends the list
+    unsigned ability; // the enum Ability that the key needs (0: none)
+    uint32_t keys[BINDING_KEYS]; // keys with the same effect (0 ends the list)
     const char *about;           // text in the help
     const char *group;           // heading in the help
-    const char *label; // text on the bottom line; NULL: not shown there
+    const char *label; // text on the bottom line (NULL: not shown there)
     // If the bottom line is too short, the key with the largest importance is
     // dropped first.
     int importance;

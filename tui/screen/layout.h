@@ -15,14 +15,14 @@
 struct Layout {
     int width;
     int height;
-    bool too_small; // the screen is too small; the fields below are not set
-    int title_y;    // the view's own line; -1 on the main screen
+    bool too_small; // If the screen is too small, the fields below are not set.
+    int title_y;    // line of the view's title, or -1 on the main screen
     int table_y;    // line of the column titles
     int body_y;
     int body_height;
-    int detail_y; // first line about the selected function; -1: none
+    int detail_y; // first line about the selected function (-1: none)
     int detail_height;
-    int footer_y; // line of keys, messages and prompts; -1: none
+    int footer_y; // line of keys, messages and prompts (-1: none)
 };
 
 // Lays out the main screen. If `bare` is true, the screen has no selection and

@@ -359,7 +359,8 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
 
 bool List_scroll(int *top, int page, int request)
 {
-    // larger than any number of lines; the caller limits *top
+    // This number is larger than any number of lines, because the caller limits
+    // *top.
     struct ListRows lines = {.count = 1 << 16};
     struct List list = {.selected = *top, .height = page + 1};
     if (request == REQUEST_CLICK ||

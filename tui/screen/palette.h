@@ -17,7 +17,7 @@ enum PaletteAttribute { // bits of Paint.attributes
 };
 
 struct Paint {
-    short foreground; // colour number; -1: the terminal's own
+    short foreground; // colour number (-1: the terminal's own)
     short background;
     unsigned attributes;
 };

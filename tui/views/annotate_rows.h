@@ -21,7 +21,7 @@ enum CodeColumn {
 };
 
 struct AnnotateRows {
-    // state of the view; borrowed, like `list` and `display`
+    // The state of the view, borrowed, like `list` and `display`.
     const struct AnnotateState *state;
     const struct List *list; // the list that shows the rows
     // NULL while a key is handled, since nothing is drawn then

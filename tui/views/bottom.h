@@ -11,7 +11,7 @@
 struct BottomKeys {
     const struct View *const *views; // VIEW_COUNT views
     enum ViewId front;
-    // bits of enum Ability; keys that need other abilities are left out
+    // Bits of enum Ability. Keys that need other abilities are left out.
     unsigned can;
 };
 

@@ -14,7 +14,7 @@
 struct Display {
     bool ns;       // cycles are shown as time if tsc_hz is known
     bool baseline; // columns show the change since the baseline
-    // Ticks of the time stamp counter per second; NaN: not reported.
+    // Ticks of the time stamp counter per second (NaN: not reported).
     double tsc_hz;
 };
 

@@ -9,7 +9,7 @@
 #include "tui/views/table_column.h"
 
 struct Table {
-    // the model of the rows; borrowed, like `display`
+    // The model of the rows, borrowed, like `display`.
     const struct Model *model;
     // NULL while a key is handled, since nothing is drawn then
     const struct Display *display;

@@ -23,11 +23,12 @@ struct TableCell {
 
 struct TableColumn {
     const char *title; // title of at most `width` cells
-    // Title while cycles are shown as time; NULL: `title`.
+    // Title while cycles are shown as time (NULL: `title`).
     const char *time_title;
     const char *about; // text in the help
-    int width;         // width in cells; least width of FUNCTION and FILE
-    int importance; // columns with a larger number are left out first; 0: never
+    int width; // Width in cells, or the least width of FUNCTION and FILE.
+    // Columns with a larger number are left out first (0: never).
+    int importance;
     int room;  // least cells for FUNCTION and FILE, or the column is left out
     bool left; // aligned left
     enum Cut cut; // the end at which a long text is cut

@@ -25,7 +25,7 @@
 
 struct Ui {
     const struct View *const *views; // VIEW_COUNT views, borrowed
-    struct Feed *feed;               // the stream of snapshots; borrowed
+    struct Feed *feed;               // the stream of snapshots, borrowed
     struct Model model;
     struct Canvas canvas;
     struct Layout layout; // layout of the newest frame
@@ -33,14 +33,14 @@ struct Ui {
     bool bare;    // --batch: no selection and no keys
     bool ns;      // cycles are shown as time
     bool quit;    // the user wants to quit or leave
-    bool leave;   // the user wants the list of processes; `quit` is set, too
+    bool leave;   // the user wants the list of processes (`quit` is set, too)
     bool changed; // new data has arrived since the last frame
     bool redraw;  // every cell of the terminal must be drawn again
     enum ViewId view; // the view on the screen
     // The views to which Esc leads back. The main screen is the first.
     enum ViewId way[VIEW_COUNT];
-    int depth;    // views in `way`; 0: the main screen is shown
-    int help_top; // first visible line of the help; 0: the top
+    int depth;    // number of views in `way` (0: the main screen is shown)
+    int help_top; // first visible line of the help (0: the top)
     struct List lists[VIEW_COUNT]; // the list of each view
     struct List search_from; // copy of the list at the beginning of a search
     bool sort_menu;          // the main screen shows the menu of sort columns
@@ -54,12 +54,13 @@ struct Ui {
     // Comparison of the newest snapshot with another run.
     struct Comparison comparison;
     struct Children children;
-    char export_path[PROMPT_MAX]; // path of the newest export; "": none yet
+    // Path of the newest export, or "" if none exists.
+    char export_path[PROMPT_MAX];
     // Path of an existing file for an export, or "". The next frame asks the
     // user whether to overwrite this file.
     char existing[PROMPT_MAX];
-    char message[MESSAGE_MAX]; // message on the bottom line; "": none
-    // position and length in bytes of a path in `message`; 0: no path
+    char message[MESSAGE_MAX]; // message on the bottom line, or ""
+    // Position and length in bytes of a path in `message` (0: no path).
     int path_at, path_length;
     bool alert;           // the message reports a failure
     double message_until; // Feed_now() at which the message is removed

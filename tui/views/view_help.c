@@ -21,13 +21,13 @@
 struct HelpLine {
     char term[64];
     uint8_t style;    // style of the term
-    const char *text; // the meaning of the term; NULL: the term is a heading
+    const char *text; // the meaning of the term (NULL: the term is a heading)
     int length;       // length of `text` in bytes
 };
 
 struct HelpText {
     int term; // width of the terms in cells
-    int room; // width of the texts in cells; a longer text takes several lines
+    int room; // Width of the texts in cells. A longer text takes several lines.
     struct HelpLine lines[HELP_LINES];
     int count;
 };

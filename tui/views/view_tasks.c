@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define GROUPS_MOST 256
-// S; a group of tasks that only grows for so long may be a leak.
+// Seconds. A group of tasks that only grows for this time may be a leak.
 #define LEAK_S 60.0
 
 enum {
