@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot from the counters. Fills the rows of changed functions, and
-// adds the data about the whole process.
+// Builds a snapshot from the counters: fills the rows of changed functions, and
+// adds the data about the whole process. See builder.h.
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"
 #include "tracer/session/exception_rows.h"
@@ -110,7 +110,8 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     }
     at.started = session->account.wall;
     fill_process(snapshot, engine);
-    // A clock is used, because the CPU's counter may restart after suspension.
+    // The kernel's clock is used, because the time stamp counter may restart
+    // when the machine wakes from suspension.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot from the counters. The collector's thread calls this code.
-// After the collector has ended, the stopping thread calls this code.
+// Builds a snapshot from the counters. The collector's thread calls this
+// function. After the collector has stopped, the thread that stops the session
+// calls it.
 #ifndef OCULAR_TRACER_SESSION_BUILDER_H
 #define OCULAR_TRACER_SESSION_BUILDER_H
 
@@ -8,7 +9,7 @@
 
 struct Session;
 
-// Returns a snapshot that the caller owns, or NULL if memory is out.
+// Returns a snapshot that the caller owns, or NULL if there is no memory.
 struct Snapshot *Builder_snapshot(struct Session *session);
 
 #endif

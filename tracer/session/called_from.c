@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// The report names at most NAMED callers, and sums up all further callers.
+// Largest number of callers that the report names. It sums up all further
+// callers.
 #define NAMED 3
-#define LEAST 0.01 // a smaller part is not shown
+#define LEAST 0.01 // Smallest part that the report shows.
 #define MAX_NAME 40
 #define COLUMNS 80
 #define FIRST "    time by caller: "
@@ -25,7 +26,7 @@ static const char *name_of(uint32_t id, struct Registry *registry,
     return code ? code->who.name : Retired_name(retired, id);
 }
 
-// Adds `part` to the entry of the caller called `name`. Code objects of the
+// Adds `part` to the entry of the caller called `name`. Code objects with the
 // same name share one entry.
 static void add_caller(struct CalledFrom *from, const char *name, double part)
 {
@@ -36,7 +37,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
     if (i == from->count)
         from->callers[from->count++] = (struct CallerPart){name, 0};
     from->callers[i].part += part;
-    // The list is sorted with the largest part first.
+    // The list stays sorted with the largest part first.
     for (; i > 0 && from->callers[i].part > from->callers[i - 1].part; i--) {
         struct CallerPart smaller = from->callers[i - 1];
 
@@ -75,7 +76,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 
 struct Line {
     struct Bytes *out;
-    size_t width; // number of columns written so far
+    size_t width; // Number of columns that are written so far.
 };
 
 static void put_part(struct Line *line, const char *name, double part)
@@ -91,7 +92,7 @@ static void put_part(struct Line *line, const char *name, double part)
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);
-    } else if (line->width + 2 + width + 1 > COLUMNS) { // the 1 is for a comma
+    } else if (line->width + 2 + width + 1 > COLUMNS) { // The 1 is for a comma.
         Figure_print(line->out, ",\n" NEXT);
         line->width = strlen(NEXT);
     } else {

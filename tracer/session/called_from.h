@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the callers of a function for the report. Each caller gets a part of
-// the function's time. The time is sampled over the whole run and includes the
-// function's callees.
+// struct CalledFrom has the callers of a function, for the report. Each caller
+// gets a part of the function's time, which is sampled over the whole run and
+// includes the function's callees.
 #ifndef OCULAR_TRACER_SESSION_CALLED_FROM_H
 #define OCULAR_TRACER_SESSION_CALLED_FROM_H
 
@@ -12,27 +12,28 @@
 
 struct CallerPart {
     const char *name;
-    double part; // part of the time, 0 to 1
+    double part; // Part of the function's time, from 0 to 1.
 };
 
-// All fields are 0 if no sample has found the function.
+// All members are 0 if no sample has found the function.
 struct CalledFrom {
-    // Sorted with the largest part first.
+    // The callers, the largest part first.
     struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
-    // Part of all other callers. A caller's name may be lost, the breakdown may
-    // be full, or a cut-off stack may not show the caller.
+    // Part of all callers that are not known by name. A caller's name may be
+    // lost, the breakdown may be full, or a cut-off stack may not show the
+    // caller.
     double unknown;
-    double untraced; // part without any traced caller
+    double untraced; // Part of the time without any traced caller.
 };
 
 // Reads the callers of `code`. The caller holds the GIL, and the collector has
-// ended. The names belong to the registry and to `retired`.
+// stopped. The names belong to the registry and to `retired`.
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired);
 // Writes a text such as "    time by caller: one 62%, other 30%". Writes
-// nothing if no sample has found a caller. Names are cut so that no line
-// exceeds 80 columns.
+// nothing if no sample has found a caller. Cuts names, so that no line exceeds
+// 80 columns.
 void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);
 
 #endif

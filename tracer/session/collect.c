@@ -8,14 +8,17 @@
 
 #include <time.h>
 
-// While a recording is written, a turn with all work comes every LOOK_S
-// seconds.
+// Seconds between two turns with all work, while a recording is written.
 #define LOOK_S 0.95
-#define MOST_WAITING (8u << 20) // maximum bytes that wait for the disk
-#define IDLE_TURNS 5u // turns without an event until the pause is longer
-#define SPARE_S 3.0   // s without a snapshot until spare memory is freed
+// Maximum number of bytes that may wait for the disk.
+#define MOST_WAITING (8u << 20)
+// Number of turns without an event after which the pauses get longer.
+#define IDLE_TURNS 5u
+// Seconds without a snapshot after which spare memory is freed.
+#define SPARE_S 3.0
 
-// Moves the events of a ring into the timeline, with `tracks` held.
+// Moves the events of a ring into the timeline. The caller holds the mutex
+// `tracks`.
 static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
@@ -24,9 +27,10 @@ static void drain_ring(struct Session *session, struct ThreadTrace *trace)
     if (!trace->track)
         trace->track =
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
-    else // the program may name a thread some time after its first event
+    else // The program may name a thread some time after its first event.
         Timeline_name(session->timeline, trace->track, name);
-    if (trace->track) // otherwise memory is out: the next turn tries again
+    // Without a track there was no memory, and the next turn tries again.
+    if (trace->track)
         Timeline_drain(session->timeline, trace->track, trace->ring);
 }
 
@@ -52,8 +56,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// The counting thread calls this function to empty a full ring. If another
-// thread is emptying a ring, the counting thread waits.
+// Empties a full ring of events. The counting thread calls this function. If
+// another thread is emptying a ring, the counting thread waits.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;
@@ -63,7 +67,7 @@ static void empty_ring(void *context, void *producer)
     if (session->timeline)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
-    // A program that is faster than the disk waits here, and loses no event.
+    // A program that is faster than the disk waits here, and so loses no event.
     if (session->timeline &&
         Recording_waiting(Timeline_recording(session->timeline)) > MOST_WAITING)
         Recording_flush(Timeline_recording(session->timeline), true);
@@ -72,7 +76,8 @@ static void empty_ring(void *context, void *producer)
 static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    // Samples of code that was retired after this time may still come.
+    // The sampler may still add samples of code that was retired after this
+    // time.
     uint64_t collected = session->sampler
                              ? Sampler_collected_ticks(session->sampler)
                              : UINT64_MAX;
@@ -141,7 +146,7 @@ void Collect_build(struct Session *session)
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
     session->collected_s = Now_s(CLOCK_MONOTONIC);
-    if (!snapshot) // memory is out: the old snapshot stays
+    if (!snapshot) // Without memory, the old snapshot stays.
         return;
     Publish_set(&session->publish, snapshot);
     RowLog_reclaim(&session->rows);
@@ -157,8 +162,8 @@ static void rest(struct Session *session)
         Publish_trim(&session->publish);
 }
 
-// Returns true if only the recording is due. The recording is written more
-// often than other work is done.
+// Returns true if only the recording is due, which is written more often than
+// other work is done.
 static bool is_between(struct Session *session)
 {
     double now = Now_s(CLOCK_MONOTONIC);
@@ -200,7 +205,7 @@ static void turn(void *context, bool wanted)
         session->config.each_turn(session);
     if (wanted) {
         Collect_build(session);
-        // No viewer may wait for the disk, so the flush comes last.
+        // The flush comes last, because no viewer may wait for the disk.
         Recorder_flush(session);
     } else {
         rest(session);
@@ -214,7 +219,7 @@ static unsigned pause_ms(void *context, unsigned most)
     struct Session *session = context;
     unsigned pause = session->recording ? Recorder_pause_ms(session) : most;
 
-    // If the program does nothing, the next hit wakes the thread.
+    // If the program does nothing, its next hit wakes the thread.
     if (pause < most &&
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements the collector's thread, and the functions that wait for the
-// thread. See collector.h.
+// Implements the collector's thread, and the functions that wait for it. See
+// collector.h.
 #include "tracer/session/collector.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-// The longest time for which the thread sleeps, in ms. A request or a half-full
-// ring wakes the thread sooner.
+// Longest time in ms for which the thread sleeps. A request or a half-full ring
+// wakes it sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
-// Does one turn. The caller holds the mutex on entry and on return.
+// Does one turn of work. The caller holds the mutex before and after the call.
 static void turn(struct Collector *collector)
 {
     const struct CollectorWork *work = &collector->work;
@@ -26,7 +26,7 @@ static void turn(struct Collector *collector)
         pthread_mutex_lock(&collector->mutex);
     }
     while (sem_trywait(work->due) == 0)
-        ; // one turn serves all threads that have asked
+        ; // One turn serves all threads that have asked.
     wanted = collector->wanted;
     pthread_mutex_unlock(&collector->mutex);
     work->turn(work->context, wanted != collector->done);

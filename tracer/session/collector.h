@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs the collector's thread ("ocular-collect"). The thread sleeps until
-// another thread asks for a snapshot or other work is due. After the work is
-// done (collect.h), the thread wakes the threads that wait.
+// struct Collector runs the collector's thread ("ocular-collect"). This thread
+// sleeps until another thread asks for a snapshot or other work is due. After
+// the work (collect.h) it wakes the threads that wait for it.
 #ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
 #define OCULAR_TRACER_SESSION_COLLECTOR_H
 
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Describes the work of the thread. The thread calls `turn` without holding the
-// collector's mutex.
+// The work of the collector's thread. The thread calls `turn` without holding
+// the collector's mutex.
 struct CollectorWork {
     void *context;
-    sem_t *due; // posted if there is something to do
+    sem_t *due; // Posted if there is something to do.
     // Returns the milliseconds until work is due, at most `most`. The thread
     // sleeps for this time unless `due` is posted.
     unsigned (*pause_ms)(void *context, unsigned most);
@@ -27,26 +27,28 @@ struct CollectorWork {
 struct Collector {
     struct CollectorWork work;
     struct Worker worker;
-    pthread_mutex_t mutex; // guards running, wanted and done
-    // signalled when a snapshot is built, or when it is clear that none will be
-    // built
+    pthread_mutex_t mutex; // Guards `running`, `wanted` and `done`.
+    // Signalled when a snapshot is built, or when it is certain that none will
+    // be built.
     pthread_cond_t built;
     bool running;
-    uint64_t wanted; // number of snapshots that were asked for
-    uint64_t done;   // number of snapshots that were built
+    uint64_t wanted; // Number of snapshots that were asked for.
+    uint64_t done;   // Number of snapshots that were built.
 };
 
 void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work);
-// Returns 0 or -errno. Does nothing if the thread already runs.
+// Starts the thread. Returns 0 or -errno. Does nothing if the thread already
+// runs.
 int Collector_start(struct Collector *collector);
-// Waits until the thread has ended. Collector_start may start the thread again.
+// Stops the thread and waits until it has ended. Collector_start may start it
+// again.
 void Collector_stop(struct Collector *collector);
 // Asks for a new snapshot and returns at once. Any thread may call this
 // function.
 void Collector_want(struct Collector *collector);
-// Asks for a new snapshot and waits at most timeout_ms for the snapshot.
-// Returns 0, -ETIMEDOUT, or -ESHUTDOWN if the thread does not run.
+// Asks for a new snapshot and waits for it, for at most timeout_ms. Returns 0,
+// -ETIMEDOUT, or -ESHUTDOWN if the thread does not run.
 int Collector_wait(struct Collector *collector, unsigned timeout_ms);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// Seconds that CPython needs for the calls of our function before and after a
+// Seconds that CPython needs to call Ocular's function before and after a
 // garbage collection, beyond the cost of two hooks.
 #define GARBAGE_S 1e-6
 
@@ -13,7 +13,7 @@ static double worker_s(const struct Worker *worker)
     return (double)Worker_cpu_ns(worker) / 1e9;
 }
 
-// Returns the ticks of all hooks at steps of event loops, also of hooks that
+// Returns the ticks of all hooks at steps of event loops, including hooks that
 // begin no step. These hooks write no hit, so they cost no more than the hooks
 // of a call.
 static int64_t step_ticks(struct Engine *engine)
@@ -26,8 +26,8 @@ static int64_t step_ticks(struct Engine *engine)
 
 static double hooks_s(struct Engine *engine)
 {
-    // The sum may be some ns below 0, because the cost of one kind of hook may
-    // be negative.
+    // The sum may be some ns below 0, because the measured cost of a kind of
+    // hook may be negative.
     return fmax((double)((int64_t)ThreadTraces_sum(&engine->traces).overhead +
                          step_ticks(engine)),
                 0) /

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the overhead of a session (hooks, threads and samples) from clocks and
-// counters. This code passes the overhead to the account
-// (tracer/budget/account.h).
+// Reads from clocks and counters the overhead of a session (hooks, threads and
+// samples), and passes it to the account (tracer/budget/account.h).
 #ifndef OCULAR_TRACER_SESSION_COSTS_H
 #define OCULAR_TRACER_SESSION_COSTS_H
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// See counters.h. If a counter cannot be added, a graph only has a gap. So
-// errors are ignored.
+// See counters.h. Errors are ignored, because a value that cannot be added only
+// leaves a gap in a graph.
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/timeline/aside.h"
 
-#define PERIOD_S 0.95 // the collector runs about once a second
+// Seconds between two values. The collector runs about once a second.
+#define PERIOD_S 0.95
 #define LONGEST_MS 60000
 
 static double measured(struct Account *account)
@@ -23,7 +24,7 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 {
     struct Event event;
 
-    if (!(value >= 0)) // the value is unknown
+    if (!(value >= 0)) // The value is not known.
         return;
     event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
                           thread);
@@ -31,13 +32,13 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 }
 
 // Adds the changes of instructions to the timeline. If there are more changes
-// than the log can hold, the oldest changes are missing.
+// than the log can hold, the oldest are missing.
 static void put_changes(struct Counters *counters)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
     size_t i;
 
-    if (!changes) // the next call adds the changes
+    if (!changes) // The next call adds the changes.
         return;
     i = Transitions_since(counters->source.transitions, &counters->change,
                           changes);
@@ -82,7 +83,7 @@ void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
-    // One CPU ns per ms is a millionth of a core.
+    // One ns of CPU time per ms is a millionth of a core.
     if (used > 0 || trace->counted_busy) {
         put(counters, ASIDE_CPU, counters->ms, used / counters->ms,
             trace->number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Once a second, adds values to the timeline's graphs. The graphs are the
-// overhead, the number of hooks that are set, and each thread's CPU time. Also
-// adds the instructions that were specialised since the last addition. The
-// thread that drains the rings calls these functions.
+// struct Counters adds values to the timeline's graphs once a second: the
+// overhead, the number of installed hooks, and each thread's CPU time. It also
+// adds the instructions whose specialised form has changed. The thread that
+// empties the rings calls these functions.
 #ifndef OCULAR_TRACER_SESSION_COUNTERS_H
 #define OCULAR_TRACER_SESSION_COUNTERS_H
 
@@ -12,7 +12,7 @@
 #include "tracer/session/roll.h"
 #include "tracer/timeline/timeline.h"
 
-// Holds the sources of the counters. All pointers are borrowed.
+// The sources of the values. All pointers are borrowed.
 struct CounterSource {
     struct Account *account;
     struct Registry *registry;
@@ -23,23 +23,25 @@ struct CounterSource {
 
 struct Counters {
     struct CounterSource source;
-    // Time in seconds of CLOCK_MONOTONIC at which counters were last added, or
-    // at the start.
+    // CLOCK_MONOTONIC in seconds at which values were last added, or at the
+    // start.
     double then_s;
-    uint64_t change; // number of the next change to add
-    // Counters_begin sets the next fields.
-    struct Timeline *timeline; // NULL if there is no timeline
-    bool last; // true before the last turn, when counters are added early
+    // Number of the next change of an instruction that must be added.
+    uint64_t change;
+    // Counters_begin sets the members from `timeline` on.
+    struct Timeline *timeline; // NULL if there is no timeline.
+    bool last; // True before the last turn, in which values are added early.
     bool due;
     unsigned ms;
     uint64_t ticks;
 };
 
-// Adds the process's counters, if a second has passed. Counters_begin must be
-// called before Counters_add. Only one thread at a time may call Counters_begin
-// or Counters_add.
+// Adds the process's values, if a second has passed. Must be called before
+// Counters_add. Only one thread at a time may call Counters_begin or
+// Counters_add.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
-// Adds a thread's CPU time. A thread that has ended uses no more CPU time.
+// Adds a thread's CPU time. `ended` is true if the thread has ended and uses no
+// more CPU time.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
                   bool ended);
 

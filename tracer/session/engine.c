@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sets up and frees the context of the process. The caller holds the GIL.
+// Sets up and frees the context of all tracing in the process. The caller holds
+// the GIL.
 #include "tracer/session/engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
@@ -21,7 +22,7 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
-    // The clock's rate is not known yet, so 1e9 is a guess.
+    // The clock's rate is not known yet, so 1e9 ticks per second is a guess.
     Contention_init(&engine->contention, 1e9);
     Counting_init(&engine->counting, engine->registry, &engine->contention,
                   &engine->due);
@@ -37,7 +38,8 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-// Tells all known callers of a function that the function is no longer dark.
+// Notes for all known callers of a function that the function is no longer
+// dark.
 static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;
@@ -54,7 +56,7 @@ static void clear_callers(struct Engine *engine, struct Code *code)
     }
 }
 
-// Ends a dark period of a function, and writes the period into the timeline.
+// Ends the dark period of a function, and writes it into the timeline.
 static void end_dark(struct Engine *engine, struct Code *code)
 {
     uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,
@@ -121,7 +123,8 @@ void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
     struct Code *caller = Registry_by_id(engine->registry, edge->caller);
     struct Code *callee = Registry_by_id(engine->registry, edge->callee);
 
-    if (caller && callee) // false if one of the functions has been freed
+    // This is false if one of the functions has been freed.
+    if (caller && callee)
         Engine_link(engine, caller, callee);
 }
 

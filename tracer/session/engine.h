@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds the context of all tracing in the process. The engine holds the data
-// that lives as long as the process (code, thread records, opcode tables,
-// names). The engine also holds the running session. python/ owns the only
-// instance.
+// struct Engine is the context of all tracing in the process. It holds the data
+// that lives as long as the process (code objects, thread records, opcode
+// tables, names), and the running session. python/ owns the only instance.
 #ifndef OCULAR_TRACER_SESSION_ENGINE_H
 #define OCULAR_TRACER_SESSION_ENGINE_H
 
@@ -27,41 +26,42 @@ struct Engine {
     struct Garbage garbage;
     struct EventLoops loops;
     struct Exceptions exceptions;
-    sem_t due; // posted if the collector has something to do
+    sem_t due; // Posted if the collector has something to do.
     struct Clock clock;
     struct Opcodes opcodes;
     struct FrameLayout layout;
-    // True if BRANCH_LEFT and BRANCH_RIGHT are two sites (3.14 and later).
+    // True if BRANCH_LEFT and BRANCH_RIGHT are two sites (CPython 3.14 and
+    // later).
     bool two_arms;
-    char python[64];   // for example "CPython 3.13.0"
-    char command[256]; // printable command line, which viewers show
-    // NULL if nothing is traced. The GIL guards this field.
+    char python[64]; // For example "CPython 3.13.0".
+    // The command line as printable text, which viewers show.
+    char command[256];
+    // NULL if nothing is traced. The GIL guards `session`.
     struct Session *session;
-    // A ring for events of functions that are armed again. The session owns the
-    // ring and moves the events to its timeline. NULL if there is no timeline.
-    // A writer holds the counting lock.
+    // A ring for the events of functions that are armed again, or NULL if there
+    // is no timeline. The session owns the ring and moves the events into its
+    // timeline. A thread that writes into the ring holds the counting lock.
     struct Ring *rearmed;
     // A thread holds this mutex while it stops the session's server and
-    // sampler. So at a fork the server and the sampler are either running or
-    // gone.
+    // sampler. So at a fork both of them are either running or gone.
     pthread_mutex_t ending;
 };
 
-int Engine_init(struct Engine *engine); // returns 0 or -ENOMEM
+int Engine_init(struct Engine *engine); // Returns 0 or -ENOMEM.
 // Adds an adopted code object. The caller holds the GIL.
 void Engine_add(struct Engine *engine, struct Code *code);
-// Must be called before a function's sites fire again. Each site may have
-// `threshold` hits (0 means without limit). If `jumps` is true, jumps and
-// branches fire, too. After the call the function counts as armed. The self
-// time of the function's callers is exact again, the function's unfinished
-// frames are forgotten, and its old quantiles and its old mean lose weight.
-// Callers of this function and of the next three functions hold the GIL. All
+// Must be called before a function's hooks are installed again. Each site may
+// have `threshold` hits; 0 means any number. If `jumps` is true, jumps and
+// branches get hooks, too. After the call the function counts as armed, and the
+// self time of its callers is exact again. The function's unfinished frames are
+// forgotten, and its old quantiles and its old mean lose weight. The callers of
+// Engine_rearm, Engine_note_edge, Engine_look and Engine_link hold the GIL. All
 // four functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
-// Records that a sampled stack shows a call of one function by another
-// function. From then on, the time of the called function no longer counts as
-// self time of its caller, if the called function is dark.
+// Records that a sampled stack shows a call of one function by another. From
+// then on, the time of the called function no longer counts as its caller's
+// self time while the called function is dark.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
 // Counts the calls in flight of all functions (tracer/code/latency.h). The
 // thread that builds a snapshot calls this function.
@@ -70,8 +70,8 @@ void Engine_look(struct Engine *engine);
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);
 // Must be called before a code object is freed. After the call no frame points
-// to the code, the self time of its callers is exact again, and the collector
-// will free `code`.
+// to the code object, the self time of its callers is exact again, and the
+// collector will free `code`.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);
 

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_S 10.0 // mean age in seconds of the exceptions in a rate
-#define TRIES 4       // number of attempts to read kinds that do not change
+#define WINDOW_S 10.0 // Mean age in seconds of the exceptions in a rate.
+// Number of attempts to read the kinds while the hooks do not change them.
+#define TRIES 4
 
-// The numbers of a kind at one moment.
+// The numbers of a kind of exceptions at one moment.
 struct Reading {
-    const struct ExceptionLabel *label; // NULL: the kind is free
+    const struct ExceptionLabel *label; // NULL if the kind is free.
     uint32_t number, line;
     uint64_t counts[EXCEPTION_ACTS], newest;
     double missed[EXCEPTION_ACTS];
@@ -31,7 +32,7 @@ static bool is_known(const struct Exceptions *exceptions)
             Counter_get(&exceptions->estimated));
 }
 
-// Returns the CPU time in ns without counting that the kinds' estimates do not
+// Returns the ns of CPU time without counting that the kinds' estimates do not
 // include yet. An open window adds this time to the estimates when it ends.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
@@ -68,7 +69,7 @@ static void read_kinds(const struct Exceptions *exceptions, size_t count,
                        double off, struct Reading *out)
 {
     for (int i = 0; i < TRIES; i++) {
-        // This load and the fence pair with begin_change and end_change.
+        // This load and the fence below pair with begin_change and end_change.
         uint64_t version =
             atomic_load_explicit(&exceptions->version, memory_order_acquire);
 
@@ -82,8 +83,9 @@ static void read_kinds(const struct Exceptions *exceptions, size_t count,
 
 // --- Rates -------------------------------------------------------------------
 
-// Moves the window to the present. The exceptions since the last snapshot weigh
-// `part`, and the older ones weigh less by the factor `kept`.
+// Moves the window of a rate to the present. The exceptions since the last
+// snapshot get the weight `part`. The weight of the older ones is multiplied by
+// `kept`.
 static void move(struct ExceptionRate *rate, const struct Reading *read,
                  double kept, double part)
 {
@@ -93,7 +95,7 @@ static void move(struct ExceptionRate *rate, const struct Reading *read,
         *rate = (struct ExceptionRate){.began = began};
     for (int act = 0; act < EXCEPTION_ACTS; act++) {
         double count = (double)read->counts[act] + read->missed[act];
-        // An estimate may become smaller.
+        // The count may become smaller, because an estimate may.
         double more = fmax(count - rate->counts[act], 0);
 
         rate->weighted[act] = rate->weighted[act] * kept + more * part;
@@ -106,7 +108,8 @@ static void move_rates(struct ExceptionRates *rates, const struct Reading *read,
 {
     double last = rates->at_s > 0 ? rates->at_s : at->started;
     double s = fmax(at->now - last, 0), kept = exp(-s / WINDOW_S);
-    // The exceptions since the last snapshot count as spread evenly.
+    // The exceptions since the last snapshot count as spread evenly over the
+    // time since then.
     double all = WINDOW_S * (1 - kept);
 
     rates->all_s = rates->all_s * kept + all;
@@ -158,8 +161,8 @@ static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
             Counter_get_double(&of->error) * missed / (raised + missed);
 }
 
-// Has the rows of functions filled whose numbers grow although no exception is
-// counted.
+// Makes the next snapshot fill the rows of functions whose numbers grow
+// although no exception is counted.
 static void touch_functions(const struct Reading *read, size_t count,
                             const struct Moment *at)
 {

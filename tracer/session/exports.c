@@ -32,7 +32,7 @@ static struct Timeline *timeline(void *context)
 
 // Lists the functions that are dark now, and sets *listed to their number. The
 // first pass counts these functions and the second pass lists them. The caller
-// frees the list. NULL: memory is out.
+// frees the list. Returns NULL if there is no memory.
 static struct RecordingDark *list_dark(struct Registry *registry,
                                        size_t *listed)
 {
@@ -72,14 +72,13 @@ void Exports_cut(struct Session *session)
     Recorder_turn(session);
     pthread_mutex_unlock(&session->draining);
     Heap_free(dark);
-    // Retired code has no name until it has been reclaimed.
+    // Code that is retired but not yet reclaimed has no name.
     while (Timeline_wants_names(session->timeline) && drains++ < MOST_DRAINS)
         Collect_drain(session);
 }
 
-// Writes the final snapshot of the run, because the snapshot has numbers that
-// the events do not contain. A recording without a final snapshot is valid,
-// too.
+// Writes the final snapshot into the recording, because the snapshot has
+// numbers that the events do not contain. A recording without it is valid, too.
 static void put_snapshot(struct Session *session)
 {
     const struct Snapshot *newest = Publish_get(&session->publish);
@@ -109,7 +108,8 @@ int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
 
     if (!session->recording)
         return session->recording_error;
-    session->keeps_recording = true; // even if the rename fails
+    // The file is kept even if the rename fails.
+    session->keeps_recording = true;
     error = Recording_rename(session->recording, session->config.output);
     snprintf(path, PATH_MAX, "%s", Recording_path(session->recording));
     if (error && error != -EEXIST)

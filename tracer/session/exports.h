@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Gives a session's exports their input, which is the session's timeline and
-// the description of the process.
+// Gives a session's exports their input: the session's timeline and the
+// description of the process.
 #ifndef OCULAR_TRACER_SESSION_EXPORTS_H
 #define OCULAR_TRACER_SESSION_EXPORTS_H
 
 #include "tracer/session/session.h"
 
 void Exports_init(struct Session *session);
-// Returns the timeline from which a file can be made, or NULL.
+// Returns the timeline from which an output file can be made, or NULL.
 struct Timeline *Exports_timeline(const struct Session *session);
 // Brings the recording up to date, so that it has all events until now. Any
-// thread may call this.
+// thread may call this function.
 void Exports_cut(struct Session *session);
-// Completes the file and renames it to the name of the output. If a file of
-// that name exists, the recording keeps its old name. Sets `path` to the
-// recording's name and *bytes to its size. Returns 0 or -errno. Must be called
-// after Session_finish.
+// Completes the recording's file and renames it to the name of the output. If a
+// file of that name exists, the recording keeps its old name. Sets `path` to
+// the recording's name and *bytes to its size. Returns 0 or -errno. Must be
+// called after Session_finish.
 int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes);
 
 #endif

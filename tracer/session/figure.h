@@ -9,14 +9,14 @@ struct Figure {
     char text[32];
 };
 
-// Formats a number. Writes a number from 100 000 on with k, M, G... If `prefix`
-// is ">=", the number is a lower bound and is rounded down. With another
-// `prefix` the number is rounded to the nearest.
+// Formats a number. A number from 100 000 on is written with k, M, G... If
+// `prefix` is ">=", the number is a lower bound and is rounded down. With
+// another prefix it is rounded to the nearest.
 struct Figure Figure_number(const char *prefix, double value);
 // Returns an empty text if `cycles` is NaN.
 struct Figure Figure_cycles(double cycles);
 struct Figure Figure_time(double s);
-struct Figure Figure_bytes(double bytes); // kB, MB and GB are powers of ten
+struct Figure Figure_bytes(double bytes); // kB, MB and GB are powers of ten.
 
 // Prints into a buffer as printf() does. The text is cut after 4095 bytes.
 __attribute__((format(printf, 2, 3))) void

@@ -10,7 +10,7 @@
 #include <math.h>
 
 // If the relative error of `calls` is this large, no digit of the rate is
-// known.
+// certain.
 #define UNKNOWN 0.5
 
 static const double QUANTILES[] = {0.5, 0.99};
@@ -29,7 +29,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
         f->gil_blocked_share = ShareValue_window(&parts->blocked, at->sampled);
         f->gil_blocked_s = (double)Counter_get(&parts->blocked.total_ns) / 1e9;
     }
-    if (!at->sees) // the share in the window is unknown
+    if (!at->sees) // The share in the window is not known.
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
@@ -62,11 +62,11 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
     return callers;
 }
 
-// Fills the quantiles. Reading a histogram takes longer than the rest of a row,
-// and most functions are dark. So if no call was added since the last row, the
-// last row's quantiles are used. A call is counted slightly earlier than it is
-// added to the histogram. So quantiles are read again for the next snapshot,
-// and only then are they final.
+// Fills the quantiles of the cycles. Reading a histogram takes longer than the
+// rest of a row, and most functions are dark. So if no call was added since the
+// last row, the last row's quantiles are used. A call is counted slightly
+// earlier than it is added to the histogram. So the next snapshot reads the
+// quantiles once more, and only then are they final.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in record_first.
@@ -135,10 +135,10 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 }
 
 // Returns the time in ticks until which the last reading of the spans is used.
-// While a function is armed and not called, its rate falls slowly. So the row
+// While a function is armed and not called, its rate falls slowly. So its row
 // is filled again only after the open span has become 1.5 to 2 times as long.
-// The factor depends on the id, so that not all rows are filled at once after a
-// slice.
+// The factor depends on the function's id, so that not all rows are filled at
+// once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -162,9 +162,10 @@ static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
     return row->spans_ticks;
 }
 
-// Returns the rate of a function that was dark at some time since begin_rate.
-// The rate comes from the spans in which the function was armed. A hot function
-// has no spans, so its sampled time is divided by the time of a call.
+// Returns the calls per second of a function that was dark at some time since
+// begin_rate. The rate comes from the spans in which the function was armed. A
+// hot function has no spans, so its rate is its sampled time divided by the
+// time of a call.
 static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)
@@ -175,7 +176,7 @@ static double estimated_rate(struct Code *code, const struct Moment *at)
 }
 
 // Returns the relative error of Code_calls_an_entry. If a function goes dark
-// during a call, only a part of this call's entries is counted.
+// during a call, only some of this call's entries are counted.
 static double entry_error(const struct Code *code)
 {
     double calls = (double)Code_calls(code);
@@ -185,7 +186,7 @@ static double entry_error(const struct Code *code)
     return Counter_get(&code->hot.resumed) ? cuts / fmax(calls, 1) : 0;
 }
 
-// Returns the estimated number of calls that no hook has seen, and stores the
+// Returns the estimated number of calls that no hook has counted. Stores the
 // error of this number in *error.
 static double missed_calls(struct Code *code, const struct Moment *at,
                            double *error)
@@ -237,7 +238,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (Code_arming(code) == ARMED_HOT &&
         (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
-    // Without a histogram the durations of the calls are unknown.
+    // Without a histogram, the durations of the calls are not known.
     f->calls_error = error / f->calls_estimated;
     if (!f->rate_estimated)
         return;
@@ -245,11 +246,12 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_per_s_error =
             Spans_rate_error(code, spans_ticks(code, at), at->hz);
     else if (f->calls_error > UNKNOWN)
-        f->calls_per_s = NAN; // the rate is computed from the same mean
+        // The rate is computed from the same mean as `calls`.
+        f->calls_per_s = NAN;
 }
 
-// Counts the sites only after a change. Most functions seldom change, and
-// reading their sites takes time, because sites take much memory.
+// Counts the sites of a function only after a change. Most functions seldom
+// change, and reading their sites takes time, because sites take much memory.
 static void fill_sites(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in Code_note_change.
@@ -277,9 +279,9 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// Returns the seconds since the newest hit. If the newest calls cannot be
-// timed, because they call a dark function, returns the seconds since the
-// newest call that could be timed.
+// Returns the seconds since the function's newest hit. If its newest calls
+// cannot be timed because they call a dark function, returns the seconds since
+// the newest call that was timed.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);
@@ -336,13 +338,13 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // These bytes are not part of Registry.bytes.
+    // Registry.bytes does not contain these bytes.
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
                             Counter_get(&code->share.bytes));
     return f->name && f->file && fill_callers(arena, f, code, at);
 }
 
-// Returns true if missed_per_s is the growth of all missed calls. Otherwise
+// Returns true if missed_per_s is the growth of all missed calls. If not,
 // Fading_apply cannot compute the missed calls.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See handout.h. While viewers copy the file, no block is forgotten because of
-// the limit, no list of the cut is replaced by another viewer's cut, and no
-// name moves. If a viewer is too slow, it finds out by itself.
+// the limit, no later request for the file makes a new cut, and no name moves.
+// If a viewer is too slow, it finds out by itself.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -17,33 +17,37 @@
 #include <string.h>
 #include <time.h>
 
-// A viewer copies 1 GB in this time.
+// ns for which the file stays as it is. A viewer copies 1 GB in this time.
 #define STEADY_NS UINT64_C(10000000000)
-// A viewer gets the file of an earlier viewer only if this time is left.
+// A viewer gets the same state of the file as an earlier viewer only if this
+// number of ns is left.
 #define LEAST_NS UINT64_C(3000000000)
-// An answer is paid after this number of times its CPU time. So viewers cost at
-// most a hundredth of a core.
+// An answer is paid after COST times its CPU time. So viewers cost at most a
+// hundredth of a core.
 #define COST 100
-// A request waits only if the answers before are paid later than this. So a
-// user who exports two files does not wait.
+// A request waits only if the answers before it are paid more than this number
+// of ns later. So a user who exports two files does not wait.
 #define CREDIT_NS UINT64_C(10000000000)
-// A copy in memory may be larger than the timeline's limit, because of names.
+// Bytes by which a copy in memory may exceed the timeline's limit, because of
+// names.
 #define COPY_SPARE (UINT64_C(128) << 20)
-// Number of blocks of 64 KiB, enough for all names.
+// Number of blocks of 64 KiB, which is enough for all names.
 #define NAME_BLOCKS 4096u
 
 struct Handout {
-    int descriptor; // for reading only
-    uint64_t bytes; // of the recording
-    // CLOCK_MONOTONIC until which the file keeps what it has now; 0: for ever.
+    int descriptor; // Descriptor of the recording, for reading only.
+    uint64_t bytes; // Number of bytes of the recording.
+    // CLOCK_MONOTONIC in ns until which the file keeps what it has now; 0 means
+    // for ever.
     uint64_t until_ns;
-    double age_s; // seconds since the newest event in it
+    double age_s; // Seconds since the newest event in the recording.
 };
 
 // --- Names ------------------------------------------------------------------
 
-// Lists the functions that exist and those that have ended recently. The caller
-// frees the list. NULL: memory is out.
+// Lists the functions that exist and those that were freed recently. Sets
+// *listed to their number. The caller frees the list. Returns NULL if there is
+// no memory.
 static uint32_t *list_functions(struct Session *session, size_t *listed)
 {
     struct Engine *engine = session->engine;
@@ -62,8 +66,8 @@ static uint32_t *list_functions(struct Session *session, size_t *listed)
     return ids;
 }
 
-// Writes the names of these functions to a copy. A recording in memory has only
-// little room for names, and lacks some of them.
+// Writes the names of these functions into a copy of the recording. A recording
+// in memory has little room for names, and lacks some of them.
 static void add_names(struct Session *session, struct Recording *copy,
                       const uint32_t *ids, size_t count)
 {
@@ -95,8 +99,8 @@ static int share(struct Recording *recording, struct Handout *handout)
     return descriptor < 0 ? descriptor : 0;
 }
 
-// Begins a recording in memory for one viewer. A child that is forked meanwhile
-// closes it (Session_abandon).
+// Begins a recording in memory for one viewer. If the process forks meanwhile,
+// the child closes this recording (Session_abandon).
 static struct Recording *begin_copy(struct Session *session, int *error)
 {
     struct Recording *copy = Recording_new_shared(error);
@@ -122,7 +126,7 @@ static int share_copy(struct Session *session, const uint32_t *ids,
     copy = begin_copy(session, &error);
     if (!copy)
         return error;
-    // Names may move meanwhile, but add_names writes them all.
+    // Names may move during the copying, but add_names writes all of them.
     error = Recording_copy(copy, from);
     if (!error) {
         add_names(session, copy, ids, count);
@@ -133,7 +137,7 @@ static int share_copy(struct Session *session, const uint32_t *ids,
 }
 
 // Shares the file that an earlier viewer may still be copying. A new cut would
-// drop the lists of the earlier cut.
+// drop the lists of the earlier one.
 static int share_lent(struct Timeline *timeline, uint64_t until_ns,
                       struct Handout *handout)
 {
@@ -244,7 +248,7 @@ static void give(struct Session *session, const struct HandoutWish *wish)
     Session_answer(session, wish->viewer, &answer);
 }
 
-// Stores the oldest request. Returns false if no request waits.
+// Stores the oldest request in *wish. Returns false if no request waits.
 static bool find(struct Handouts *handouts, struct HandoutWish *wish)
 {
     bool found;
@@ -265,8 +269,8 @@ static void drop(struct Handouts *handouts)
     pthread_mutex_unlock(&handouts->mutex);
 }
 
-// Returns the time at which the request may be answered. A viewer that would
-// have too little time to copy the file waits for a new cut.
+// Returns the time in ns at which the request may be answered. A viewer that
+// would have too little time to copy the file waits for a new cut.
 static uint64_t due_ns(struct Session *session, const struct HandoutWish *wish,
                        uint64_t now)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Hands recordings to viewers, who make files of them at their own expense and
-// with their users' rights (docs/protocol.md, HANDOUT). If the recording is a
-// file, the viewer gets a descriptor of this file. Otherwise the viewer gets a
-// copy in memory. The server's thread queues the requests (requests.c), and the
+// Hands recordings to viewers, which make files of them at their own expense
+// and with their users' rights (docs/protocol.md, HANDOUT). If the recording is
+// a file, the viewer gets a descriptor of this file, otherwise a copy in
+// memory. The server's thread queues the requests (requests.c), and the
 // collector answers at most one request in each turn.
 #ifndef OCULAR_TRACER_SESSION_HANDOUT_H
 #define OCULAR_TRACER_SESSION_HANDOUT_H
@@ -10,10 +10,10 @@
 #include "tracer/session/session.h"
 
 void Handouts_init(struct Handouts *handouts);
-// Refuses the requests that wait, and all later requests. Must be called when
+// Refuses the requests that wait, and all later requests. Must be called after
 // the collector has stopped.
 void Handouts_close(struct Session *session);
-// Closes the copy that another thread of the parent was making at a fork.
+// Closes the copy that the parent's collector was making at a fork.
 void Handouts_abandon(struct Handouts *handouts);
 void Handouts_release(struct Handouts *handouts);
 

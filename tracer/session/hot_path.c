@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_ROWS 12 // number of instructions shown per function
-// width of the column; a longer name makes its line longer
+#define PATH_ROWS 12 // Number of instructions that are shown of a function.
+// Largest width of the column of opcodes. A longer name makes its line longer.
 #define MAX_OPCODES 41
 
 static struct Figure figure_hits(const struct ListingDetailRow *row)
@@ -41,7 +41,7 @@ static double weight(const struct ListingDetailRow *row)
 }
 
 // Finds the sequence of at most PATH_ROWS instructions that took most time.
-// Stores the index of the first row in *from and returns the number of rows.
+// Stores the index of its first row in *from. Returns the number of its rows.
 static size_t hottest_path(const struct ListingDetail *detail, size_t *from)
 {
     double sum = 0, most = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a function's hottest instructions as a disassembly for the report,
+// Writes a function's hottest instructions for the report, as a disassembly
 // with "BASE -> SPECIALISED", source line, hits and cycles. All functions are
 // pure.
 #ifndef OCULAR_TRACER_SESSION_HOT_PATH_H
@@ -8,8 +8,8 @@
 #include "ipc/base/bytes.h"
 #include "tracer/session/listing_detail.h"
 
-// Holds column widths in characters, which are the same for all functions of a
-// report. All widths are 0 at first.
+// Widths of the columns in characters, which are the same for all functions of
+// a report. All widths are 0 at first.
 struct HotPathWidths {
     int offset, line, opcodes, hits, cycles;
 };

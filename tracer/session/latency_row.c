@@ -7,7 +7,7 @@
 
 static const double QUANTILES[] = {0.5, 0.99};
 
-// Returns the lower value. NaN stays NaN.
+// Returns the smaller value. NaN stays NaN.
 static double not_above(double most, double value)
 {
     return value > most ? most : value;
@@ -16,7 +16,7 @@ static double not_above(double most, double value)
 // Fills the longest latency and the quantiles. Reading the histogram takes
 // long, so the quantiles are read again only after the number of calls has
 // grown by 1/64. If the ends of some calls were missed, these calls may have
-// been the longest. Then a quantile is unknown, unless far fewer calls were
+// been the longest. Then a quantile is not known, unless far fewer calls were
 // missed than are beyond this quantile.
 static void fill_quantiles(struct Function *f, struct Latency *latency,
                            double hz)
@@ -34,7 +34,7 @@ static void fill_quantiles(struct Function *f, struct Latency *latency,
         latency->read_calls = calls;
         latency->read_cut = cut;
     }
-    // A quantile may be above the longest call by the width of a bucket.
+    // A quantile may exceed the longest latency by the width of a bucket.
     f->wall_max_s = (double)Counter_get(&latency->longest) / hz;
     f->wall_p50_s = not_above(f->wall_max_s, latency->wall_p50_s);
     f->wall_p99_s = not_above(f->wall_max_s, latency->wall_p99_s);
@@ -47,7 +47,7 @@ static bool is_armed(const struct Code *code)
            Code_arming(code) != ARMED_SLICES && Code_arming(code) != ARMED_HOT;
 }
 
-// Returns true if the function has been armed for so long that calls which
+// Returns true if the function has been armed for so long that all calls which
 // began before have ended. This is about twice the longest latency.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills the latencies and the calls in flight of a function's row. The thread
+// Fills the latencies and the calls in flight in a function's row. The thread
 // that builds a snapshot calls these functions.
 #ifndef OCULAR_TRACER_SESSION_LATENCY_ROW_H
 #define OCULAR_TRACER_SESSION_LATENCY_ROW_H

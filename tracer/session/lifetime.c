@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts and ends a run of tracing. See lifetime.h.
+// Starts and ends a session. See lifetime.h.
 #include "tracer/session/lifetime.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAMPLER_HZ 100.0 // about 0.1 % of CPU time; the budget changes it
+// First sampling rate, which costs about 0.1 % of CPU time. The budget changes
+// it.
+#define SAMPLER_HZ 100.0
 #define GOODBYE_MS 200
 
 static int start_server(struct Session *session, char *why, size_t why_size)
@@ -36,8 +38,8 @@ static int start_server(struct Session *session, char *why, size_t why_size)
 }
 
 // Returns false if the user has chosen a signal that cannot be used. If the
-// user has chosen no signal and no signal is free, threads are only observed,
-// and the snapshot says so.
+// user has chosen none and no signal is free, threads are only observed, and
+// the snapshot says so.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
 {
     struct SamplerTotals totals;
@@ -68,7 +70,8 @@ static void keep_sample(void *context, const struct FlameSample *sample,
         .path = sample->path,
         .depth = sample->depth};
 
-    if (ticks == UINT64_MAX) // an observation without a timer is made now
+    // An observation without a timer has no time, and is made now.
+    if (ticks == UINT64_MAX)
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
     atomic_store(&session->sampled, true);
@@ -93,8 +96,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
         };
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
-        // Without the right to read our own memory there are no samples. Then
-        // only hooks measure, and shares are unknown.
+        // Without the right to read the process's own memory there are no
+        // samples. Then only hooks measure, and shares are not known.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
@@ -113,13 +116,15 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     if (error)
         snprintf(why, why_size, "the collector cannot start: %s",
                  strerror(-error));
-    if (!error && session->config.persistent) // some viewers wait already
+    // Some viewers of the persistent server may already wait.
+    if (!error && session->config.persistent)
         Collector_want(&session->collector);
     return error;
 }
 
-// If the default folder cannot take the timeline, the timeline forgets its
-// oldest part instead. If the user has named the folder, this is an error.
+// Makes the timeline. If the default folder cannot take the recording, the
+// timeline forgets its oldest part instead. If the user has named the folder,
+// this is an error.
 static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
     int error = Recorder_start(session);
@@ -146,7 +151,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     session->arm_new = true;
     session->engine = engine;
     // Code that was retired between two sessions belongs to no session, and no
-    // thread reads this code.
+    // thread reads it.
     Registry_free_retired(engine->registry);
     Exports_init(session);
     Handouts_init(&session->handouts);
@@ -244,8 +249,8 @@ void Session_free(struct Session *session)
 
 void Session_pause(struct Session *session)
 {
-    // The collector is stopped first, because it reads the CPU time of the
-    // other threads.
+    // The collector stops first, because it reads the CPU time of the other
+    // threads.
     Collector_stop(&session->collector);
     if (session->server)
         Server_pause(session->server);
@@ -262,13 +267,14 @@ int Session_resume(struct Session *session)
     return error ? error : Collector_start(&session->collector);
 }
 
-// Releases a session in a forked child. The child has one thread, and the other
-// threads may have held any lock. So data that is guarded by a lock is not
-// touched, and leaks once.
+// Releases a session in a forked child. The child has one thread, and the
+// parent's other threads may have held any lock. So data that a lock guards is
+// not touched, and leaks once.
 void Session_abandon(struct Session *session)
 {
     Collect_release(session);
-    Ring_free(session->engine->rearmed); // no thread drains the ring here
+    // No thread of the child empties the ring.
+    Ring_free(session->engine->rearmed);
     session->engine->rearmed = NULL;
     if (session->timeline)
         Timeline_abandon(session->timeline);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes a listing and finds the callee of each call in the bytecode. The
-// bytecode first loads and marks a callable, and then loads the arguments. Each
-// call instruction takes the newest marked callable that was not called yet.
+// Makes a listing, and finds out which function each call instruction calls.
+// The bytecode first loads a callable and marks it, and then loads the
+// arguments. Each call instruction takes the newest marked callable that was
+// not called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>
@@ -9,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITING_MOST 64 // largest depth of nested calls
-#define CALLEE_MOST 120 // largest number of bytes of a callee's name
-#define PARTS_MOST 16   // largest number of parts of a name such as a.b.c.d
+#define WAITING_MOST 64 // Largest depth of nested calls.
+#define CALLEE_MOST 120 // Largest number of bytes of a callee's name.
+#define PARTS_MOST 16   // Largest number of parts of a name such as a.b.c.d.
 
 struct ListingBuilder {
     struct ListingBuilderSource source;
@@ -19,7 +20,7 @@ struct ListingBuilder {
     struct ListingRow *rows;
     size_t count;
     // Rows that have loaded a callable that was not called yet. If the
-    // callable's name has several parts, the row of the last part is stored.
+    // callable's name has several parts, this is the row of its last part.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
 };
@@ -80,9 +81,9 @@ static const char *text_of(struct ListingBuilder *builder, size_t row)
     }
 }
 
-// Returns the offset of the row to which a jump may go. An instruction begins
-// with its EXTENDED_ARGs, but its row has the offset of the opcode that
-// follows.
+// Returns the offset of the row to which an instruction may jump, or null if it
+// does not jump. The target of a jump begins with its EXTENDED_ARGs, but its
+// row has the offset of the opcode that follows them.
 static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 {
     const struct Opcodes *opcodes = builder->source.opcodes;
@@ -127,8 +128,8 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
     return is_named(builder, row, "LOAD_ATTR");
 }
 
-// Returns the last word of the text. If an instruction loads two variables, the
-// last word is the second variable.
+// Returns the last word of the text. If an instruction loads two variables,
+// this is the second variable.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');
@@ -136,8 +137,8 @@ static const char *last_word(const char *text)
     return blank ? blank + 1 : text;
 }
 
-// Returns a name like "json.loads". The instruction at `row` loads the last
-// part of the name.
+// Returns a name like "json.loads", of which the instruction at `row` loads the
+// last part.
 static const char *name_at(struct ListingBuilder *builder, size_t row)
 {
     const char *parts[PARTS_MOST];
@@ -150,8 +151,8 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
         parts[count++] = last_word(builder->rows[row].words);
         if (!is_attribute(builder, row))
             break;
-        // The attribute's object has no name, for example because it is the
-        // result of a call.
+        // The attribute's object has no name, for example because a call has
+        // returned it.
         if (!row || !is_load(builder, row - 1)) {
             if (count < PARTS_MOST)
                 parts[count++] = "";
@@ -183,8 +184,8 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
     return row;
 }
 
-// Returns true if the call is a call of an object that was just made. The
-// instruction before such a call has made the object, so no callable is marked.
+// Returns true if the instruction calls an object that the instruction before
+// it has made. Then no callable is marked.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

@@ -11,14 +11,14 @@
 struct ListingBuilderSource {
     const struct Code *code;
     const struct ListingDetail *detail;
-    const struct OperandText *text; // NULL if the text was not read yet
+    const struct OperandText *text; // NULL if the text was not read yet.
     const struct Opcodes *opcodes;
-    bool sampled; // true if there is a sampler
+    bool sampled; // True if there is a sampler.
 };
 
-// Returns the listing, or NULL if memory is out. The code's name and file are
-// copied. The listing points to opcodes and operand text, which must live as
-// long as the listing.
+// Returns the listing, or NULL if there is no memory. The listing has copies of
+// the function's name and file. It points to opcodes and operand text, which
+// must live as long as the listing.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);
 
 #endif

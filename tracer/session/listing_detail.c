@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The hits of an instruction are computed from the next site after the
-// instruction. If control runs straight from the instruction to the site, the
+// See listing_detail.h. The hits of an instruction are computed from the next
+// site after it. If control runs straight from the instruction to the site, the
 // instruction ran at least as often as the site was hit. If a jump may go to a
-// row between the instruction and the site, the hits of the site tell nothing
-// about the instruction. If an exception comes between the instruction and the
-// site, the instruction runs, but the site is not reached. So the hits of a
-// site are a lower bound for the instruction. The number is exact only at the
-// site itself, or if every call has returned.
+// row between the two, the site's hits say nothing about the instruction. If an
+// exception comes between the two, the instruction runs, but the site is not
+// reached. So the hits of a site are a lower bound for the instruction. The
+// number is exact only at the site itself, or if every call has returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -15,12 +14,12 @@
 #include <math.h>
 #include <string.h>
 
-struct Step {     // what the flow of control does at a row.
-    uint32_t end; // first code unit after the instruction and its caches.
-    bool target;  // true if a jump may go to this row.
-    // true if the row is not executed, because the end of a loop jumps over it
+struct Step {     // What the flow of control does at a row.
+    uint32_t end; // First code unit after the instruction and its caches.
+    bool target;  // True if a jump may go to this row.
+    // True if the row is not executed, because the end of a loop jumps over it.
     bool skipped;
-    uint64_t jumps; // lower bound of the number of jumps to this row.
+    uint64_t jumps; // Lower bound of the number of jumps to this row.
 };
 
 struct Walk {
@@ -45,7 +44,7 @@ static unsigned flags_of(const struct Walk *walk, size_t row)
     return walk->opcodes->flags[walk->rows[row].opcode];
 }
 
-// Returns the first site of the row. *end becomes the end of the row's sites.
+// Returns the first site of the row. Sets *end to the end of the row's sites.
 static const struct Site *sites_of(const struct Walk *walk, size_t row,
                                    const struct Site **end)
 {
@@ -125,8 +124,8 @@ static void set_samples(const struct Walk *walk, struct ListingDetailRow *row)
     row->c_samples = atomic_load_explicit(samples, memory_order_relaxed);
 }
 
-// Fills one row per instruction. The bytes of EXTENDED_ARGs become a part of
-// the instruction's argument.
+// Fills one row for each instruction. The bytes of EXTENDED_ARGs become a part
+// of the instruction's argument.
 static void read_instructions(struct Walk *walk, const uint32_t *lines)
 {
     const struct Code *code = walk->code;
@@ -151,7 +150,7 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
             walk->row_of[unit++] = (uint32_t)walk->count;
         argument = row->argument;
         if (walk->opcodes->flags[opcode] & OPCODE_EXTENDED)
-            continue; // the next instruction uses this row
+            continue; // The next instruction uses this row.
         set_live(walk, row);
         set_site(walk, walk->count);
         walk->steps[walk->count++].end = end;
@@ -171,7 +170,7 @@ static bool is_backward(const struct Walk *walk, size_t row)
     return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
 }
 
-// Marks the rows to which an exhausted loop may jump. The target depends on
+// Marks the rows to which a loop may jump at its end. The target depends on
 // CPython's version, so the row after each instruction that ends a loop is
 // marked.
 static void mark_exit(struct Walk *walk, size_t row)
@@ -199,7 +198,7 @@ static void mark_targets(struct Walk *walk)
         unit = walk->steps[row].end;
         unit += is_backward(walk, row) ? -step : step;
         if (unit < 0 || unit >= walk->code->layout.unit_count)
-            continue; // the bytecode does not belong to this interpreter
+            continue; // The bytecode does not belong to this interpreter.
         target = walk->row_of[unit];
         if (target >= walk->count)
             continue;
@@ -213,8 +212,8 @@ static void mark_targets(struct Walk *walk)
 
 // --- Hits and cycles ---
 
-// Returns true if the instruction has no site, but control never continues at
-// the next row.
+// Returns true if control never continues at the next row although the
+// instruction has no site.
 static bool is_end(const struct Walk *walk, size_t row)
 {
     return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
@@ -232,9 +231,9 @@ static bool has_opcode(const struct Walk *walk, const char *name)
 
 struct Totals {
     uint64_t returns;
-    bool resumes; // true if the function can be suspended
-    // true if each call has returned, so that no call runs or has raised an
-    // exception
+    bool resumes; // True if the function can be suspended.
+    // True if each call has returned, so that no call is running or has raised
+    // an exception.
     bool conserved;
 };
 
@@ -258,7 +257,7 @@ static struct Totals count_returns(const struct Walk *walk)
 }
 
 // Walks backwards over the rows. Each row takes the counts of the next site
-// after the row.
+// after it.
 static void spread_sites(struct Walk *walk, bool conserved)
 {
     bool known = false;
@@ -295,8 +294,8 @@ static void spread_sites(struct Walk *walk, bool conserved)
     }
 }
 
-// Each call runs the rows before the first branch or jump exactly once. So the
-// rows before a branch ran at least as often as the function has returned.
+// Each call runs the rows before the first branch or jump exactly once. So
+// these rows ran at least as often as the function has returned.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
     uint64_t calls = Counter_get(&walk->code->hot.entries);
@@ -324,9 +323,9 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 
 // --- Precise mode ---
 
-// Returns a lower bound of the number of executions of a RESUME, because a
-// RESUME has no event. The bound is the number of hits of the next instruction.
-// If a jump may go to the next instruction, the bound is 0.
+// Returns a lower bound of the number of executions of a RESUME, which has no
+// event of its own. The bound is the number of hits of the next instruction, or
+// 0 if a jump may go to the next instruction.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -334,12 +333,12 @@ static uint64_t resumed(const struct Walk *walk, size_t row)
     return walk->rows[row + 1].hits;
 }
 
-// Fills each row with its measured figures. The loop goes backwards, because a
-// RESUME takes the hits of the next row.
+// Fills each row with its own measured numbers. The loop goes backwards,
+// because a RESUME takes the hits of the next row.
 static void read_own(struct Walk *walk, const struct Totals *totals)
 {
     const struct Code *code = walk->code;
-    bool begun = false; // true after the first RESUME
+    bool begun = false; // True after the first RESUME.
     size_t row = walk->count;
 
     while (row--) {
@@ -350,7 +349,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Counter_get(&own->timed);
 
-        if (own->unit != unit) // the code unit has no counters
+        if (own->unit != unit) // The code unit has no counters.
             continue;
         if (timed)
             at->cycles = fmax((double)(int64_t)Counter_get(&own->cycles), 0) /
@@ -405,7 +404,7 @@ int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
             spread_sites(&walk, totals.conserved);
             spread_entry(&walk, &totals);
         }
-        // The collector's code object is never run.
+        // The code object that stands for the garbage collector never runs.
         *detail = (struct ListingDetail){code->hot.id, walk.rows,
                                          code->who.garbage ? 0 : walk.count,
                                          code->layout.instructions != NULL};

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: MIT
-// Describes each instruction of a function, with its opcode, specialised form,
-// number of executions and cost. The report at the end and the listings of
-// viewers are made from this description. A detail is built with the GIL held.
-// If a thread does not hold the GIL, it builds the detail in an RCU read
-// section, from a copy of the code's history.
+// struct ListingDetail describes each instruction of a function: its opcode,
+// its specialised form, its number of executions and its cost. The report and
+// the viewers' listings are made from it. A thread that holds the GIL may build
+// it at any time. A thread without the GIL builds it in a read section of RCU,
+// from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 #define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 
 #include "tracer/code/code.h"
 
 struct ListingDetailRow {
-    uint32_t offset;   // offset in bytes.
-    uint32_t line;     // line number, or 0.
-    uint8_t opcode;    // base form.
-    uint8_t oparg;     // low byte of the argument.
-    uint32_t argument; // the whole argument, with all EXTENDED_ARGs.
-    uint8_t live;      // last known opcode, which may be specialised.
-    // true if the instruction is or was seen in a specialised form
+    uint32_t offset;   // Offset of the instruction in bytes.
+    uint32_t line;     // Line in the source file, or 0.
+    uint8_t opcode;    // Base form of the opcode.
+    uint8_t oparg;     // Low byte of the argument.
+    uint32_t argument; // The whole argument, with all EXTENDED_ARGs.
+    // The last known form of the opcode, which may be specialised.
+    uint8_t live;
+    // True if the instruction is or was seen in a specialised form.
     bool specialized_once;
-    bool
-        jitted; // true if an executor of the JIT is entered at the instruction.
-    // true if the instruction can have a hook and the site is not redundant
+    // True if an executor of the JIT is entered at the instruction.
+    bool jitted;
+    // True if the instruction can have a hook and its site is not redundant.
     bool site;
     bool dark;
-    // Known executions, at most the true number. If `hits` is 0 and `exact` is
-    // false, the number is unknown.
+    // Known number of executions, which is at most the true number. If `hits`
+    // is 0 and `exact` is false, nothing is known.
     uint64_t hits;
-    bool exact; // false if `hits` is a lower bound
-    // Samples that found the function running at this instruction, or in code
+    bool exact; // False if `hits` is a lower bound.
+    // Number of samples that found the function at this instruction, or in code
     // without a record that this instruction has called.
     uint64_t samples;
-    uint64_t c_samples; // the part of `samples` in C code
-    // Cycles per execution. The cycles of a block are divided evenly among its
-    // instructions. In precise mode cycles are measured for each instruction,
-    // in its generic form. NaN if unknown.
+    uint64_t c_samples; // The part of `samples` that found C code.
+    // Cycles per execution; NaN if unknown. The cycles of a block are divided
+    // evenly among its instructions. In precise mode, the cycles are measured
+    // for each instruction in its generic form.
     double cycles;
 };
 
@@ -41,14 +42,14 @@ struct ListingDetail {
     uint32_t id;
     struct ListingDetailRow *rows;
     size_t row_count;
-    // True in precise mode. In this mode hits and cycles are measured for each
-    // instruction. If the INSTRUCTION event of an instruction is armed, CPython
-    // runs the instruction in its generic form. So the cycles are those of
-    // `opcode`, even if `live` is another opcode.
+    // True in precise mode, in which hits and cycles are measured for each
+    // instruction. CPython runs an instruction with an armed INSTRUCTION event
+    // in its generic form. So the cycles are those of `opcode`, even if `live`
+    // is another opcode.
     bool precise;
 };
 
-// Returns 0 or -ENOMEM.
+// Fills *detail. Returns 0 or -ENOMEM.
 int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
                        const struct Specialisation *history,
                        const struct Opcodes *opcodes);

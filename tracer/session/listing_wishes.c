@@ -11,17 +11,17 @@
 #include <string.h>
 #include <time.h>
 
-#define PERIOD_NS 200000000ull // ns between two listings of a function
-// ns between two listings of a function while the budget is overdrawn
+#define PERIOD_NS 200000000ull // ns between two listings of a function.
+// ns between two listings of a function while the budget is overdrawn.
 #define DEBT_PERIOD_NS 950000000ull
-#define CORE_PART 0.0025 // the part of a core that all listings may use
+#define CORE_PART 0.0025 // Part of a core that all listings together may use.
 #define DEBT_PART 0.0005
-// A listing waits at most TEXT_NS nanoseconds for its operand text, because C
-// code may hold the GIL for a long time.
+// ns for which a listing waits for its operand text. The wait is limited,
+// because C code may hold the GIL for a long time.
 #define TEXT_NS 300000000ull
-// Operand text is kept for KEPT_NS nanoseconds after the last request.
+// ns after the last request for which operand text is kept.
 #define KEPT_NS 10000000000ull
-#define QUIET_NS 20000000ull // ns between two wake-ups of the collector
+#define QUIET_NS 20000000ull // ns between two wake-ups of the collector.
 
 void ListingWishes_init(struct ListingWishes *wishes,
                         const struct ListingWishesSource *source)
@@ -59,8 +59,8 @@ static void remove_wish(struct ListingWishes *wishes, unsigned index)
             (--wishes->wish_count - index) * sizeof *wishes->queue);
 }
 
-// Queues a request. The caller holds the mutex. Returns 1 if no other viewer
-// waits for this function's listing, otherwise 0 or -EBUSY.
+// Queues a viewer's request. The caller holds the mutex. Returns 1 if no other
+// viewer waits for this function's listing, otherwise 0 or -EBUSY.
 static int add_wish(struct ListingWishes *wishes,
                     const struct ListingWish *wish)
 {
@@ -165,7 +165,7 @@ static struct ListingEntry *find_entry(struct ListingWishes *wishes,
     return NULL;
 }
 
-// Returns the function's entry, or a free entry, or the entry that was unused
+// Returns the function's entry, or a free entry, or the entry that was not used
 // for the longest time.
 static struct ListingEntry *take_entry(struct ListingWishes *wishes,
                                        uint32_t id, uint64_t now)
@@ -234,7 +234,7 @@ static void refuse(struct ListingWishes *wishes, const struct ListingWish *wish,
     send(wishes, wish, &answer);
 }
 
-// Removes all requests for a function from the queue and returns their number.
+// Removes all requests for a function from the queue. Returns their number.
 static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
                             struct ListingWish taken[LISTING_WISHES])
 {
@@ -256,7 +256,7 @@ static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
 // Makes a listing and sends it to all viewers that have asked for it. The
 // requests are removed from the queue first, because a listing must be newer
 // than its request. If a viewer asks while the listing is made, the viewer
-// waits for the next listing.
+// waits for the next one.
 static void answer(struct ListingWishes *wishes,
                    const struct ListingEntry *entry)
 {
@@ -281,7 +281,7 @@ static void answer(struct ListingWishes *wishes,
 
 // --- Times -----------------------------------------------------------------
 
-// Returns the earliest time at which a request may be answered.
+// Returns the earliest time in ns at which a request may be answered.
 static uint64_t due_ns(const struct ListingWishes *wishes,
                        const struct ListingEntry *entry,
                        const struct ListingWish *wish)
@@ -297,9 +297,9 @@ static uint64_t due_ns(const struct ListingWishes *wishes,
     return due;
 }
 
-// Finds the request that is due first, and returns the time at which it is due.
-// Returns UINT64_MAX if the queue is empty. Also gives each new request an
-// entry.
+// Finds the request that is due first, and returns the time in ns at which it
+// is due. Returns UINT64_MAX if the queue is empty. Also gives an entry to each
+// new request.
 static uint64_t next_wish(struct ListingWishes *wishes,
                           struct ListingWish *wish)
 {

@@ -40,7 +40,8 @@ static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
     return true;
 }
 
-// Returns a copy of the text, or NULL if the text is empty or memory is out.
+// Returns a copy of the text, or NULL if the text is empty or there is no
+// memory.
 static const char *text_or_null(struct Snapshot *snapshot, const char *text)
 {
     return *text ? Snapshot_text(snapshot, text) : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A moment has the data that all rows of one snapshot need. The builder makes
-// the moment, on the thread that builds the snapshot.
+// struct Moment has the data that all rows of one snapshot need. The builder
+// makes it on the thread that builds the snapshot.
 #ifndef OCULAR_TRACER_SESSION_MOMENT_H
 #define OCULAR_TRACER_SESSION_MOMENT_H
 
@@ -14,16 +14,17 @@ struct Moment {
     struct Session *session;
     struct Registry *registry;
     const struct Exceptions *exceptions;
-    uint64_t start_ticks; // ticks at which tracing began
-    double now;           // time of the snapshot in seconds of CLOCK_MONOTONIC
-    // time at which tracing began, in seconds of CLOCK_MONOTONIC
+    uint64_t start_ticks; // Ticks at which tracing began.
+    double now;           // CLOCK_MONOTONIC in seconds at the snapshot.
+    // CLOCK_MONOTONIC in seconds at which tracing began.
     double started;
-    double hz;                       // ticks per second
-    uint64_t ticks;                  // present time in ticks
-    uint64_t cpu_ns;                 // present CPU time of the process
-    const struct ShareTime *sampled; // NULL if there is no sampler
-    bool sees;  // true if there is a sampler that can read stacks
-    bool waits; // true if it is also known which threads wait for the GIL
+    double hz;                       // Ticks per second.
+    uint64_t ticks;                  // Present time in ticks.
+    uint64_t cpu_ns;                 // Present CPU time of the process in ns.
+    const struct ShareTime *sampled; // NULL if there is no sampler.
+    bool sees; // True if there is a sampler that can read stacks.
+    // True if the sampler also knows which threads wait for the GIL.
+    bool waits;
 };
 
 #endif

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Keeps a server that outlives sessions. The server listens while nothing is
-// traced, shows a session while the session runs, and listens again after the
-// session. The owner (python/) opens and closes the server while no session
-// runs. The thread that starts a session attaches the session. The thread that
-// finishes a session detaches the session.
+// struct PersistentServer keeps a server that outlives sessions. The server
+// listens while nothing is traced, shows a session while it runs, and listens
+// again after it. The owner (python/) opens and closes the server while no
+// session runs. The thread that starts a session attaches it to the server, and
+// the thread that finishes the session detaches it.
 #ifndef OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 #define OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 
 #include "ipc/server.h"
 
 struct PersistentServer {
-    struct Server *server; // NULL if the server is closed
-    // A callback that gets the number of viewers, also while nothing is traced.
-    // `viewers` is called by the server's thread, or by a thread that gives the
-    // server an order. `viewers` must not block.
+    struct Server *server; // NULL if the server is closed.
+    // A callback that gets the number of viewers, even while nothing is traced.
+    // The server's thread calls it, or a thread that gives the server an order.
+    // It must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };
@@ -23,9 +23,9 @@ struct PersistentServer {
 int PersistentServer_open(struct PersistentServer *persistent, char *why,
                           size_t why_size);
 void PersistentServer_close(struct PersistentServer *persistent);
-// Detaches the session, which is about to end. If `farewell` is true, viewers
-// get the last snapshot and are disconnected. Otherwise viewers wait for the
-// first snapshot of the next session.
+// Detaches the session, which is about to end. If `farewell` is true, the
+// viewers get the last snapshot and are disconnected. Otherwise they wait for
+// the first snapshot of the next session.
 void PersistentServer_detach(struct PersistentServer *persistent,
                              bool farewell);
 

@@ -12,8 +12,9 @@
 #include <errno.h>
 #include <math.h>
 
-// Returns the counted calls plus the estimated calls of dark periods. As in
-// cProfile's files, a resumption after a yield or an await counts as a call.
+// Returns the number of counted calls plus the estimated calls of dark periods.
+// As in cProfile's files, a resumption after a yield or an await counts as a
+// call.
 static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
     double calls = (double)Counter_get(&code->hot.entries);
@@ -24,8 +25,8 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 }
 
 // Fills in the calls of the table's functions, and the names of functions that
-// no longer exist. Nobody else uses the table. The caller holds `draining`, so
-// no code is reclaimed meanwhile.
+// no longer exist. No other thread uses the table. The caller holds `draining`,
+// so no code is reclaimed meanwhile.
 static void describe(struct Session *session, struct FlameTable *table,
                      struct RecordingCalls *calls)
 {
@@ -94,7 +95,7 @@ static int put_all(struct Session *session, struct Recording *recording,
 
     if (!calls)
         return -ENOMEM;
-    // After Collect_drain each function is either alive or in `retired`.
+    // After Collect_drain, each function is either alive or in `retired`.
     Collect_drain(session);
     pthread_mutex_lock(&session->draining);
     describe(session, table, calls);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Puts the run's sampled stacks into a recording, with the names and calls of
-// their functions. The formats make profiles of such a recording.
+// their functions. The formats make profiles from such a recording.
 #ifndef OCULAR_TRACER_SESSION_PROFILES_H
 #define OCULAR_TRACER_SESSION_PROFILES_H
 
 #include "tracer/session/session.h"
 
-// Writes the head and the stacks to an empty recording. Returns 0, -ENOTSUP if
-// nothing is sampled, -ENOMEM, or -errno of the recording. Any thread may call
-// this function without the GIL.
+// Writes the head and the stacks into an empty recording. Returns 0, -ENOTSUP
+// if nothing is sampled, -ENOMEM, or the -errno of the recording. Any thread
+// without the GIL may call this function.
 int Profiles_record(struct Session *session, struct Recording *recording);
-// Keeps the stacks if a profile is to be written at the end. The function is
-// called before the sampler stops.
+// Keeps the stacks if a profile is to be written at the end. Must be called
+// before the sampler stops.
 void Profiles_keep(struct Session *session);
 
 #endif

@@ -46,8 +46,7 @@ int Ranking_compare(const struct Ranked *a, const struct Ranked *b)
     return order ? order : larger_first(x.calls, y.calls);
 }
 
-// Inserts a function into the sorted list and returns the new length of the
-// list.
+// Inserts a function into the sorted list. Returns the list's new length.
 static size_t insert(struct Ranked *first, size_t count, size_t room,
                      struct Ranked ranked)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Sorts living and retired functions by their cost over the whole run. All
-// functions are pure.
+// Sorts existing and retired functions by their cost over the whole run. All
+// functions of ranking.h are pure.
 #ifndef OCULAR_TRACER_SESSION_RANKING_H
 #define OCULAR_TRACER_SESSION_RANKING_H
 
 #include "ipc/snapshot.h"
 
-struct Ranked { // one of the two members is NULL
+struct Ranked { // One of the two members is NULL.
     const struct Function *function;
     const struct RetiredRow *retired;
 };
 
-// Compares two functions by the share of the whole run, then by self cycles,
-// total cycles and calls. A null counts as 0. The result is below 0 if `a`
-// comes first.
+// Compares two functions by their share of the whole run, then by self cycles,
+// total cycles and calls. Null counts as 0. The result is below 0 if `a` comes
+// first.
 int Ranking_compare(const struct Ranked *a, const struct Ranked *b);
-// Stores the first `room` functions, or all functions if there are fewer, and
-// returns their number. Leaves out the row that sums up retired functions.
+// Stores the first `room` functions, or all functions if there are fewer.
+// Returns their number. Leaves out the row that sums up retired functions.
 size_t Ranking_first(const struct Snapshot *snapshot, struct Ranked *first,
                      size_t room);
-// Returns the row that sums up the retired functions without a row of their
+// Returns the row that sums up the retired functions that have no row of their
 // own, or NULL.
 const struct RetiredRow *Ranking_others(const struct Snapshot *snapshot);
 

@@ -11,18 +11,19 @@
 #include <unistd.h>
 
 #define NAME_TRIES 1000u
-#define PAUSE_S 0.08  // shortest pause between two turns, in seconds
-#define SLOWEST_S 1.0 // longest pause between two turns, in seconds
-#define TURN_S 120e-6 // a turn's CPU time in s: waking up, counting, writing
+#define PAUSE_S 0.08  // Shortest pause between two turns, in seconds.
+#define SLOWEST_S 1.0 // Longest pause between two turns, in seconds.
+// CPU time of a turn in seconds, for waking up, counting and writing.
+#define TURN_S 120e-6
 // If the recording grows, the list of its blocks may take this number of bytes,
-// even if timeline_limit is smaller. The list then has 2 140 million events, so
-// a program at threshold 0 loses no events for minutes, and a program that runs
-// for weeks takes no more memory.
+// even if timeline_limit is smaller. The list then describes 2 140 million
+// events. So a program at threshold 0 loses no events for minutes, and a
+// program that runs for weeks takes no more memory than that.
 #define LIST_LEAST ((size_t)64 << 20)
-#define TURNS_PART 0.1 // part of the allowance that all turns may use
+#define TURNS_PART 0.1 // Part of the allowance that all turns together may use.
 
 // Converts a time of CLOCK_REALTIME to CLOCK_BOOTTIME, by the present
-// difference of the clocks. Returns 0 for a time before the boot.
+// difference of these clocks. Returns 0 for a time before the boot.
 static uint64_t boot_time_of(uint64_t unix_ns)
 {
     uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
@@ -49,7 +50,8 @@ void Recorder_describe(struct Session *session, struct RecordingHead *head)
     snprintf(head->command, sizeof head->command, "%s", engine->command);
 }
 
-// Makes the file beside the output. NULL: session->recording_error says why.
+// Makes the file beside the output. Returns NULL and sets
+// session->recording_error on failure.
 static struct Recording *make_file(struct Session *session)
 {
     const struct Config *config = &session->config;
@@ -57,8 +59,8 @@ static struct Recording *make_file(struct Session *session)
     int error = -EEXIST;
     unsigned number;
 
-    // The name may belong to another recording of this process, or to a
-    // recording of an earlier process with the same process id.
+    // The name may belong to another recording of this process, or of an
+    // earlier process with the same process id.
     for (number = 1; error == -EEXIST && number < NAME_TRIES; number++) {
         char path[PATH_MAX];
 

@@ -13,17 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-// A timeline of more than LARGE_JSON bytes is called large.
+// Bytes from which on a timeline counts as large.
 #define LARGE_JSON 50000000u
-// A timeline of more than HUGE_JSON bytes is too large for ui.perfetto.dev.
+// Bytes from which on a timeline is too large for ui.perfetto.dev.
 #define HUGE_JSON 300000000u
-#define MAX_NAME 53     // largest width of a function's name.
-#define MAX_PLACE 36    // largest width of file and line.
-#define MAX_COMMAND 400 // largest number of bytes of the command.
-// With 100 samples a share of one half has a standard error of a tenth of the
-// share.
+#define MAX_NAME 53     // Largest width of a function's name.
+#define MAX_PLACE 36    // Largest width of a file and a line.
+#define MAX_COMMAND 400 // Largest number of bytes of the command.
+// Below this number of samples, the report calls the shares rough. With 100
+// samples, a share of one half has a standard error of a tenth of the share.
 #define FEW_SAMPLES 100
-#define MENTIONED 5e-4 // the smallest share that is not shown as 0.0%.
+#define MENTIONED 5e-4 // Smallest share that is not shown as 0.0%.
 
 static struct Figure number(uint64_t value)
 {
@@ -84,8 +84,8 @@ static void put_overhead(struct Bytes *out, const struct Snapshot *snapshot)
             100 * mean);
 }
 
-// Returns the number of samples that found a function running, over all
-// functions.
+// Returns the number of samples that found a function running, added up over
+// all functions.
 static uint64_t run_samples(const struct Snapshot *snapshot)
 {
     uint64_t sum = 0;
@@ -156,19 +156,19 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// Writes "file:line" into `room` and returns the text. If the text is too long,
-// returns only its end, after "...".
+// Writes "file:line" into `room` and returns this text. If the text is too
+// long, returns only its end, after "...".
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {
-    char *place = room + 3; // these bytes are for "..."
+    char *place = room + 3; // The first three bytes are for "...".
     size_t length, width;
 
     file = file ? file : "?";
-    if (!*file) // the garbage collector
+    if (!*file) // The garbage collector has no file.
         return "-";
     length = strlen(file);
-    size -= 32; // these bytes are for the line and the dots
+    size -= 32; // These bytes are for the line number and the dots.
     Harmless_clean(place, size,
                    length < size / 3 ? file : file + length - size / 3, true);
     snprintf(place + strlen(place), 24, ":%" PRIu64, line);
@@ -194,8 +194,8 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
-// Writes a share. If samples found a function running, "0.0%" is never written
-// for the function.
+// Formats a share. If samples found a function running, "0.0%" is never written
+// for it.
 static struct Figure percent(double share)
 {
     struct Figure result;

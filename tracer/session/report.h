@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes the report at the end of a trace. The report describes the run, the
-// cost of tracing, the costliest functions and the hottest instructions of
-// these functions. The text goes into a buffer, and the caller prints the
-// buffer.
+// Writes the report at the end of a trace. It describes the run, the cost of
+// tracing, the costliest functions and their hottest instructions. The text
+// goes into a buffer, which the caller prints.
 #ifndef OCULAR_TRACER_SESSION_REPORT_H
 #define OCULAR_TRACER_SESSION_REPORT_H
 
@@ -11,26 +10,26 @@
 #include "tracer/session/listing_detail.h"
 #include "tracer/session/ranking.h"
 
-struct ReportPart { // the data of one function
+struct ReportPart { // The report's data about one function.
     struct Ranked ranked;
-    // NULL if the code object no longer exists
+    // NULL if the code object no longer exists.
     const struct ListingDetail *detail;
     struct CalledFrom callers;
 };
 
 struct ReportTimeline {
-    const char *path; // NULL if no file was written
-    uint64_t bytes;   // size of the file in bytes
-    double cpu_s;     // CPU time for writing the file
+    const char *path; // NULL if no file was written.
+    uint64_t bytes;   // Size of the file in bytes.
+    double cpu_s;     // Seconds of CPU time that writing the file took.
 };
 
 struct Report {
-    const struct Snapshot *snapshot; // the final snapshot
-    const struct ReportPart *parts;  // sorted by rank, the costliest first
+    const struct Snapshot *snapshot; // The final snapshot.
+    const struct ReportPart *parts;  // The functions, the costliest first.
     size_t part_count;
     const struct Opcodes *opcodes;
     struct ReportTimeline timeline;
-    bool brief; // true if the report has at most five lines
+    bool brief; // True if the report has at most five lines.
 };
 
 void Report_write(struct Bytes *out, const struct Report *report);

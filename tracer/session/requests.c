@@ -9,21 +9,23 @@
 #include <string.h>
 #include <time.h>
 
-#define FLAME_SENT 4096 // largest number of rows of stacks for a viewer
-#define DEBTORS_S 0.95  // seconds; a little less than the default period
-// DEBTORS_MOST_S is in seconds and a little less than two periods, because a
-// viewer reports silence after 3 s.
+#define FLAME_SENT 4096 // Largest number of rows of stacks that a viewer gets.
+// Seconds between two snapshots while the overhead exceeds the budget. This is
+// a little less than a viewer's default period.
+#define DEBTORS_S 0.95
+// Seconds between two snapshots if the budget stays overdrawn. This is a little
+// less than two default periods, because a viewer reports silence after 3 s.
 #define DEBTORS_MOST_S 1.7
-// After this number of snapshots in a row while the budget is overdrawn,
-// snapshots come less often.
+// Number of snapshots in a row with an overdrawn budget, after which snapshots
+// come less often.
 #define DEBTORS_PATIENCE 10
 
 // Makes the collector build a snapshot for viewers, unless the budget forbids
-// this. Snapshots for viewers are part of the overhead. While the overhead
-// exceeds the budget, viewers get at most one snapshot per second. Viewers get
-// one snapshot every two seconds if the budget stays overdrawn, or if the
-// program pauses and has spent its allowance. If no snapshot is built for a new
-// viewer, the viewer gets the last snapshot.
+// this, because such snapshots are part of the overhead. While the overhead
+// exceeds the budget, viewers get at most one snapshot per second. If the
+// budget stays overdrawn, or the program pauses and has spent its allowance,
+// they get one every two seconds. If no snapshot is built for a new viewer, the
+// viewer gets the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
@@ -41,7 +43,7 @@ static void want(void *context, bool first)
             Server_notify(session->server);
         return;
     }
-    // After a time without snapshots the count of snapshots starts again.
+    // After a time without snapshots, the count of snapshots begins again.
     if (debt && waited < 2 * DEBTORS_MOST_S)
         session->debt_builds++;
     else
@@ -103,7 +105,7 @@ static void accept_request(struct Session *session, uint64_t viewer,
     reply(session, viewer, message, 1);
 }
 
-// Queues a request for the collector. Returns 0, -EBUSY or -ESHUTDOWN.
+// Queues a viewer's request for the recording. Returns 0, -EBUSY or -ESHUTDOWN.
 static int queue_handout(struct Session *session, uint64_t viewer,
                          const struct Message *message)
 {

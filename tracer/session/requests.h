@@ -6,13 +6,12 @@
 
 #include "tracer/session/session.h"
 
-// Returns the functions by which a server reads the session while the session
-// runs.
+// Returns the callbacks by which a server reads the running session.
 struct ServerSource Requests_source(struct Session *session);
 
 // Sends an answer to a viewer, if there is a server. `session` points to a
-// struct Session. The parameter is a void * so that the function can be a
-// callback. Any thread may call this function.
+// struct Session. It is a void *, so that the function can be a callback. Any
+// thread may call this function.
 void Session_answer(void *session, uint64_t viewer,
                     const struct Message *message);
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define FRESH_S 1.5 // a snapshot's counts are used up to this age in seconds
-#define AHEAD 16    // number of entries for which code is prefetched
+#define FRESH_S 1.5 // Seconds for which the counts of a snapshot are used.
+#define AHEAD 16    // Number of entries by which prefetching is ahead.
 
 void Roll_release(struct Roll *roll)
 {
@@ -84,7 +84,8 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
         if (whole)
             add(roll, code);
     }
-    roll->begun = whole; // if memory ran out, begin() finds this code again
+    // If there was no memory, begin() finds this code again.
+    roll->begun = whole;
     return whole;
 }
 
@@ -92,7 +93,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
 
 static void count_row(struct Roll *roll, const struct SharedRow *row, int sign)
 {
-    uint64_t one = (uint64_t)(int64_t)sign; // 1 or its two's complement
+    uint64_t one = (uint64_t)(int64_t)sign; // 1, or -1 in two's complement.
     const struct Function *f = &row->function;
 
     roll->events += one * row->events;
@@ -125,7 +126,7 @@ static void drop_row(struct Roll *roll, struct RowLog *log,
     entry->row = NULL;
 }
 
-// Removes an entry. The last entry takes the place of the removed entry.
+// Removes an entry. The last entry takes its place.
 static void take_off(struct Roll *roll, struct RowLog *log, size_t place,
                      double uptime_s)
 {
@@ -155,9 +156,9 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Returns true if a function has a row. A function without own time, such as
-// Thread.run of an older thread, also has a row, because the rows of its
-// callees name the function as a caller.
+// Returns true if the function has a row. A function without its own time, such
+// as Thread.run of an older thread, also has a row, because the rows of its
+// callees name it as a caller.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) ||
@@ -177,7 +178,7 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
     uint64_t sites, dark;
 
     if (Code_take_touch(entry->code)) {
-        entry->until = 0; // the row must be filled again
+        entry->until = 0; // The row must be filled again.
         entry->counted = false;
     }
     if (entry->counted || !is_listed(entry->code))
@@ -211,7 +212,7 @@ static bool is_due(const struct Roll *roll, struct RollEntry *entry,
     entry->counted &= !touched;
     if (same && !touched && ticks < entry->until && !roll->all)
         return false;
-    // After a time without calls the rate starts at the last snapshot.
+    // After a time without calls, the rate is counted from the last snapshot.
     if (entry->until && entry->code->row.rate_at < roll->rate_s)
         entry->code->row.rate_at = roll->rate_s;
     entry->quiet = same && !touched;

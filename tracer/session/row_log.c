@@ -76,7 +76,7 @@ static struct RowBlock *new_block(struct RowLog *log)
 
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s)
 {
-    // This store pairs with a load in row_set.c, by a reader of an older
+    // This store pairs with a load in row_set.c by a reader of an older
     // snapshot.
     atomic_store_explicit(&row->until, uptime_s, memory_order_relaxed);
     row->block->live--;
@@ -113,8 +113,8 @@ static bool is_live(const struct SharedRow *row)
     return atomic_load_explicit(&row->until, memory_order_relaxed) == INFINITY;
 }
 
-// Copies a moment into the new block of rows. Rows with the same moment are
-// next to each other, so each moment is copied once.
+// Copies a moment into the new block. Rows with the same moment are next to
+// each other, so each moment is copied once.
 static const struct RowMoment *copy_moment(struct RowLog *log,
                                            const struct RowMoment *moment)
 {
@@ -140,7 +140,7 @@ static bool move_row(struct RowLog *log, const struct SharedRow *from)
     to->slot = from->slot;
     to->events = from->events;
     to->bytes = from->bytes;
-    log->count--; // the row was already counted in its old block
+    log->count--; // The row was already counted in its old block.
     to->function.name = Arena_text(&log->begun->arena, from->function.name);
     to->function.file = Arena_text(&log->begun->arena, from->function.file);
     return to->moment && to->function.name && to->function.file &&

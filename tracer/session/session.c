@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Has the functions that any thread may call while a session runs. See
+// Implements the functions that any thread may call while a session runs. See
 // session.h.
 #include "tracer/session/session.h"
 #include "ipc/base/now.h"
@@ -21,12 +21,13 @@ int Session_set_budget(struct Session *session, double budget)
         return -ENOTSUP;
     if (!(budget > 0 && budget <= 1))
         return -EINVAL;
-    // This store pairs with the loads of the governor and of the builder.
+    // This store pairs with the loads of the governor's thread and of the
+    // builder.
     atomic_store_explicit(&session->budget, budget, memory_order_relaxed);
     return 0;
 }
 
-// The result is at most SECOND_HITS, even if the threshold is higher.
+// Largest result of Session_second_hits, even if the threshold is higher.
 #define SECOND_HITS 2000
 
 uint64_t Session_second_hits(const struct Session *session)
@@ -97,6 +98,7 @@ struct Snapshot *Session_take(struct Session *session)
 
     if (!snapshot || RowSet_settle(snapshot) == 0)
         return snapshot;
-    Snapshot_free(snapshot); // no snapshot was made if memory was out
+    // There is no final snapshot if there is no memory for it.
+    Snapshot_free(snapshot);
     return NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A session is one run of tracing, with its settings, its threads, its timeline
-// and its snapshots. lifetime.h starts and stops a session. Any thread may call
-// these functions, and no caller needs the GIL.
+// struct Session is one run of tracing, with its settings, its threads, its
+// timeline and its snapshots. lifetime.h starts and stops a session. Any thread
+// may call these functions, and no caller needs the GIL.
 #ifndef OCULAR_TRACER_SESSION_SESSION_H
 #define OCULAR_TRACER_SESSION_SESSION_H
 
@@ -30,34 +30,42 @@ struct Session;
 
 struct Config {
     char mode[16];
-    uint64_t threshold; // if 0, code never goes dark
+    // Number of hits after which a hook is removed; 0 if hooks are never
+    // removed.
+    uint64_t threshold;
     bool timeline;
-    // Largest number of bytes of the recording. If the recording grows
-    // (`spill`), the number of bytes of memory for what the file refuses.
+    // Largest number of bytes of the recording. If the recording may grow
+    // (`spill`), largest number of bytes of memory for data that the file
+    // refuses.
     size_t timeline_limit;
-    // true if the timeline has each instruction, in precise mode
+    // True if the timeline has each instruction, in precise mode.
     bool instructions;
     // Folder for a recording that may grow beyond timeline_limit, or "".
     char spill[PATH_MAX];
-    bool spill_asked; // true if a bad folder is an error
+    // True if tracing must not start when the folder `spill` cannot be used.
+    bool spill_asked;
     char output[PATH_MAX];
-    // True if `output` names a profile, so that no timeline is written.
+    // True if `output` is a profile, so that no timeline is written.
     bool profile;
     // True if a recording (recorder.h) is kept until `output` is written.
     bool record;
     bool serve;
-    bool sampler; // if false, only hooks measure
-    int signal;   // signal for samples; 0 for any free signal, -1 for none
-    // Server that outlives the session, or NULL.
+    bool sampler; // If false, there are no samples, and only hooks measure.
+    // Number of the signal that takes samples; 0 for any free signal, -1 for
+    // none.
+    int signal;
+    // A server that outlives the session, or NULL.
     struct PersistentServer *persistent;
-    double budget; // share of CPU time at the start, or NaN
-    // Seconds; a step of an event loop that takes as long is a stall.
+    // Budget at the start as a share of CPU time, or NaN if there is no budget.
+    double budget;
+    // A step of an event loop that takes this number of seconds or longer is a
+    // stall.
     double stall_s;
-    // The rules by which code is traced, which live longer than the session, or
-    // NULL.
+    // The rules that decide which code is traced, or NULL. They live longer
+    // than the session.
     const struct Filter *filter;
-    // The collector's thread calls this function each time that the thread
-    // wakes up. NULL if there is no function.
+    // The collector's thread calls this function each time that it wakes up.
+    // NULL if there is no function.
     void (*each_turn)(struct Session *session);
 };
 
@@ -66,25 +74,28 @@ struct HandoutWish {
     uint64_t viewer;
     uint32_t request;
     enum HandoutKind kind;
-    uint64_t asked_ns; // CLOCK_MONOTONIC
+    uint64_t asked_ns; // CLOCK_MONOTONIC in ns at which the viewer asked.
 };
 
-#define HANDOUT_WISHES 8 // largest number of requests that wait
+#define HANDOUT_WISHES 8 // Largest number of requests that wait.
 
 struct Handouts {
-    // Answers at most one request. Returns the ms until the next request may be
-    // answered, or UINT_MAX if no request waits. NULL: nothing is handed out.
+    // Answers at most one request. Returns the milliseconds until the next
+    // request may be answered, or UINT_MAX if no request waits. `serve` is NULL
+    // if nothing is handed out.
     unsigned (*serve)(struct Session *session);
-    unsigned pause_ms; // result of `serve`; only the collector's thread uses it
-    // CLOCK_MONOTONIC at which the costs of all answers are paid. Only the
-    // collector's thread uses this field.
+    // Newest result of `serve`. Only the collector's thread uses it.
+    unsigned pause_ms;
+    // CLOCK_MONOTONIC in ns at which the costs of all answers are paid. Only
+    // the collector's thread uses it.
     uint64_t paid_ns;
-    // The copy that the collector's thread is making, or NULL.
+    // The copy of the recording that the collector's thread is making, or NULL.
     struct Recording *_Atomic copy;
-    pthread_mutex_t mutex; // guards all members below
+    pthread_mutex_t mutex; // Guards `closed`, `count` and `wishes`.
     bool closed;
     unsigned count;
-    struct HandoutWish wishes[HANDOUT_WISHES]; // the oldest first
+    // The waiting requests, the oldest first.
+    struct HandoutWish wishes[HANDOUT_WISHES];
 };
 
 struct Session {
@@ -92,110 +103,116 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    // NULL if no timeline is wanted. With config.profile the timeline has only
+    // NULL if no timeline is wanted. With config.profile, the timeline has only
     // samples.
     struct Timeline *timeline;
-    // The timeline's recording if the recording is a file beside the output, or
+    // The timeline's recording if it is a file beside the output, otherwise
     // NULL.
     struct Recording *recording;
-    // head of the recording; only the collector's thread uses it
+    // Head of the recording. Only the collector's thread uses it.
     struct RecordingHead head;
-    // True if the timeline has the settings, with this budget. `draining`
-    // guards both fields.
+    // True if the timeline already has the settings, with the budget
+    // recorded_budget. `draining` guards both members.
     bool settings_recorded;
     double recorded_budget;
-    // 0, or the -errno for which the file beside the output is missing.
+    // 0, or the -errno because of which there is no file beside the output.
     int recording_error;
-    // true if the file is kept when the session is freed
+    // True if the file beside the output is kept when the session is freed.
     bool keeps_recording;
-    struct SampleTrack samples; // only the sampler's thread uses the track
-    struct Sampler *sampler;    // NULL if there are no shares
-    // Stacks of the whole run after the sampler has stopped, or NULL.
+    struct SampleTrack samples; // Only the sampler's thread uses this track.
+    // NULL if there is no sampler, so that shares are not known.
+    struct Sampler *sampler;
+    // Stacks of the whole run, kept after the sampler has stopped, or NULL.
     struct FlameTable *stacks;
-    bool sampler_refused; // true if a sampler was wanted but could not start
-    // config.persistent's server, our own server, or NULL
+    bool sampler_refused; // True if a sampler was wanted but could not start.
+    // config.persistent's server, the session's own server, or NULL.
     struct Server *server;
-    // CPU time that the server had used before the session
+    // ns of CPU time that the server had used before the session.
     uint64_t server_base_ns;
-    // Time at which a snapshot was last built for viewers. Only the server's
-    // thread uses this field.
+    // CLOCK_MONOTONIC in seconds at which a snapshot was last built for
+    // viewers. Only the server's thread uses it.
     double built_s;
-    // Number of snapshots built in a row while the budget is overdrawn. Only
-    // the server's thread uses this field.
+    // Number of snapshots that were built in a row while the budget was
+    // overdrawn. Only the server's thread uses it.
     unsigned debt_builds;
-    bool hands_over; // true if viewers stay connected for the next session
+    bool hands_over; // True if the viewers stay connected for the next session.
     struct Collector collector;
-    // Only a holder of this mutex drains rings (Collect_drain).
+    // A thread must hold this mutex to empty the rings (Collect_drain).
     pthread_mutex_t draining;
-    // Only a holder of this mutex moves events into the timeline. The mutex is
+    // A thread must hold this mutex to move events into the timeline. It is
     // taken after `draining`.
     pthread_mutex_t tracks;
-    // Time of the newest snapshot in seconds. Only the collector's thread uses
-    // this member and the next four.
+    // CLOCK_MONOTONIC in seconds at the newest snapshot. Only the collector's
+    // thread uses the members from `collected_s` to `idle_turns`.
     double collected_s;
-    // Time at which the thread last looked for work other than the recording.
+    // CLOCK_MONOTONIC in seconds at which the collector's thread last looked
+    // for other work than the recording.
     double looked_s;
-    // Head of the ring of hits when the thread last checked for hits.
+    // Head of the ring of hits when the collector's thread last checked for
+    // hits.
     uint64_t followed;
-    // Number of hits counted without the ring, at the same time.
+    // Number of hits that were counted without the ring until the same check.
     uint64_t followed_alone;
-    unsigned idle_turns;  // number of turns in a row without a hit or a sample
-    _Atomic bool sampled; // true if a sample was taken since the last check
-    struct Counters counters; // `draining` guards this field
+    unsigned idle_turns;  // Number of turns in a row without a hit or a sample.
+    _Atomic bool sampled; // True if a sample was taken since the last check.
+    struct Counters counters; // The mutex `draining` guards `counters`.
     struct Publish publish;
     struct Export export;
     struct Handouts handouts;
-    // Functions whose code objects no longer exist. `draining` guards this
-    // field, `roll` and `rows`.
+    // Functions whose code objects no longer exist. `draining` guards the
+    // members from `retired` to `exception_rates`.
     struct Retired retired;
-    struct Roll roll;                      // functions that may have a row
-    struct RowLog rows;                    // rows of these functions
-    struct ExceptionRates exception_rates; // `draining` guards this field
-    // The governor's thread, which python/ runs. The session reads the thread's
-    // CPU time.
+    struct Roll roll;   // Functions that may have a row in a snapshot.
+    struct RowLog rows; // Rows of these functions.
+    struct ExceptionRates exception_rates;
+    // The governor's thread, which python/ runs. The session only reads its CPU
+    // time.
     struct Worker governor;
     struct Waker governor_waker;
-    // CPU time in ns in which threads of the program stopped our threads before
-    // a fork and started them after the fork.
+    // ns of CPU time for which threads of the program stopped Ocular's threads
+    // before a fork, and started them after it.
     counter_t forks_ns;
-    _Atomic double budget; // share of CPU time that was set last, or NaN
+    // The budget that was set last, as a share of CPU time, or NaN if there is
+    // no budget.
+    _Atomic double budget;
     struct Account account;
-    // True if newly adopted code is armed at once. The governor sets this
-    // field.
+    // True if newly adopted code is armed at once. The governor's thread sets
+    // it.
     _Atomic bool arm_new;
-    struct RearmQueue rearm; // requests for the governor
+    // Requests for the governor to arm functions again.
+    struct RearmQueue rearm;
     struct ListingWishes wishes;
     struct TaskBoard tasks;
-    double process_start_s; // Unix time, or NaN if unknown
+    // Unix time at which the process began, or NaN if unknown.
+    double process_start_s;
     struct Transitions transitions;
 };
 
-// Sets the budget as a share of CPU time. Returns 0. Returns -EINVAL if the
-// budget is not above 0 and at most 1, and -ENOTSUP if this session has no
-// budget (threshold 0, precise mode). Any thread may call this function.
+// Sets the budget as a share of CPU time. Returns 0, -EINVAL if the budget is
+// not above 0 and at most 1, or -ENOTSUP if this session has no budget
+// (threshold 0, precise mode). Any thread may call this function.
 int Session_set_budget(struct Session *session, double budget);
 // Returns the number of hits that armed code may have in a second. 0 means that
-// the hits are not renewed, because there is no budget. Any thread may call
-// this function.
+// code does not get new hits each second, because there is no budget. Any
+// thread may call this function.
 uint64_t Session_second_hits(const struct Session *session);
-// If shares of the window are wanted but missing, returns the reason as a text,
-// otherwise NULL. Any thread may call this function.
+// Returns a text with the reason why shares of the window are missing although
+// they are wanted, otherwise NULL. Any thread may call this function.
 const char *Session_sampler_trouble(const struct Session *session);
-// If the timeline has dropped events that should have gone to a file, writes
-// which events. If the timeline has dropped no event, writes why the recording
-// is incomplete. If the recording is complete, writes "". Any thread may call
-// this function.
+// Writes which events are lost that should have gone into the timeline's file.
+// If no event is lost, writes why the recording is incomplete. If the recording
+// is complete, writes "". Any thread may call this function.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
-// Returns the seconds since the session was started. Any thread may call this
+// Returns the seconds since the session began. Any thread may call this
 // function.
 double Session_age_s(const struct Session *session);
-// Makes the collector build a new snapshot, and waits for the snapshot. Returns
-// 0, -ETIMEDOUT after two seconds, or -ESHUTDOWN if the session is finished.
-// The caller must not hold the GIL.
+// Makes the collector build a new snapshot, and waits for it. Returns 0,
+// -ETIMEDOUT after two seconds, or -ESHUTDOWN if the session is finished. The
+// caller must not hold the GIL.
 int Session_refresh(struct Session *session);
-// Returns the final snapshot, which the caller owns. The function must be
-// called after Session_finish.
+// Returns the final snapshot, which the caller owns. Must be called after
+// Session_finish.
 struct Snapshot *Session_take(struct Session *session);
 
 #endif

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-// Tasks are read for ASKED_NS nanoseconds after the last request.
+// ns after the last request for which tasks are read.
 #define ASKED_NS 10000000000ull
 
-// The ages of tasks and the growth of groups are kept for KEPT_NS nanoseconds
-// after the last request.
+// ns after the last request for which the ages of tasks and the growth of
+// groups are kept.
 #define KEPT_NS 80000000000ull
 
 void TaskBoard_init(struct TaskBoard *board)

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWTH_S 60.0 // the growth is that of the newest GROWTH_S seconds
+#define GROWTH_S 60.0 // Seconds over which the growth is computed.
 #define GROWTH_LEAST_S 5.0
-#define POINTS_S 4.0 // least time between two points
-#define BIRTHS_S 1.0 // least time between two births
-// A group that has not grown for QUIET_S seconds does not grow any more.
+#define POINTS_S 4.0 // Smallest number of seconds between two points.
+#define BIRTHS_S 1.0 // Smallest number of seconds between two births.
+// If a group has not grown for QUIET_S seconds, it counts as no longer growing.
 #define QUIET_S 60.0
-// A group that has grown fewer than RISES times may only have become larger.
+// If a group has grown fewer than RISES times, it may only have become larger
+// once.
 #define RISES 3
 
 // --- Texts -----------------------------------------------------------------
@@ -146,7 +147,7 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
     place->hash = hash;
     place->function = function;
     place->lowest = UINT64_MAX;
-    // The last whole walk has found no task of this group.
+    // The last whole walk found no task of this group.
     if (groups->last_s > 0)
         place->points[place->point_count++] =
             (struct TaskPoint){groups->last_s, 0};
@@ -217,19 +218,19 @@ void TaskGroups_add_line(struct CountedTasks *group,
         drop_line(&chain->lines[--chain->count]);
     if (copy_line(&chain->lines[chain->count], line))
         chain->count++;
-    else // memory is out: no chain is better than a wrong chain
+    else // Without memory, no chain is better than a wrong chain.
         drop_chain(chain);
 }
 
 // --- Ages ------------------------------------------------------------------
 
-// Returns true if no walk looked before the walk that runs now.
+// Returns true if no walk took place before the walk that runs now.
 static bool is_first_look(const struct TaskGroups *groups)
 {
     return groups->last_s == 0 || groups->interrupted;
 }
 
-// Forgets the birth without which the ages change least, in proportion.
+// Forgets the birth without which the tasks' ages change least, in proportion.
 static void forget_birth(struct TaskGroups *groups, double now_s)
 {
     struct TaskBirth *births = groups->births;
@@ -269,7 +270,7 @@ void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
     groups->births[groups->birth_count++] = birth;
 }
 
-// Returns the first birth that shows the age of a task, or NULL.
+// Returns the first birth that shows the age of the task, or NULL.
 static const struct TaskBirth *birth_of(const struct TaskGroups *groups,
                                         uint64_t number)
 {
@@ -286,7 +287,7 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
     struct TaskPoint *points = group->points;
     unsigned gone = 0;
 
-    // One point may be older than the newest minute.
+    // One point may be older than GROWTH_S seconds.
     while (gone + 1 < group->point_count &&
            point.at_s - points[gone + 1].at_s >= GROWTH_S)
         gone++;
@@ -299,7 +300,7 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
         points[group->point_count++] = point;
 }
 
-// `first` is true if no walk looked before this one.
+// Ends a walk for one group. `first` is true if no walk took place before.
 static void end_group(struct CountedTasks *group, double at_s, bool first)
 {
     struct TaskPoint point = {at_s, group->found};
@@ -315,7 +316,7 @@ static void end_group(struct CountedTasks *group, double at_s, bool first)
     add_point(group, point);
 }
 
-// Returns true if the group has had no task for all of its points.
+// Returns true if no walk that is kept has found a task of the group.
 static bool is_gone(const struct CountedTasks *group)
 {
     for (unsigned i = 0; i < group->point_count; i++)
@@ -438,7 +439,7 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
            fill_chain(&table->arena, row, &group->chain);
 }
 
-// The largest group comes first.
+// Orders the larger group first.
 static int compare(const void *left, const void *right)
 {
     const struct TaskGroup *one = left, *other = right;

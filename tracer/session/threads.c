@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's list of threads and the thread records, by thread id. See
+// Joins the sampler's list of threads and the thread records by thread id. See
 // threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
@@ -10,8 +10,8 @@
 struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
-    bool gil, waits; // Sampler_knows_gil, Sampler_knows_waits
-    // Number of rows that come from the sampler. These are the first rows.
+    bool gil, waits; // Results of Sampler_knows_gil and Sampler_knows_waits.
+    // Number of rows that come from the sampler. They are the first rows.
     size_t sampled;
     size_t count;
 };
@@ -36,8 +36,8 @@ static bool add_functions(struct Rows *rows, struct Thread *row,
     return functions;
 }
 
-// Adds a row for one of the sampler's threads. The name is null if the sampler
-// did not know the name yet.
+// Adds a row for one of the sampler's threads. If the sampler does not know the
+// thread's name yet, the name is null.
 static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
 {
     bool named = *shares->name;
@@ -60,8 +60,8 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
 }
 
 // Returns the row to which a thread record belongs, or NULL. The row comes from
-// the sampler, or from an earlier record of the same thread. A thread has a
-// second record if it runs Python code again after the first record ended.
+// the sampler, or from an earlier record of the same thread. A thread gets a
+// second record if it runs Python code again after its first record has ended.
 // Thread ids are reused, so a different name means another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
@@ -82,7 +82,7 @@ static bool add_traced(struct Rows *rows, bool *joined,
                        const struct TracedThread *traced)
 {
     struct Thread *row = row_of(rows, joined, traced);
-    // This time is exact, up to the thread's end.
+    // The record's CPU time is exact up to the thread's end.
     double cpu_s = (double)traced->cpu_ns / 1e9;
 
     if (!row) {

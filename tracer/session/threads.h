@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes the snapshot's rows of threads, from the sampler and from thread
-// records. A thread record begins at the thread's first accepted function and
-// ends with the thread. The collector's thread or the stopping thread calls
-// this code.
+// Makes the snapshot's rows of threads, from the sampler's list and the thread
+// records. A thread record begins at the thread's first traced function and
+// ends with the thread. The collector's thread calls this function, or the
+// thread that stops the session.
 #ifndef OCULAR_TRACER_SESSION_THREADS_H
 #define OCULAR_TRACER_SESSION_THREADS_H
 
@@ -10,8 +10,8 @@
 #include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 
-// Fills the rows of threads, with the living threads first. If `sampler` is
-// NULL, shares are unknown. Returns false if memory is out.
+// Fills the rows of threads, the living threads first. If `sampler` is NULL,
+// shares are not known. Returns false if there is no memory.
 bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct ThreadTraces *traces);
 
