@@ -174,8 +174,7 @@ static int assemble(struct Client *client, struct Message *message)
     int error = 0;
 
     if (message->request == FOLLOW_REQUEST)
-        // The answer to FOLLOW is a REPLY or an ERROR. The client works with
-        // both.
+        // The client works with both answers to FOLLOW, REPLY and ERROR.
         return 0;
     if (!next)
         return 1;

@@ -52,8 +52,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        // The code was not accepted, or the address now belongs to another
-        // object.
+        // The code was not accepted, or another object has its address now.
         if (!code)
             return NULL;
         seen->address = address;

@@ -110,8 +110,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     }
     at.started = session->account.wall;
     fill_process(snapshot, engine);
-    // The kernel's clock is used, because the time stamp counter may restart
-    // when the machine wakes from suspension.
+    // Unlike the time stamp counter, this clock does not restart on suspension.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;

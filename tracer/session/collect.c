@@ -76,8 +76,7 @@ static void empty_ring(void *context, void *producer)
 static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    // The sampler may still add samples of code that was retired after this
-    // time.
+    // Samples of code that was retired after this time may still come.
     uint64_t collected = session->sampler
                              ? Sampler_collected_ticks(session->sampler)
                              : UINT64_MAX;

@@ -33,7 +33,9 @@ static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
 }
 
 // Writes a change with its sign, such as "+3.2%" or "-1.2k". A change of zero
-// has no sign.
+// has no sign. An increase of time, and a decrease of specialised sites, has a
+// hot colour. Counts and sums have no colour, because more calls are neither
+// good nor bad, and sums can only grow.
 static void write_change(struct ListCell *out, enum ColumnId id,
                          const struct Row *row, const struct Display *display)
 {
@@ -61,9 +63,6 @@ static void write_change(struct ListCell *out, enum ColumnId id,
     const char *sign = change > 0 ? "+" : "-";
     snprintf(text, sizeof text, "%s%.*s", none ? "" : sign, NUMBER_MAX - 1,
              out->text);
-    // An increase of time, and a decrease of specialised sites, has a hot
-    // colour. Counts and sums have no colour, because more calls are neither
-    // good nor bad, and sums can only grow.
     bool neutral =
         kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;
     bool hot = kind == CHANGE_PART ? change < 0 : change > 0;
