@@ -42,8 +42,8 @@ static bool is_ours(const struct State *state, const char *file)
 
 // Returns the bytecode as it was compiled, as a new reference. CPython caches
 // this copy as long as the code lives (codeobject.c, _PyCode_GetCode), which
-// would double the memory of all code that runs. So this function clears the
-// cache again.
+// would double the memory of all code that runs. So read_bytecode clears
+// CPython's cache again.
 static PyObject *read_bytecode(PyCodeObject *code)
 {
     bool kept = code->_co_cached && code->_co_cached->_co_code;
@@ -113,7 +113,7 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
 
 // Returns true if the code uses the name `setprofile`. The CALL event must not
 // be set on such code. With the event, setprofile's new profile function would
-// get the end of the call of setprofile without its beginning. profile.Profile
+// see that the call of setprofile ends, but not that it begins. profile.Profile
 // fails in this case.
 static bool sets_profile(const PyCodeObject *code)
 {
@@ -326,8 +326,8 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 // --- All known code objects --------------------------------------------------
 
 // Returns a list of all accepted code objects, and of the rejected ones if
-// `other` is true. The list's references keep the code objects alive while the
-// caller visits them. Returns NULL with an exception if memory is out.
+// `other` is true. The references of the list keep the code objects alive while
+// the caller visits them. Returns NULL with an exception if memory is out.
 static PyObject *known(const struct State *state, bool other)
 {
     PyObject *list = PyList_New(0);
@@ -439,7 +439,7 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
 
 // Each call of Adopt_running_put_off examines this number of threads.
 #define PUT_OFF_THREADS 8
-#define PUT_OFF_FRAMES 64 // frames examined of each thread
+#define PUT_OFF_FRAMES 64 // number of frames that are examined of each thread
 
 static void classify_put_off(struct State *state, const PyThreadState *thread)
 {

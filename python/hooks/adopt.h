@@ -51,7 +51,7 @@ static inline uint64_t Adopt_hits(const struct State *state)
 
     return second ? second : state->engine.session->config.threshold;
 }
-// Arms all sites of `code` for `hits` hits each (0: without limit). Call
+// Arms all sites of `code` for `hits` hits each (0 = without limit). Call
 // instructions that were inspected are not armed again. Jumps and branches are
 // armed if `jumps` is true or there is no budget. Returns 0, or -1 if the
 // events cannot be set. Leaves no exception set.
@@ -62,7 +62,7 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
 // list of the registry and has no local events. Returns NULL with an exception
 // on failure.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
-// Classifies all known code objects again. Returns 0 or -1.
+// Classifies all known code objects again. Returns 0, or -1 on failure.
 int Adopt_again(struct State *state);
 // Classifies the code that runs now on any thread. Returns 0, or -1 with an
 // exception.

@@ -8,9 +8,9 @@
 #include "python/hooks/state.h"
 
 // Stores the costs in engine.traces.cost, in ticks, and call_ticks. Before the
-// call the tools must be open, and nothing else may be traced. Takes about 1.5
-// ms. Returns 0, or -1 with an exception. Also returns -1 in a child that was
-// forked during the call.
+// call the tools must be open, and nothing else may be traced. The call takes
+// about 1.5 ms. Returns 0, or -1 with an exception. Also returns -1 in a child
+// that was forked during the call.
 int Calibration_run(struct State *state);
 
 #endif

@@ -20,8 +20,8 @@ struct Call {
     bool paid;
 };
 
-// Converts an offset in bytes to a code unit. Offsets are small and never
-// negative. Another value gives a code unit that is meaningless or out of
+// Converts an offset in bytes to a code unit. An event's offset is small and
+// never negative. Another value gives a code unit that is meaningless or out of
 // bounds, and such a unit does no harm. The type is not checked before a hit is
 // written, because a check would take three more instructions, and the hook has
 // about seventy. Only a tool that calls a hook by hand can pass an object that
@@ -44,7 +44,7 @@ bool Call_resumes(const struct Call *call);
 // Takes the counting lock and switches the thread's record to the stack on
 // which the thread runs.
 void Call_begin(struct Call *call);
-// Counts the event. Returns true if the site is to be disabled.
+// Counts the event. Returns true if the hook is to be disabled at this site.
 bool Call_count(struct Call *call, enum HitKind kind, size_t to);
 // On the fast path, charges the time since the hook began as overhead. On the
 // slow path a hook's cost is calibrated, so nothing is charged. Drops the
@@ -54,7 +54,7 @@ void Call_end(struct Call *call);
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
 // Returns how many of the `taken` ticks of a hook must have passed while other
 // programs had the CPU. These are the ticks beyond an upper bound for counting
-// `hits` hits and for arming the code that was armed since `since` (NULL: no
+// `hits` hits and for arming the code that was armed since `since` (NULL = no
 // code). The returned ticks are neither the program's time nor Ocular's cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // Charges the time since the hook began as overhead, unless Call_end has done

@@ -134,8 +134,8 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
 
 // --- Hidden frames -----------------------------------------------------------
 
-// Returns the previous frame of a thread's first frame: NULL before 3.15, and
-// CPython's own outermost frame from 3.15 on.
+// Returns the frame before a thread's first frame, which is NULL before 3.15,
+// and CPython's own outermost frame from 3.15 on.
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000

@@ -80,9 +80,9 @@ static inline uintptr_t FrameStack_local(uintptr_t frame, int index)
 // Returns true if a local variable of the newest frame's caller has the object.
 bool FrameStack_caller_has(const PyThreadState *state, uintptr_t object);
 
-// Returns the value that a hit stores beside its code unit (Hit_to): the
-// caller's code for a start, the frame for an end, and `to`, the target, for a
-// jump.
+// Returns the value that a hit stores beside its code unit (Hit_to). For a
+// start this is the caller's code, for an end the frame, and for a jump `to`,
+// the target.
 static inline size_t FrameStack_to(const PyThreadState *state,
                                    enum HitKind kind, size_t to)
 {
@@ -109,8 +109,8 @@ struct HiddenFrames {
 };
 
 // FrameStack_hide unlinks the calling thread's frames, so that the thread looks
-// as if it had just begun. FrameStack_show links them again. Calls that begin
-// between FrameStack_hide and FrameStack_show must return before
+// as if it had just begun. FrameStack_show links the frames again. Calls that
+// begin between FrameStack_hide and FrameStack_show must return before
 // FrameStack_show.
 void FrameStack_hide(struct HiddenFrames *hidden);
 void FrameStack_show(const struct HiddenFrames *hidden);

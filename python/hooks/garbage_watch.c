@@ -51,7 +51,8 @@ static void begin(struct Garbage *garbage)
     atomic_store_explicit(&mark->instruction,
                           frame ? FrameStack_instruction(frame) : 0,
                           memory_order_relaxed);
-    // This store pairs with the acquire of a walk over frames.
+    // A walk over frames loads `frame` with acquire, which pairs with this
+    // release.
     atomic_store_explicit(&mark->frame, frame ? frame : (uintptr_t)state,
                           memory_order_release);
     write_hit(HIT_GARBAGE, ocular_state.garbage.begin_unit,
@@ -104,7 +105,8 @@ static PyMethodDef definition = {
     METH_FASTCALL, "Counts the collections of garbage while Ocular traces."};
 
 // Returns a code object named GARBAGE_NAME, without a file and a line. The code
-// object has a beginning and a return, and nothing ever runs it.
+// object has instructions for a beginning and a return, but CPython never runs
+// it.
 static PyObject *make_code(void)
 {
     PyObject *code = Py_CompileString("None", "", Py_eval_input);

@@ -10,7 +10,8 @@
 
 #include "python/hooks/state.h"
 
-// Makes the objects that the watch needs. Returns 0, or -1 with an exception.
+// Makes the Python objects that the watch needs. Returns 0, or -1 with an
+// exception.
 int GarbageWatch_init(struct State *state);
 // Adds Ocular's callback to gc.callbacks. If memory is out, collections are not
 // counted.

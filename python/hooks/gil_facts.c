@@ -14,8 +14,9 @@
 // (pycore_ceval.h). The bit is the same from 3.13 on.
 #define DROP_REQUEST_BIT 1u
 
-// Returns true if CPython's struct agrees with two known facts: the calling
-// thread holds the GIL, and the interval is that of sys.getswitchinterval().
+// Returns true if CPython's struct says that the calling thread holds the GIL
+// and that the switch interval is that of sys.getswitchinterval(), because both
+// are known.
 static bool is_as_expected(struct State *state, const struct Gil *gil)
 {
     if (InterpreterFacts_switch_interval(state) < 0) {

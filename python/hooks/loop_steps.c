@@ -154,7 +154,8 @@ static bool is_on(PyObject *code)
            !TscGuard_has_tripped();
 }
 
-// Counts a step of an event loop. Returns true if steps are switched off.
+// Counts a step of an event loop. Returns true if the hooks at steps are
+// switched off.
 static bool are_off(void)
 {
     struct EventLoops *loops = &ocular_state.engine.loops;

@@ -53,8 +53,8 @@ static const char *module_of(const PyTypeObject *type)
     return text;
 }
 
-// Writes the name that a traceback shows: the modules builtins and __main__ are
-// left out.
+// Writes an exception type's name as a traceback shows it, without the modules
+// builtins and __main__.
 static void write_name(char *out, size_t size, const PyTypeObject *type)
 {
     const char *module = module_of(type), *name = type->tp_name;
@@ -157,9 +157,10 @@ static struct ExceptionKind *find(struct Exceptions *exceptions,
                                          ticks);
 }
 
-// Is called for the first exception of a kind, and for the first one that
-// begins in the running function. `kind` is NULL or the exception's kind.
-// Returns the kind, or NULL for control flow.
+// Called for the first exception of each type in a function, and for the first
+// one that begins in the running function. `kind` is NULL or the exception's
+// kind. Returns the exception's kind, or NULL if Python uses the exception for
+// control flow.
 __attribute__((noinline)) static struct ExceptionKind *
 meet(PyObject *const *args, struct Code *code, struct ExceptionKind *kind,
      bool begins, uint64_t ticks)
@@ -184,7 +185,8 @@ meet(PyObject *const *args, struct Code *code, struct ExceptionKind *kind,
 }
 
 // Returns true if control flow begins in the running function. If the function
-// only ends a loop because of it, the function is not in its traceback.
+// only ends a loop because of the exception, the function is not in the
+// exception's traceback.
 static bool flow_begins(const PyTracebackObject *trace, const PyObject *code)
 {
     PyCodeObject *newest;

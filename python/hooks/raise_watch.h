@@ -17,7 +17,7 @@ void RaiseWatch_start(struct State *state);
 // Switches the event RAISE off or on if it is time to do so. The governor calls
 // this function.
 void RaiseWatch_look(struct State *state);
-// Releases the references to types. Must be called after the last hook.
+// Releases the references to types. Must be called after the last hook has run.
 void RaiseWatch_stop(struct State *state);
 
 #endif

@@ -95,9 +95,9 @@ struct GarbageWatch {
 // Types with which raise_watch.c recognises control flow.
 struct RaiseWatch {
     // Points to the address of the newest type of control flow, as in struct
-    // ExceptionKind. NULL: no such type was seen.
+    // ExceptionKind. NULL if no such type was seen.
     const void *const *flow;
-    const void *lasting; // `flow` may point here
+    const void *lasting; // `flow` may point to this member
 };
 
 #define EXTRA_OTHER 1u
@@ -141,7 +141,7 @@ struct State {
     PyObject *step_hook; // ends steps of event loops
     struct HandleType handle_types[HANDLE_TYPES];
     // Weak references to code that begins steps, and the number of steps until
-    // steps are switched off (0: never).
+    // steps are switched off (0 = never).
     PyObject *step_codes[STEP_CODES];
     unsigned step_code_count, steps_left;
     double steps_s; // CLOCK_MONOTONIC at which steps were switched or renewed
@@ -163,7 +163,7 @@ struct State {
     // True if another tool took ids, events or callbacks of Ocular.
     bool ids_lost;
     long global_events[2]; // bits of the global events that are set, by tool
-    // Number of PY_UNWIND events until the event is switched off (0: never).
+    // Number of PY_UNWIND events until the event is switched off (0 = never).
     unsigned unwinds_left;
     // Time of CLOCK_MONOTONIC at which PY_UNWIND was last switched off or was
     // allowed for another second.

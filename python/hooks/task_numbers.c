@@ -51,7 +51,7 @@ void TaskNumbers_clear(struct TaskNumbers *numbers)
 }
 
 // Drops freed tasks, and makes the table large enough for twice the number of
-// living tasks. Returns false if memory is out.
+// living tasks. Returns false if memory for the table is out.
 static bool make_room(struct TaskNumbers *numbers)
 {
     struct TaskNumbers old = *numbers;

@@ -25,7 +25,7 @@ struct TaskNumbers {
     struct NumberedTask *all; // open addressing, hashed by the task's address
     size_t room;              // number of slots, a power of two or 0
     size_t used;
-    uint32_t newest; // newest number that a task has got
+    uint32_t newest; // the last number that was given to a task
 };
 
 // Returns the task's number, 1 to 2^28 - 1. Returns 0 if memory is out or the

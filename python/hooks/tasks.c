@@ -139,8 +139,8 @@ static PyObject *name_of(PyObject *task)
     return PyObject_GetAttr(task, names[TASK_NAME]);
 }
 
-// Returns the number of bytes after which a UTF-8 text is cut: at most `most`,
-// and at the end of a character.
+// Returns the number of bytes, at most `most`, after which a UTF-8 text can be
+// cut without cutting a character.
 static size_t cut(const char *text, size_t size, size_t most)
 {
     if (size <= most)

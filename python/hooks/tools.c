@@ -536,7 +536,7 @@ static void set_steps(struct State *state, PyObject *reference, bool on)
 
 // CPython sets an event again at a disabled place only if the event was off for
 // this code. So the discovery tool's events are off for a moment, in which no
-// code runs. Other code notices no change.
+// Python code runs. The program notices no change.
 int Tools_renew_steps(struct State *state)
 {
     unsigned i;

@@ -22,7 +22,8 @@ int Tools_open(struct State *state);
 // Sets the global events of the discovery tool and of the tracer. Returns 0, or
 // -1 with an exception.
 int Tools_arm(struct State *state);
-// Counts a PY_UNWIND event. Switches the event off if there are too many.
+// Counts a PY_UNWIND event. Switches the event off if there are too many
+// exceptions.
 void Tools_note_unwind(struct State *state);
 // Allows more PY_UNWIND events, at most once a second. If the event was
 // switched off a minute ago, switches the event on again. The governor calls
@@ -43,8 +44,8 @@ void Tools_close(struct State *state);
 // a code object.
 void Tools_restore(struct State *state, PyCodeObject *code);
 // Sets the tracer's events on one code object. `events` is a Python int of
-// event bits. Returns 0, or -1 with an exception. Fails if another tool has
-// taken the tracer's id.
+// event bits. Returns 0, or -1 with an exception. Also fails if another tool
+// has taken the tracer's id.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 // Sets or clears the discovery tool's events at the returns and yields of one
 // code object. Returns 0, or -1 without an exception.

@@ -18,7 +18,7 @@ struct FinalTimeline {
     int error; // 0 or -errno
     // owned reference to the exception that ended the writing, or NULL
     PyObject *interruption;
-    double seconds; // seconds that the writing may take (0: no limit)
+    double seconds; // seconds that the writing may take (0 = no limit)
     // path of the recording that is kept if there is no output, or ""
     char recording[PATH_MAX];
     PyObject *progress; // borrowed callable progress(done, bytes), or NULL

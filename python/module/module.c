@@ -34,7 +34,7 @@ struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
 
 // After a fork, restarts Ocular's threads or frees the parent's session. The
-// activation thread does not do this, because a fork waits for the activation
+// activation thread restarts and frees nothing, because a fork waits for this
 // thread. Returns the state.
 static struct State *settled(void)
 {
@@ -43,9 +43,9 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// Does what settled() does. If this process is a forked child whose session is
-// planned, also starts the session now, because the calling function needs
-// data. Returns the state.
+// Settles the threads or the session as settled() does. If this process is a
+// forked child whose session is planned, also starts the session now, because
+// the calling function needs data. Returns the state.
 static struct State *looked_at(void)
 {
     struct State *state = settled();

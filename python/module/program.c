@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 // Every CPython exports this function. From 3.13 on only an internal header
-// declares it.
+// declares _Py_GetConfig.
 extern const PyConfig *_Py_GetConfig(void);
 
 // Holds the program that runs or is about to run. A process has only one
@@ -27,8 +27,8 @@ static struct Program {
     // runs. NULL after the start, and NULL if no program is about to run.
     PyObject *begin;
     bool is_module; // true if runpy finds and runs the program
-    // the function that evaluated frames before evaluate_first was set:
-    // CPython's or another tool's
+    // the function of CPython or of another tool that evaluated frames before
+    // evaluate_first was set
     _PyFrameEvalFunction evaluate;
 } the_program;
 

@@ -65,7 +65,7 @@ static int start_session(struct State *state, const struct Config *wanted)
     return 0;
 }
 
-// Undoes the completed steps of a start. Keeps the current exception.
+// Undoes the completed steps of a start. An exception that is set stays set.
 static void take_down(struct State *state)
 {
     PyObject *error = PyErr_GetRaisedException();
@@ -140,7 +140,7 @@ static int set_up(struct State *state, const struct Request *request)
     Adopt_begin(state);
     LoopSteps_start(state);
     state->phase = PHASE_TRACING;
-    ThreadList_release(threads); // after a fork the list is the parent's
+    ThreadList_release(threads); // after a fork this list is the parent's
     ours = Service_threads(&ocular_service);
     ThreadList_update(threads, state, &ours);
     // The discovery tool gets its events first, so that adopted code has two

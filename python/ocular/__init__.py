@@ -299,8 +299,8 @@ def _stop(seconds):
     final, report, _, trouble, interruption = result
     if progress is not None:
         progress.end()
-    # The settings are read only here. By now a start on another thread has ended and has
-    # stored its settings.
+    # The settings are read only here, after the stop. Another thread's start has ended by
+    # now, and has stored its settings.
     if not _kept["running"].quiet:
         _say(report)
         _say_of_children(_kept["running"].children)
@@ -403,7 +403,7 @@ def serve(
     """
     settings = _settings.check_serve(**locals())
     before = _kept["serving"]
-    # set before _ocular.serve(), because a viewer may connect at once
+    # The settings are stored before _ocular.serve(), because a viewer may connect at once.
     _kept["serving"] = settings
     try:
         _ocular.serve(_arm, _GRACE_S)

@@ -7,7 +7,7 @@ tracing cannot start, a warning gives the reason and the program runs untraced. 
 that does not compile is not traced.
 """
 
-import ocular  # imported first, as _path.py explains
+import ocular  # this import must be the first (see _path.py)
 
 # isort: split
 

@@ -25,7 +25,7 @@ USAGE = (
 
 def _viewer():
     """Looks for ocular-top beside this command, in this environment and on PATH.
-    Returns its path, or None."""
+    Returns the path of ocular-top, or None."""
     folders = [
         os.path.dirname(os.path.abspath(sys.argv[0])),
         sysconfig.get_path("scripts"),

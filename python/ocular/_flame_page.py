@@ -23,8 +23,9 @@ IN_JSON = {code: f"\\u{code:04x}" for code in (*range(32), *b'"\\<')}
 
 
 class Facts:
-    """Holds the head of a page: a title, short sentences, the unit of the stacks' numbers
-    ("us" of CPU time, or "samples"), and the number of samples if the unit is "us"."""
+    """Holds the head of a page, which has a title, short sentences, the unit of the stacks'
+    numbers ("us" of CPU time, or "samples"), and the number of samples if the unit is
+    "us"."""
 
     def __init__(self, title, sentences=(), unit="samples", samples=0):
         self.title, self.sentences = title, list(sentences)

@@ -19,11 +19,11 @@ def _encode(args):
     arguments."""
     if not args:
         return ""
-    import json  # imported only if a mark has arguments
+    import json  # json is imported only if a mark has arguments
 
     try:
         text = json.dumps(args, default=_text, allow_nan=False)
-    # for example bad keys, NaN or circular values
+    # A value may be NaN or refer to itself, or a key may be bad.
     except (TypeError, ValueError, RecursionError):
         text = json.dumps({key: _text(value) for key, value in args.items()})
     if len(text) > MOST:

@@ -15,7 +15,8 @@ NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 
 def _numbers():
-    """Returns {name: number} of every base, specialised and instrumented opcode."""
+    """Returns a dict from the name to the number of every base, specialised and
+    instrumented opcode."""
     if sys.version_info >= (3, 13):
         import _opcode_metadata as metadata
 
@@ -29,7 +30,8 @@ def _numbers():
 
 
 def _specializations():
-    """Returns {base name: names of its specialised forms}."""
+    """Returns a dict from the name of each base opcode to the names of its specialised
+    forms."""
     if sys.version_info >= (3, 13):
         import _opcode_metadata as metadata
 
@@ -140,8 +142,8 @@ def _comparison_shift():
 
 
 def _texts():
-    """Returns {opcode: texts of its arguments 0, 1, 2...} for arguments that have the
-    same meaning in all code."""
+    """Returns a dict from an opcode to the texts of its arguments 0, 1, 2..., if these have
+    the same meaning in all code."""
 
     def names(attribute):
         found = getattr(opcode, attribute, None) or getattr(dis, attribute, None)

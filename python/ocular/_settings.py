@@ -41,7 +41,7 @@ _DEFAULTS = dict(
     report=True,
     children=False,
     stall_ms=DEFAULT_STALL_MS,
-    signal=0,  # number of the sampler's signal (0: any free signal, -1: no signal)
+    signal=0,  # number of the sampler's signal (0 = any free signal, -1 = no signal)
 )
 
 
@@ -149,7 +149,8 @@ def _signal():
         return 0
     if text.lower() == "none":
         return -1
-    # Imported late, because the import takes as long as all other imports together.
+    # `signal` is imported late, because this import takes as long as all other imports
+    # together.
     import signal
 
     name, _, more = text.upper().removeprefix("SIG").partition("+")

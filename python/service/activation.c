@@ -91,8 +91,8 @@ static void arm(struct Activation *activation)
         return;
     }
     take_words(why, sizeof why);
-    // The viewers get an error and are disconnected. The next viewer causes a
-    // new attempt.
+    // The viewers get an error and are disconnected. The next viewer that
+    // connects makes the thread try again.
     Py_BEGIN_ALLOW_THREADS;
     Server_refuse(activation->persistent.server, EBUSY, why);
     rest(activation, false);

@@ -62,10 +62,11 @@ void Activation_hold(struct Activation *activation);
 void Activation_let_go(struct Activation *activation, bool traced);
 // Before a fork, Activation_pause releases the GIL and waits until the thread
 // has finished its work and ended. Activation_resume starts the thread again
-// and returns 0 or -errno. Neither function pauses the server. If a session
-// runs, the server is paused together with the session.
+// and returns 0 or -errno. Activation_pause and Activation_resume do not pause
+// the server. If a session runs, the server is paused together with the
+// session.
 void Activation_pause(struct Activation *activation);
-// Makes the activation thread end, without waiting for its end. Called if a
+// Tells the activation thread to end, without waiting for its end. Called if a
 // thread of the program may no longer read the time stamp counter. The caller
 // needs no GIL.
 void Activation_end(struct Activation *activation);

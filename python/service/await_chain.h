@@ -37,7 +37,7 @@ enum AwaitState { AWAIT_CREATED, AWAIT_SUSPENDED, AWAIT_RUNNING, AWAIT_ENDED };
 
 // One coroutine, generator or asynchronous generator of a chain.
 struct AwaitFrame {
-    PyObject *object; // NULL: an object of a type that is not CPython's own
+    PyObject *object; // NULL if the object's type is not one of CPython's own
     enum AwaitState state;
     PyCodeObject *code; // NULL if the coroutine has ended
     int instruction;    // offset in bytes

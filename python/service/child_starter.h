@@ -34,8 +34,8 @@ struct ChildStarter {
 };
 
 // Plans the session and starts the thread. If the thread cannot start, the
-// first call that needs the session starts it. The C library's fork handler
-// calls this function, too.
+// first call of Ocular that needs the session starts it. The C library's fork
+// handler calls this function, too.
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
 // Before a fork, ChildStarter_pause releases the GIL and ends the thread.
 // ChildStarter_resume starts the thread again and returns 0 or -errno. Neither

@@ -20,7 +20,8 @@
 
 #define DETACHED_S 2 // most seconds for which a fork waits
 #define POLL_NS 1000000L
-#define LINGER_NS 100000000u // time after which a child frees the session
+// A child frees the parent's session after this time.
+#define LINGER_NS 100000000u
 
 static int settle_later(void *context);
 
@@ -63,9 +64,9 @@ static void hold_locks(void)
 {
     bool detached = detach_ours();
 
-    // `ending` is locked first, because locking may take as long as closing a
-    // server. `ending` also guards `detached`, because two threads may fork at
-    // once.
+    // `ending` is locked first, because the wait for this lock may take as long
+    // as closing a server. `ending` also guards `detached`, because two threads
+    // may fork at once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
     Counting_begin(&ocular_state.engine.counting);
@@ -280,7 +281,7 @@ static void resume(struct Service *service)
 
 // A pending call that resumes Ocular's threads. If the stack is deeper than at
 // os.fork(), another library's fork handler is running, and CPython has not
-// counted the threads yet. The pending call is then postponed.
+// counted the threads yet. In this case the pending call is postponed.
 static int resume_later(void *context)
 {
     struct Service *service = context;

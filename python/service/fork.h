@@ -3,12 +3,13 @@
 //
 // At os.fork() CPython counts the process's threads and warns if there are
 // several. If the program has one thread, Ocular's threads end before the fork.
-// A pending call starts them again after CPython has counted the threads. If
-// the program has several threads, CPython warns anyway, and Ocular's threads
-// run on. At a fork in C, the forking thread holds Ocular's locks, and no
-// thread of Ocular holds the GIL or waits for it. The child's hooks stop at
-// once. The child frees the parent's session later. If viewers could connect to
-// the parent, the child starts its own session (child_starter.h).
+// A pending call starts Ocular's threads again after CPython has counted the
+// threads. If the program has several threads, CPython warns anyway, and
+// Ocular's threads run on. At a fork in C, the forking thread holds Ocular's
+// locks, and no thread of Ocular holds the GIL or waits for it. The child's
+// hooks stop at once. The child frees the parent's session later. If viewers
+// could connect to the parent, the child starts its own session
+// (child_starter.h).
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 

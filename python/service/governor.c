@@ -72,7 +72,7 @@ static void wake_for_viewer(void *context)
 // --- The thread ------------------------------------------------------------
 
 // Ranks the functions and decides which to arm, without the GIL. Returns true
-// if a hold is needed.
+// if the governor needs the GIL now.
 static bool rank(struct Governor *governor, double now_s)
 {
     struct Engine *engine = &governor->state->engine;
@@ -135,8 +135,9 @@ static void update_costs(struct Governor *governor)
                                 Clock_hz(&engine->clock);
 }
 
-// Does the work of a hold. If `full` is false, only continues work that an
-// earlier hold began. Returns true if work is left.
+// Does the work of a hold, the short time for which the governor has the GIL.
+// If `full` is false, only continues work that an earlier hold began. Returns
+// true if the governor has more work.
 static bool hold(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
@@ -405,7 +406,8 @@ static void end_thread(struct Governor *governor)
 
 void Governor_pause(struct Service *service)
 {
-    if (service->governor) // NULL if a finalizer forks while a session starts
+    // The governor is NULL if a finalizer forks while a session starts.
+    if (service->governor)
         end_thread(service->governor);
 }
 
@@ -432,7 +434,7 @@ void Governor_abandon(struct Service *service)
         RearmExecutor_release(&service->governor->executor);
         OperandWriter_release(&service->governor->operands);
         // If the governor's thread ran at the fork, it may have been freeing
-        // the walk's memory. So that memory is not freed.
+        // the walk's memory. So the walk's memory is not freed in this case.
         if (service->ended)
             TaskWalk_release(&service->governor->walk);
     }

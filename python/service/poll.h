@@ -22,7 +22,8 @@ struct Poll {
 void Poll_reset(struct Poll *poll, struct State *state);
 // Scans functions in one of the governor's holds until the clock reaches
 // `deadline` (ticks). If `hot` is true, scans the hottest functions first. The
-// function never waits. Returns true if the round is behind its schedule.
+// function never waits. Returns true if the round over all code is behind its
+// schedule.
 bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
                 uint64_t deadline);
 // Scans for a snapshot that must show the newest changes. Scans the hottest

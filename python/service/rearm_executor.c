@@ -67,8 +67,8 @@ static void rearm_with_callees(struct RearmExecutor *executor,
     struct State *state = executor->state;
 
     Adopt_rearm(state, code, Adopt_hits(state), wants_jumps(executor, code));
-    // Between slices only functions without callees are timed. This function is
-    // to be timed, too.
+    // Between slices only functions without callees are timed. The function
+    // that a viewer has asked for is to be timed, even if it has callees.
     Counting_set_between(&state->engine.counting, false);
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
@@ -270,8 +270,9 @@ static uint64_t slice_hits(const struct RearmExecutor *executor)
                           SLICE_HITS * (double)Adopt_hits(executor->state));
 }
 
-// Arms the function for a slice, and opens its span. `all` is true if the slice
-// also arms the function's callees. Only then is a function with callees timed.
+// Arms the function for a slice, and begins to measure its time. `all` is true
+// if the slice also arms the function's callees. A function with callees is
+// timed only if its callees are armed, too.
 static void arm_one(struct RearmExecutor *executor, struct Code *code,
                     uint64_t most, bool all)
 {
@@ -301,7 +302,7 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
         return;
     executor->hot += hot;
     // In one of ASKED slices a hot function may have the full number of hits.
-    // So this slice shows whether the function is still hot.
+    // Such a slice shows whether the function is still hot.
     if (hot && !executor->slices.all &&
         (executor->slices.count + code->hot.id) % ASKED)
         most = HOT_HITS;
@@ -309,7 +310,7 @@ static void begin_one(struct RearmExecutor *executor, struct Code *code)
 }
 
 // Arms all functions for a slice. Each hold arms as many functions as time
-// permits. Returns true if work is left.
+// permits. Returns true if functions are left to be armed.
 static bool begin(struct RearmExecutor *executor, uint64_t deadline)
 {
     struct State *state = executor->state;

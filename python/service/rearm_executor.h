@@ -21,7 +21,7 @@ struct RearmExecutor {
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    double call_s; // seconds of hooks and counting per call
+    double call_s; // seconds that the hooks and the counting of a call take
     uint64_t hits; // hits that a function may have in the newest slice
     unsigned hot;  // number of hot functions in the newest slice
     bool begun;    // true after RearmExecutor_begin
@@ -46,8 +46,9 @@ bool RearmExecutor_decide(struct RearmExecutor *executor, double now_s,
 // Arms functions that viewers have asked for, until the clock reaches
 // `deadline` (ticks).
 void RearmExecutor_requests(struct RearmExecutor *executor, uint64_t deadline);
-// Continues the slice and carries out the choice until the clock reaches
-// `deadline` (ticks). Returns true if work is left.
+// Arms and disarms functions for the current slice, and carries out the choice,
+// until the clock reaches `deadline` (ticks). Returns true if functions are
+// left to be armed or disarmed.
 bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
                         uint64_t deadline);
 // Begins or ends a slice of the program's own functions, if the beginning or

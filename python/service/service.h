@@ -28,7 +28,7 @@ struct Service {
     // the thread that runs os.fork() or a similar function, or 0
     pthread_t forker;
     bool child_serves; // in a child: true if the parent served idly
-    // in a child: true if viewers could connect to the parent's own trace
+    // in a child, true if viewers could connect to the parent's own trace
     bool child_traces;
 
     uint32_t spans; // number of the newest span

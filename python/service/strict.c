@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See strict.h. After tracing has ended this way, the phase stays
-// PHASE_STOPPING until the process ends. Ocular's hooks then do no work, and
+// PHASE_STOPPING until the process ends. Ocular's hooks then do nothing, and
 // the session is not freed.
 #include "python/service/strict.h"
 #include "ipc/base/now.h"
@@ -148,7 +148,8 @@ static bool end_as_main_thread(void)
         return false;
     if (others_have_ended()) {
         if (WIFSIGNALED(status))
-            kill(getpid(), SIGKILL); // strict mode kills with this signal
+            // The kernel kills with SIGKILL in strict mode.
+            kill(getpid(), SIGKILL);
         _exit(WEXITSTATUS(status));
     }
     poll(NULL, 0, PAUSE_MS);

@@ -24,7 +24,7 @@
 #define DEBT_PART 0.001
 #define AHEAD_S 60e-3
 
-#define GAP_S 2e-3 // least time between two slices
+#define GAP_S 2e-3 // least seconds between two slices
 
 // Least seconds between the beginnings of two walks.
 #define WALK_S 1.0
@@ -147,7 +147,7 @@ static bool is_same(const struct Known *one, const struct Known *other)
            one->instruction == other->instruction;
 }
 
-// The names of a code object. They live until release_names() drops them.
+// The names of a code object. The names live until release_names() drops them.
 struct CodeNames {
     PyObject *keep_name, *keep_file;
     struct TaskLine line;
@@ -336,7 +336,7 @@ static bool collect(struct Slice *slice, const PySetObject *set,
                     unsigned *count)
 {
     Py_ssize_t *index = &slice->walk->index;
-    Py_ssize_t most = *index + EMPTY; // most entries may be free
+    Py_ssize_t most = *index + EMPTY; // most entries of the table may be free
 
     *count = 0;
     for (; *index <= set->mask && *index < most; (*index)++) {
@@ -430,7 +430,7 @@ static void show(struct TaskWalk *walk, struct TaskBoard *board, bool whole,
     struct TaskTable *table = TaskGroups_table(&walk->groups, whole, now_s);
 
     walk->shown_s = now_s;
-    if (table) // otherwise memory is out: the old table stays
+    if (table) // if memory is out, the old table stays
         TaskBoard_set(board, table);
 }
 
@@ -444,7 +444,7 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
 
     walk->paid_s = fmax(walk->paid_s, now_s) +
                    took_s / (overdrawn && !first ? DEBT_PART : CORE_PART);
-    if (whole && first) // only the first walk gets an advance
+    if (whole && first) // Only the first walk may use CPU time in advance.
         walk->paid_s = fmax(walk->paid_s, now_s + AHEAD_S / CORE_PART);
     walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
     if (whole) {
@@ -463,7 +463,7 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
 
     if (KNOWS_TASKS && TaskBoard_is_asked(board))
         return fmax(walk->next_s - now_s, 0);
-    // A walk that is not whole begins again, because the program goes on.
+    // If a walk was interrupted, it begins again, because the program goes on.
     walk->walking = false;
     TaskGroups_interrupt(&walk->groups);
     if (walk->groups.all && !TaskBoard_is_kept(board)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads asyncio's tasks while somebody asks for them: which coroutine each task
+// While somebody asks for asyncio's tasks, reads which coroutine each task
 // runs, and at which line its innermost coroutine waits. Each slice of a walk
 // reads for less than 100 us with the GIL held. No reference is kept between
 // two slices, and no Python code runs. Only the governor's thread uses a walk.
@@ -20,8 +20,8 @@ struct TaskWalk {
 
     unsigned restarts; // number of times that this walk has begun again
 
-    // The next times are seconds of CLOCK_MONOTONIC: of the next slice, of the
-    // moment at which the cost is paid, and of the newest table. 0: none.
+    // Times in seconds of CLOCK_MONOTONIC (0 = none), namely of the next slice,
+    // of the moment at which the cost is paid, and of the newest table.
     double next_s, paid_s, shown_s;
 };
 

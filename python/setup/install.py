@@ -30,8 +30,8 @@ sys.exit({function}())
 
 
 def _python_folder(prefix):
-    """Returns the folder for packages below the prefix. Uses the interpreter's own list if
-    possible, because Debian and Fedora differ from CPython's rule."""
+    """Returns the folder for packages below the prefix. If possible, uses the interpreter's
+    own list of such folders, because Debian and Fedora differ from CPython's rule."""
     for folder in map(Path, site.getsitepackages()):
         if folder.is_relative_to(prefix / "lib") or folder.is_relative_to(prefix / "lib64"):
             return folder
@@ -72,7 +72,8 @@ def _copy(tree, place):
 
 
 def remove(packages, root):
-    """Removes the files in RECORD and the empty folders. Returns the number of files."""
+    """Removes the installed files that RECORD lists, and the empty folders. Returns the
+    number of files."""
     count = 0
     for info in list(packages.glob(f"{package.NAME}-*.dist-info")):
         with (info / "RECORD").open(newline="") as lines:

@@ -103,7 +103,8 @@ def is_writable(root=ROOT):
 
 @contextmanager
 def _workplace():
-    """Yields a source tree in which make can write. The tree is this one or a copy."""
+    """Yields a source tree in which make can write. The source tree is this one or a copy
+    of it."""
     if is_writable():
         build = ROOT / "build"
         build.mkdir(exist_ok=True)

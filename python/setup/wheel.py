@@ -88,7 +88,8 @@ def place_viewer(tree):
 
 
 def origins(programs):
-    """Returns {file name: path} of all libraries with which these programs are linked."""
+    """Returns a dict from the file name to the path of all libraries with which these
+    programs are linked."""
     found = {}
     for program in programs:
         for path in re.findall(r"=> (/.*) \(0x", run("ldd", program)):

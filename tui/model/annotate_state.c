@@ -76,8 +76,8 @@ static struct Moment moment_of(const struct Listing *listing)
     return moment;
 }
 
-// Copies the listing's rows, since weigh() changes their samples. Returns the
-// copy or NULL.
+// Copies the listing's rows, because weigh() changes their samples. Returns
+// NULL if memory is out.
 static struct ListingRow *copy_rows(struct Listing *listing)
 {
     size_t size = listing->row_count * sizeof *listing->rows;

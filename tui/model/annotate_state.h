@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// AnnotateState is the state of the annotate view: the selected function, the
-// function's newest code and source, and the samples of the chosen period.
-// Views call these functions on the viewer's main thread.
+// AnnotateState is the state of the annotate view. The state has the selected
+// function, the function's newest code and source, and the samples of the
+// chosen period. Views call these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 #define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
 
@@ -35,19 +35,19 @@ void AnnotateState_forget(struct AnnotateState *state);
 // Selects the function of `row`, or no function if `row` is NULL. Returns false
 // and changes nothing if the function is already selected.
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
-// Returns the function that has replaced the selected function, or NULL. It has
-// the same name, file and line, and was defined later, for example by a reload
-// of the module.
+// Returns the function that has replaced the selected function, or NULL. The
+// new function has the same name, file and line, and was defined later, for
+// example by a reload of the module.
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,
                                           const struct Model *model);
 // Takes over the ownership of a listing. Reads the source files of process
-// `pid` (0: of this process). Returns 0, or -ENOMEM if nothing can be shown.
+// `pid` (0 = this process) . Returns 0, or -ENOMEM if nothing can be shown.
 int AnnotateState_take(struct AnnotateState *state, struct Listing *listing,
                        pid_t pid);
-// Starts the period PERIOD_SINCE now, and shows this period. There must be a
-// listing. Returns the same as AnnotateState_take.
+// Starts the period PERIOD_SINCE now, and shows this period. The view must have
+// a listing. Returns 0, or -ENOMEM if nothing can be shown.
 int AnnotateState_mark(struct AnnotateState *state);
-// Shows the next period. Returns the same as AnnotateState_take.
+// Shows the next period. Returns 0, or -ENOMEM if nothing can be shown.
 int AnnotateState_next_period(struct AnnotateState *state);
 
 #endif

@@ -165,8 +165,9 @@ static void sum_up(struct Annotation *annotation, const struct Listing *listing)
     }
 }
 
-// Returns the largest possible number of entries: a row and its source line for
-// each instruction, the lines between two rows, and a note at each end.
+// Returns the largest possible number of entries. There may be a row and its
+// source line for each instruction, the lines between two rows, and a note at
+// each end.
 static size_t room_for(const struct Listing *listing)
 {
     return 2 + listing->row_count * (2 + GAP_MOST + 1);

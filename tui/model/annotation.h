@@ -26,7 +26,7 @@ struct Entry {
     uint32_t row;   // CODE: index of the row in the listing
     bool first;     // CODE: this is the first instruction of its line
     // CODE: samples of the instruction. SOURCE: samples of all instructions of
-    // the line. NaN: not known.
+    // the line. NaN if unknown.
     double samples;
     double c_samples; // SOURCE: the part of `samples` in C code
 };
@@ -34,10 +34,10 @@ struct Entry {
 struct Annotation {
     struct Entry *entries;
     size_t count;
-    // Number of each row's jump label (0: no instruction jumps to the row).
+    // Number of each row's jump label (0 = no instruction jumps to the row).
     uint32_t *labels;
-    double samples;     // samples of all rows (NaN: no sampler)
-    double most_cycles; // largest cycles of a row (NaN: no cycles are known)
+    double samples;     // samples of all rows (NaN = no sampler)
+    double most_cycles; // largest cycles of a row (NaN = no cycles are known)
     double least_cycles;
 };
 

@@ -12,7 +12,7 @@
 struct AsUser {
     bool changed;
     gid_t groups[PROCESS_GROUPS];
-    // Number of the viewer's own groups in `groups` (-1: the groups are not
+    // Number of the viewer's own groups in `groups` (-1 = the groups are not
     // changed).
     int group_count;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CallersState is the state of the callers view: the tree around the function
-// in the middle, the functions that were in the middle before, and the period.
-// Views call these functions on the viewer's main thread.
+// CallersState is the state of the callers view. The state has the tree around
+// the function in the middle, the functions that were in the middle before, and
+// the period. Views call these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_CALLERS_STATE_H
 #define OCULAR_TUI_MODEL_CALLERS_STATE_H
 

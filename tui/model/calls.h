@@ -14,7 +14,7 @@
 
 struct Call {
     uint64_t callee;
-    uint64_t caller; // id of the caller (NULL_U64: no known caller)
+    uint64_t caller; // id of the caller (NULL_U64 = no known caller)
     // CPU time of the callee and its callees, as a share of a core.
     double share;
 };

@@ -56,8 +56,8 @@ void Capture_add(struct Capture *recording, const struct Message *message,
     struct Bytes *bytes = &recording->bytes;
     if (recording->error)
         return;
-    // Time 0 is the first message after HELLO, so that a replay shows something
-    // at once.
+    // The times in the file begin at the first message after HELLO, so that a
+    // replay shows something at once.
     if (recording->began < 0 && message->type != MESSAGE_HELLO)
         recording->began = now;
     Bytes_clear(bytes);

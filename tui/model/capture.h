@@ -18,7 +18,7 @@
 
 struct Capture {
     int fd;
-    double began; // time of the first message after HELLO (-1: no message yet)
+    double began; // time of the first message after HELLO (-1 = no message yet)
     // -errno of the failed write that has ended the recording, or 0.
     int error;
     struct Bytes bytes; // buffer for one entry
@@ -38,9 +38,9 @@ int Capture_close(struct Capture *recording);
 // Appends a message that arrived at `now`.
 void Capture_add(struct Capture *recording, const struct Message *message,
                  double now);
-// Returns the function whose code the recorder requests next: the hottest
-// function whose code was not requested in the last seconds. Returns 0 if no
-// request for code is due.
+// Returns the function whose code the recorder requests next, which is the
+// hottest function whose code was not requested in the last seconds. Returns 0
+// if no request for code is due.
 uint64_t Capture_wish(struct Capture *recording,
                       const struct Snapshot *snapshot, double now);
 

@@ -16,9 +16,9 @@ struct Children {
     unsigned untraced; // number of Python children that did not serve then
 };
 
-// Counts again if the newest count is a few seconds old. `pid` is the traced
-// process's number in the viewer's pid namespace. If /proc hides processes, the
-// count is 0.
+// Counts the children again if the newest count is a few seconds old. `pid` is
+// the traced process's number in the viewer's pid namespace. If /proc hides
+// processes, the count is 0.
 void Children_update(struct Children *children, pid_t pid, double now);
 // Writes the process's children to `children`. Returns their number, at most
 // `most`.

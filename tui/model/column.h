@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes the columns of the table of functions, which columns.def lists:
-// name, sort key, and comparison with the baseline. views/table_column.h
-// formats the columns. The functions are pure, and any thread may call them.
+// Describes the name, the sort key, and the comparison with the baseline of
+// each column of the table of functions. columns.def lists these columns.
+// views/table_column.h formats the columns. The functions are pure, and any
+// thread may call them.
 #ifndef OCULAR_TUI_MODEL_COLUMN_H
 #define OCULAR_TUI_MODEL_COLUMN_H
 
@@ -53,8 +54,8 @@ enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);
-// Returns the number that the column sorts by: the column's key, or the change
-// of the key if `baseline` is true.
+// Returns the number that the column sorts by. This is the column's key, or the
+// change of the key if `baseline` is true.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
 // Returns the text that the columns FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);

@@ -92,13 +92,14 @@ struct Side {
     uint64_t line, id;
     double share; // CPU time as a part of one core
     double samples;
-    double calls; // NaN: unknown
+    double calls; // number of calls (NaN = unknown)
     double calls_variance;
 };
 
 struct Run {
     const struct Snapshot *snapshot;
-    struct Side *sides; // sorted by name and file
+    // One struct Side for each function, sorted by name and file.
+    struct Side *sides;
     size_t count;
     double share; // CPU time of all samples as a part of one core
 };
@@ -182,7 +183,8 @@ static int read_run(struct Run *run, const struct Snapshot *snapshot)
 // --- Which function is which -------------------------------------------------
 
 struct Pair {
-    const struct Side *a, *b; // NULL: the run does not have the function
+    // The function in each run, or NULL if the run does not have it.
+    const struct Side *a, *b;
 };
 
 // Pairs the functions of both runs by name and file. Lines are not compared,
@@ -331,7 +333,7 @@ static double median(double *values, size_t count)
 
 // struct Pace has the median change of all functions between the two runs.
 struct Pace {
-    double change;   // logarithm of the second run's pace (NaN: unknown)
+    double change;   // logarithm of the second run's pace (NaN = unknown)
     double variance; // variance of `change`
 };
 
@@ -386,7 +388,7 @@ static void tell_apart(struct ComparedFunction *functions, size_t count,
 }
 
 struct Settled {
-    // Median change of all functions (find_pace) as a factor (NaN: unknown).
+    // Median change of all functions (find_pace) as a factor (NaN = unknown).
     double pace;
     double spread; // the result of find_spread
 };

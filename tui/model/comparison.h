@@ -18,7 +18,7 @@ struct ComparedRun {
     const char *python;
     double seconds; // length of the compared part of the run
     uint64_t samples;
-    double tsc_hz; // ticks per second of the time-stamp counter
+    double tsc_hz; // ticks of the time stamp counter per second
     // The settings of the trace. If the version is null, only mode and
     // threshold are known.
     const char *version; // of Ocular
@@ -52,8 +52,8 @@ struct ComparedFunction {
             // A function's part of each run's CPU time. The change is b - a.
             struct Measured share;
             // A mean is ns of CPU time per call. The change is relative to the
-            // first run's mean times the pace: 0.1 means that a call takes 10 %
-            // more.
+            // first run's mean times the pace. A change of 0.1 means that a
+            // call takes 10 % more.
             struct Measured mean;
             // A rate is calls per second. The change of a rate is relative,
             // like the change of a mean.

@@ -36,12 +36,13 @@ struct Converter {
     int recording;
     int copy;      // the file for the copy, or -1 if there is none
     uint64_t size; // size of the recording in bytes, as the process says
-    // Seconds for which the recording stays unchanged (0: for ever).
+    // Seconds for which the recording stays unchanged (0 = for ever).
     double steady_s;
     double asked_s;
     const struct ExportFile *file;
     uint32_t request;
-    int wake, both; // eventfd, and an epoll of `wake` and the connection
+    // An eventfd, and an epoll instance that watches `wake` and the connection.
+    int wake, both;
     pthread_t thread;
     bool started;
     _Atomic bool cancelled, ended;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A Converter makes the file of an export in a thread of the viewer, from the
 // recording that the process has handed out. The Converter sends the feed the
-// same messages that an older process sends while it writes the file itself:
-// REPLYs with the progress, and at the end an ERROR, or a REPLY with the value
-// 1, whose text says what the file lacks. The feed owns the Converter. Only the
-// viewer's main thread calls these functions, and only Converter_free waits.
+// same messages that an older process sends while it writes the file itself.
+// REPLYs report the progress. The last message is an ERROR, or a REPLY with the
+// value 1, whose text says what the file lacks. The feed owns the Converter.
+// Only the viewer's main thread calls these functions, and only Converter_free
+// waits.
 #ifndef OCULAR_TUI_MODEL_CONVERTER_H
 #define OCULAR_TUI_MODEL_CONVERTER_H
 
@@ -31,7 +32,7 @@ int Converter_start(struct Converter **converter,
 // readable.
 int Converter_fd(const struct Converter *converter);
 // Returns 1 and fills in *message, which the caller releases, or returns 0. The
-// last message has come when its value is 1 or its type is ERROR.
+// message with the value 1 or the type ERROR is the last one.
 int Converter_next(struct Converter *converter, struct Message *message);
 void Converter_cancel(struct Converter *converter);
 // Cancels the conversion if it runs, and waits for the thread. `converter` may

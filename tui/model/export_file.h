@@ -28,7 +28,7 @@ struct ExportFile {
 };
 
 // Makes the temporary file of an export. `path` is relative to the root and
-// directory of process `pid` (0: this process). Returns 0 or -errno. The error
+// directory of process `pid` (0 = this process). Returns 0 or -errno. The error
 // is -EEXIST if the file exists and `overwrite` is not set, and -EISDIR or
 // -EINVAL if the path is no regular file.
 int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,

@@ -33,7 +33,7 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    // if the process has ended, the next read reports the end
+    // If the process has ended, the next read reports this.
     Feed_rate(feed, rate_s);
     return 0;
 }
@@ -520,7 +520,8 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
     struct Message message = {.type = MESSAGE_HANDOUT};
     int error;
     if (!feed->link.client)
-        return request(feed, &message); // request() returns the reason
+        // The result of request() is the reason if it fails.
+        return request(feed, &message);
     if (file->there)
         return -EBUSY;
     if (FileKind_of(path).content == FILE_RECORDING)

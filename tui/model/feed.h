@@ -21,23 +21,23 @@
 
 struct Answer { // an answer to a request of the user
     enum MessageType request;
-    uint64_t about; // id of the function of a REARM request (0: all functions)
+    uint64_t about; // id of the function of a REARM request (0 = all functions)
     bool failed;
     bool done; // true if the export has ended
     int error; // errno, if `failed`
     double progress;
     uint64_t bytes;
-    char text[1024]; // text from the process, not trusted, or ""
+    char text[1024]; // text of the process, which is not trusted, or ""
     // What an exported file lacks, as text that is not trusted, or "".
     char lack[200];
 };
 
 struct Feed {
-    pid_t pid; // process id as this viewer sees it (0: unknown)
+    pid_t pid; // process id as this viewer sees it (0 = unknown)
     struct FeedLink link;
     // The recording to which all messages are written, borrowed, or NULL.
     struct Capture *recording;
-    double speed; // speed of a replay (1: the recorded speed)
+    double speed; // speed of a replay (1 = the recorded speed)
     bool paused;
     bool ended;
     char reason[320]; // why the feed ended
@@ -80,8 +80,8 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
 // Opens the recording of a run. The first snapshot covers the whole run.
 int Feed_open_past(struct Feed *feed, const struct PastWish *wish, char *why,
                    size_t why_size);
-// Starts to read a stretch of the run. The next snapshot covers this stretch.
-// Returns 0 or -errno.
+// Starts to read a stretch of the run. The next snapshot covers the chosen
+// stretch. Returns 0 or -errno.
 int Feed_stretch(struct Feed *feed, struct SummaryStretch stretch);
 // Writes all messages that arrive after this call to the recording.
 void Feed_record(struct Feed *feed, struct Capture *recording);
@@ -96,11 +96,11 @@ bool Feed_is_shown(const struct Feed *feed);
 // Returns true for any recording, and false for a live process.
 bool Feed_is_replay(const struct Feed *feed);
 
-// Processes messages that have arrived. Returns 1 if *answer is to be shown,
-// and 0 if no messages are left. If the result is 1, the caller calls Feed_next
-// again. If a process sends without a pause, Feed_next returns 0 after a while
-// and Feed_has_more returns true. If Feed_has_more returns true, the caller
-// does not wait for the descriptor.
+// Processes messages that have arrived. Returns 1 if *answer has an answer for
+// the user, and 0 if no messages are left. If the result is 1, the caller calls
+// Feed_next again. If a process sends without a pause, Feed_next returns 0
+// after a while and Feed_has_more returns true. If Feed_has_more returns true,
+// the caller does not wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
 // Waits until messages arrive. Returns false after the timeout or if the feed
@@ -118,7 +118,7 @@ bool Feed_has_all_stacks(const struct Feed *feed);
 void Feed_step(struct Feed *feed);
 void Feed_speed(struct Feed *feed, double speed); // Sets the speed of a replay.
 void Feed_pause(struct Feed *feed, bool paused);
-// Says which function a view shows (0: no function). Requests the function's
+// Says which function a view shows (0 = no function). Requests the function's
 // code once for each snapshot, but not while an answer is pending.
 void Feed_want_listing(struct Feed *feed, uint64_t function);
 // Returns the newest listing, and gives its ownership to the caller. Returns
@@ -129,11 +129,11 @@ bool Feed_has_listing(const struct Feed *feed);
 bool Feed_is_waiting(const struct Feed *feed);
 bool Feed_is_exporting(const struct Feed *feed);
 
-// The functions below send requests and return 0 or -errno (-EPIPE: the feed
-// has ended).
+// The functions below send requests and return 0 or -errno. -EPIPE means that
+// the feed has ended.
 int Feed_rate(struct Feed *feed, double rate_s);
 int Feed_refresh(struct Feed *feed); // requests a snapshot now
-// asks the process to re-arm a function (0: all functions)
+// asks the process to re-arm a function (0 = all functions)
 int Feed_rearm(struct Feed *feed, uint64_t function);
 // sets the budget, as a share of the CPU time
 int Feed_budget(struct Feed *feed, double share);

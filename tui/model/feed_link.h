@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 struct FeedLink {
-    // The connection to the process. NULL: the source is a fleet or a
+    // The connection to the process. NULL if the source is a fleet or a
     // recording, or the process has ended.
     struct Client *client;
     // The processes of a service, or NULL. The fleet is kept after all
@@ -31,20 +31,21 @@ struct FeedLink {
 // Returns the descriptor for poll(), or -1 if there is none.
 int FeedLink_fd(const struct FeedLink *link);
 bool FeedLink_answers(const struct FeedLink *link);
-// Returns the same as Client_next.
+// Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
 int FeedLink_next(struct FeedLink *link, struct Message *message);
 // Returns the same as Client_request, or -EPIPE if FeedLink_answers is false.
 int FeedLink_request(struct FeedLink *link, struct Message *request);
-// Closes the connection to the process. A recording continues to answer.
+// Closes the connection to the process. If the source is a recording, it
+// continues to answer.
 void FeedLink_hang_up(struct FeedLink *link);
 void FeedLink_close(struct FeedLink *link);
 
 #define PENDING_MOST 16
 
 struct PendingRequest {
-    uint32_t number; // number of the request (0: this entry is free)
+    uint32_t number; // number of the request (0 = this entry is free)
     enum MessageType type;
-    uint64_t about; // id of the function of a REARM request (0: all functions)
+    uint64_t about; // id of the function of a REARM request (0 = all functions)
 };
 
 struct Pending { // a zeroed struct has no requests

@@ -14,17 +14,17 @@
 
 struct FeedListing {
     uint64_t id;     // id of the function that a view shows, or 0
-    uint32_t number; // number of the view's pending request (0: none)
+    uint32_t number; // number of the view's pending request (0 = none)
     double asked_at; // Feed_now() at the view's newest request, or 0
     bool shown;  // a view has called FeedListing_want since the last snapshot
     bool behind; // a snapshot has arrived since the newest request
     struct Listing *newest; // owned listing that is not taken yet, or NULL
-    // Errno with the reason why the code is not available (0: no error).
+    // Errno with the reason why the code is not available (0 = no error).
     int error;
     char why[256]; // text from the process, not trusted
     struct {
         uint64_t id; // id of the function that is to be recorded, or 0
-        // Number of the pending request for `id` (0: not sent yet).
+        // Number of the pending request for `id` (0 = not sent yet).
         uint32_t number;
         double asked_at; // Feed_now() at the sending of this request
         bool waits; // the recording waits for the answer to the view's request
@@ -34,8 +34,8 @@ struct FeedListing {
 void FeedListing_release(struct FeedListing *listing);
 // Forgets pending requests, because the process has ended.
 void FeedListing_end(struct FeedListing *listing);
-// Says which function a view shows (0: no function), and requests its code once
-// for each snapshot.
+// Says which function a view shows (0 = none), and requests its code once for
+// each snapshot.
 void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
                       uint64_t function, bool paused, double now);
 // Takes the listing or the error from a message. Returns true if the message

@@ -39,7 +39,7 @@ struct FlameState {
 void FlameState_forget(struct FlameState *state);
 void FlameState_release(struct FlameState *state);
 // Called when the view is opened. Drops stacks that are too old to be shown.
-// `now` may be NULL.
+// `now`, the newest snapshot, may be NULL.
 void FlameState_open(struct FlameState *state, const struct Snapshot *now);
 // Requests stacks once for each snapshot.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,

@@ -19,13 +19,13 @@
 
 struct FlameBranch { // index 0 is the root, which stands for all threads
     uint32_t parent;
-    uint32_t child;   // index of the first child (0: none)
-    uint32_t sibling; // next child of the same parent, by name (0: none)
-    int depth;        // level in the tree (0: the root)
-    // Id of the function (NULL_U64: the root, or a stack that was cut off).
+    uint32_t child;   // index of the first child (0 = none)
+    uint32_t sibling; // next child of the same parent, by name (0 = none)
+    int depth;        // level in the tree (0 = the root)
+    // Id of the function (NULL_U64 = the root, or a stack that was cut off).
     uint64_t id;
     const char *name; // the function's name, not trusted and never NULL
-    const char *file; // path of the function's file (NULL: unknown)
+    const char *file; // path of the function's file (NULL = unknown)
     uint64_t line;
     double self; // share of a core, without callees
     double in_c;
@@ -79,7 +79,8 @@ void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
 uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch);
 // Returns the branch after `branch` (step 1) or before it (step -1) in a walk
 // through the tree. A caller comes before its callees, which are sorted by
-// name. The walk wraps around at the ends.
+// name. After the last branch the walk goes on at the root, and the other way
+// round.
 uint32_t FlameTree_next(const struct FlameTree *tree, uint32_t branch,
                         int step);
 // Returns true if `branch` is below `above` or is the same branch.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See fleet.h. An epoll instance watches the connections and a timer. The timer
-// finds what no descriptor reports: new workers, and processes that do not
-// answer.
+// See fleet.h. An epoll instance watches the connections and a timer. At each
+// tick of the timer the fleet looks for new workers, and for processes that do
+// not answer.
 #include "tui/model/fleet.h"
 
 #include "ipc/base/heap.h"
@@ -41,8 +41,8 @@
 // SILENT_TURNS times the time between two snapshots.
 #define SILENT_S 3.0
 #define SILENT_TURNS 3
-// Most messages of one process before the next process's turn, so that no
-// process blocks the others.
+// Number of messages that are read from one process before the next process has
+// its turn, so that no process blocks the others.
 #define TAKEN_MAX 64
 // If a process's first snapshot was late by more than LATE_S seconds, a later
 // snapshot corrects the time at which the trace began.
@@ -52,12 +52,12 @@
 
 struct Sent {        // a request to one process
     uint32_t theirs; // number of the request to the process
-    uint32_t ours;   // number of the feed's request (0: this entry is free)
+    uint32_t ours;   // number of the feed's request (0 = this entry is free)
 };
 
 struct Worker {
     pid_t pid;
-    struct Client *client; // NULL: no connection
+    struct Client *client; // NULL if there is no connection
     bool greeted;
     bool returned; // no snapshot has come since the connection was lost
     bool found;    // the newest search has found the process
@@ -74,10 +74,10 @@ struct Worker {
     char why[200];
     struct Sent sent[ASKS];
     struct FlameTable *stacks;
-    bool answered; // `stacks` answers the newest request
+    bool answered; // `stacks` is the answer to the newest request
 };
 
-struct Ask { // a request of the feed
+struct Ask { // a request that the feed has sent
     uint32_t number;
     enum MessageType type;
     double until;
@@ -105,7 +105,7 @@ struct Fleet {
     uint64_t code_id; // function whose code was asked for, and its process
     pid_t code_pid;
     bool all_stacks;
-    char notice[160]; // a notice to pass on, or ""
+    char notice[160]; // notice of a process for the viewer, or ""
 };
 
 // --- The processes
@@ -206,7 +206,8 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
 }
 
 // Called if a process's trace has ended and its counts do not change any more.
-// Keeps the counts, and frees the snapshot.
+// Adds the process's counts to those of ended processes, and frees its
+// snapshot.
 static void end_trace(struct Fleet *fleet, struct Worker *worker)
 {
     if (worker->newest)
@@ -512,8 +513,8 @@ static void receive(struct Fleet *fleet, struct Worker *worker, double now)
 
 // --- What the feed gets
 
-// Returns true if it is time to make a merged snapshot. The viewer waits a
-// moment for the newest numbers of all processes.
+// Returns true if it is time to make a snapshot of all processes. The viewer
+// waits a moment for the newest numbers of all processes.
 static bool is_due(const struct Fleet *fleet, double now)
 {
     bool any = false, all = true;
@@ -612,7 +613,7 @@ int Fleet_next(struct Fleet *fleet, struct Message *message)
     uint64_t ticks;
     double now = now_s();
     ssize_t got = read(fleet->timer, &ticks, sizeof ticks);
-    (void)got; // read() only makes the descriptor not readable
+    (void)got; // read() only makes the descriptor unreadable again
     for (size_t i = 0; i < fleet->count; i++)
         receive(fleet, &fleet->workers[i], now);
     if (now >= fleet->look_at)
@@ -737,7 +738,7 @@ int Fleet_request(struct Fleet *fleet, struct Message *request)
         worker->answered &= request->type != MESSAGE_FLAME;
         if (age_of(fleet, worker, now_s()) == FOLD_SILENT &&
             request->type != MESSAGE_RATE)
-            continue; // a silent process gets the rate for later
+            continue; // A silent process gets the new rate later.
         if (request->type == MESSAGE_REARM)
             send_rearm(worker, ask, *request);
         else if (request->type != MESSAGE_DETAIL)

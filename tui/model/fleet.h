@@ -3,8 +3,8 @@
 // the feed, a fleet takes the place of one live process. A fleet finds the
 // workers, has a connection to each of them, and sends the feed merged
 // snapshots. Requests go to all processes, and a request for code goes to the
-// process that stands out. No function waits for a process. The feed calls
-// these functions on the viewer's main thread.
+// process that stands out. None of these functions waits for a process. The
+// feed calls these functions on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_FLEET_H
 #define OCULAR_TUI_MODEL_FLEET_H
 
@@ -48,7 +48,8 @@ int Fleet_open(struct Fleet **fleet, pid_t master, double rate_s, char *why,
                size_t why_size);
 void Fleet_close(struct Fleet *fleet); // `fleet` may be NULL
 int Fleet_fd(const struct Fleet *fleet);
-// Returns the same as Client_next. -EPIPE: all processes have ended.
+// Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
+// -EPIPE: all processes have ended.
 int Fleet_next(struct Fleet *fleet, struct Message *message);
 // Returns the same as Client_request, or -ENOTSUP if only one process can serve
 // the request.
@@ -60,7 +61,7 @@ const struct Standouts *Fleet_standouts(const struct Fleet *fleet);
 // Returns the process from which a function's code was requested last, or 0.
 pid_t Fleet_code_pid(const struct Fleet *fleet);
 // Returns true if the newest stacks have the whole CPU time of the counted
-// calls: each process has sent its stacks, and no process has ended.
+// calls, because each process has sent its stacks and no process has ended.
 bool Fleet_has_all_stacks(const struct Fleet *fleet);
 
 extern const struct Record FLEET_RECORD; // describes struct FleetState for JSON

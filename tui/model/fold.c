@@ -91,8 +91,8 @@ static void add(struct Sums *sums, double value, const struct FoldPiece *piece)
         sums->values[sums->count - 1] = (struct Value){value, piece->weight};
 }
 
-// Returns the weighted median: half of the weight belongs to smaller values,
-// and half to larger values.
+// Returns the weighted median. Half of the values' weight belongs to smaller
+// values, and half to larger values.
 static double middle(struct Sums *sums)
 {
     size_t count = sums->count < VALUES ? sums->count : VALUES;

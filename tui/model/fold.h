@@ -49,15 +49,15 @@ struct FoldPiece {
 
 struct FoldPlan { // the rules in the order of the record's fields
     const struct Record *record;
-    const struct FoldRule *rules[FOLD_FIELDS]; // NULL: no rule
+    const struct FoldRule *rules[FOLD_FIELDS]; // NULL if the field has no rule
 };
 
 // Finds the rule of each field of `record`. The last element of `rules` has no
 // name.
 void FoldPlan_make(struct FoldPlan *plan, const struct Record *record,
                    const struct FoldRule *rules);
-// Combines records into `out`. Does not set the fields with FOLD_OWN. Texts are
-// borrowed from the pieces.
+// Combines the records of several processes into the record `out`. Does not set
+// the fields with FOLD_OWN. Texts are borrowed from the pieces.
 void Fold_make(const struct FoldPlan *plan, void *out,
                const struct FoldPiece *pieces, size_t count);
 

@@ -3,22 +3,23 @@
 // Each moment of a history is one report. A counter only grows. The growth of a
 // counter in a period is the difference of two reports. The flame view has a
 // counter for each path, and the annotate view has a counter for each
-// instruction. Each of these views owns a history, and uses it on the viewer's
-// main thread.
+// instruction. Both views own a history, and use it on the viewer's main
+// thread.
 #ifndef OCULAR_TUI_MODEL_HISTORY_H
 #define OCULAR_TUI_MODEL_HISTORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTORY_MOST 70 // enough moments for a minute
+// Number of moments that a history can have, enough for a minute.
+#define HISTORY_MOST 70
 
 enum Period {
     // the sampler's own window, in which older samples have less weight
     PERIOD_LATELY,
     PERIOD_5_S,
     PERIOD_60_S,
-    PERIOD_SINCE, // time since History_mark, or since the start of tracing
+    PERIOD_SINCE, // time since History_mark or since tracing began
     PERIODS
 };
 
@@ -39,7 +40,7 @@ struct History { // a zeroed history is empty
     // The oldest moment is the first. The totals of a moment are sorted by key.
     struct Moment moments[HISTORY_MOST];
     size_t count;
-    struct Moment mark; // start of PERIOD_SINCE (all 0: the start of tracing)
+    struct Moment mark; // start of PERIOD_SINCE (all 0 = the start of tracing)
 };
 
 // Stores a copy of `now` if the newest moment is at least about a second old.
@@ -55,7 +56,8 @@ const struct Moment *History_begin(const struct History *history, double now_s,
 // 0, because the process may merge paths that the process counted separately
 // before.
 struct Total Moment_since(const struct Moment *then, const struct Total *now);
-// Returns the end of a view's title: ", since r", ", since the start" or "".
+// Returns the end of a view's title, which is ", since r", ", since the start"
+// or "".
 const char *History_about(const struct History *history, enum Period period);
 void Moment_release(struct Moment *moment);
 void History_release(struct History *history);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a record as one line of JSON by its schema (record.h). A group of
-// fields becomes an object, and a null value becomes null. json-c makes the
-// text. Any thread may call these functions.
+// fields becomes an object, and a null value becomes null. The library json-c
+// writes the JSON text. Any thread may call these functions.
 #ifndef OCULAR_TUI_MODEL_JSON_H
 #define OCULAR_TUI_MODEL_JSON_H
 
@@ -18,8 +18,8 @@ struct JsonSnapshot {
     const struct Snapshot *snapshot;
     double since_s; // written as "counts_since_s", unless it is NaN
     uint64_t tid;   // written as "shares_of_tid", unless it is null
-    // The processes of a merged snapshot, or NULL. Their fields are also
-    // written.
+    // The processes of a merged snapshot, or NULL. The fields of the processes
+    // are also written.
     const struct FleetState *fleet;
 };
 

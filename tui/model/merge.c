@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define NAME_MOST 200 // bytes of a thread's name
-// The pieces of one merged record are on the stack if there are at most PIECES
-// of them. Otherwise they are allocated.
+// The pieces of a record that is merged from at most PIECES processes are on
+// the C stack. Memory for more pieces is allocated.
 #define PIECES 256
 #define LEAST_IDS 64 // a smaller map keeps the ids of functions that are gone
 
@@ -249,8 +249,8 @@ struct Work {
     bool failed; // memory is out
 };
 
-// A record of one process. Records that are merged into one record are
-// neighbours in struct FoundList.
+// struct Found is a record of one process. Records that are merged into one
+// record are neighbours in struct FoundList.
 struct Found {
     uint64_t group; // number of the merged record, from 1 on
     const void *record;
@@ -478,8 +478,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Returns how slow a function is in one process, in seconds: its P99, or the
-// age of a call that hangs.
+// Returns how slow a function is in one process, in seconds. This is the
+// function's P99, or the age of a call that hangs.
 static double slowness(const struct Function *function, double silent_s)
 {
     struct Function aged = *function;
@@ -701,8 +701,8 @@ static void copy_chain(struct Work *work, struct TaskGroup *out,
     out->chain_count = chain ? from->chain_count : 0;
 }
 
-// Sets fields of the merged group of tasks: the place at which the most tasks
-// of one process wait, and the await chain of the oldest task.
+// In the merged group of tasks, sets the place at which the most tasks of one
+// process wait, and the await chain of the oldest task.
 static void finish_task(struct Work *work, void *result,
                         const struct Found *found, size_t count)
 {
@@ -915,8 +915,8 @@ static struct Caller *own_callers(struct Work *work,
     return callers;
 }
 
-// Converts a copied record of a process for the merged snapshot: the record's
-// ids, times, texts and names of threads.
+// Converts the ids, times, texts and names of threads in a copied record of a
+// process for the merged snapshot.
 static void own_record(struct Work *work, const struct MergePart *part,
                        const struct Record *record, char *out)
 {
@@ -1023,9 +1023,10 @@ static void fade_threads(struct Work *work)
     }
 }
 
-// Copies the lists that come from one process only: the filter of the first
-// process, because all processes of a service have the same filter, and the
-// stack of the longest time for which a thread held the GIL.
+// Copies the lists that come from one process only. The filter comes from the
+// first process, because all processes of a service have the same filter. The
+// stack of the longest time for which a thread held the GIL comes from the
+// process of that thread.
 static void chain_ones(struct Work *work)
 {
     const struct MergeWish *wish = work->wish;
@@ -1049,8 +1050,8 @@ static void chain_ones(struct Work *work)
 // --- The whole
 
 // Returns the CPU time of a process as a part of one core, or 0 if it is not
-// known. It is computed from the overhead, which the process reports as a part
-// of one core and as a part of its CPU time.
+// known. The CPU time is computed from the overhead, which the process reports
+// as a part of one core and as a part of its CPU time.
 static double cpu_of(const struct Snapshot *from)
 {
     double cpu = from->overhead_measured > 0

@@ -32,19 +32,19 @@ struct Model {
     enum ColumnId sort;
     bool invert;
     bool latency; // the latency view's columns are shown
-    // The sort order of the view that is not shown: the latency view or the
-    // main view.
+    // The sort order of the latency view or the main view, whichever is not
+    // shown.
     enum ColumnId other_sort;
     bool other_invert;
     bool hide_idle;
     size_t hidden; // number of idle rows that pass the filter
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
-    // The workers that stand out in the newest snapshot, borrowed. NULL: the
+    // The workers that stand out in the newest snapshot, borrowed. NULL if the
     // snapshot is of one process.
     const struct Standouts *fleet;
     struct Tally tally;
-    // The newest values of Model_share, the newest at the end (NaN: unknown).
+    // The newest values of Model_share, the newest at the end (NaN = unknown).
     float trend[TREND_LENGTH];
     // The model shows the recording of a run. Rows have no curves, and `trend`
     // covers the whole run.
@@ -76,8 +76,8 @@ void Model_baseline(struct Model *model);
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// Returns the column that sorts the rows: the user's choice, or another column
-// if the snapshot has no shares or is of one process.
+// Returns the column that sorts the rows. This is the user's choice, or another
+// column if the snapshot has no shares or is of one process.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);

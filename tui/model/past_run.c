@@ -27,7 +27,7 @@ struct PastRun {
     pthread_t thread; // the reading thread
     bool started;     // the thread has to be joined
     _Atomic bool busy, cancelled;
-    _Atomic double done; // part of the file that has been read, 0 to 1
+    _Atomic double done; // share of the file that has been read, from 0 to 1
     // Time of the last report of progress. Only the reading thread uses it.
     double told_s;
     // Only the reading thread uses the next fields while `busy` is true.
@@ -39,7 +39,7 @@ struct PastRun {
     // Only the viewer's thread uses the next fields.
     bool due;           // a snapshot is to be sent
     bool sent;          // a snapshot was sent
-    uint32_t answer_to; // number of the NOW request to be answered (0: none)
+    uint32_t answer_to; // number of the NOW request to be answered (0 = none)
     struct Message asked[ASKED]; // requests that wait for an answer
     size_t asked_count;
     uint32_t last_number;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A PastRun reads the recording of a run (docs/recording.md). In the feed it
-// takes the place of a live process: it sends a snapshot of the whole run or of
-// a stretch, and answers requests for stacks and code of this stretch. A
-// PastRun has a thread that reads the file. Only the viewer's main thread calls
-// these functions. PastRun_close, PastRun_set and the request NOW stop the
-// reading thread and wait for its end.
+// A PastRun reads the recording of a run (docs/recording.md). In the feed a
+// PastRun takes the place of a live process. It sends a snapshot of the whole
+// run or of a stretch, and answers requests for stacks and code of this
+// stretch. A PastRun has a thread that reads the file. Only the viewer's main
+// thread calls these functions. PastRun_close, PastRun_set and the request NOW
+// stop the reading thread and wait for its end.
 #ifndef OCULAR_TUI_MODEL_PAST_RUN_H
 #define OCULAR_TUI_MODEL_PAST_RUN_H
 
@@ -30,14 +30,16 @@ int PastRun_open(struct PastRun **run, const struct PastWish *wish, char *why,
 void PastRun_close(struct PastRun *run); // `run` may be NULL
 // Returns a descriptor, which is readable if a message may be due.
 int PastRun_fd(struct PastRun *run);
-// Returns the same as Client_next. While the file is being read, the messages
-// are NOTICEs that report the progress.
+// Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
+// While the file is being read, the messages are NOTICEs that report the
+// progress.
 int PastRun_next(struct PastRun *run, struct Message *message);
 // Accepts the requests FLAME, DETAIL and NOW. NOW starts the reading of the
 // stretch that PastRun_set chose. Returns the same as Client_request, or
 // -ENOTSUP if only a live process can serve the request.
 int PastRun_request(struct PastRun *run, struct Message *request);
-// Chooses the stretch for the next NOW. Stops the reading thread if it runs.
+// Chooses the stretch of the run that the next request NOW reads. If the
+// reading thread runs, stops it.
 void PastRun_set(struct PastRun *run, struct SummaryStretch stretch);
 // Sets *all to the stretch that the recording covers, and *shown to the stretch
 // that was read last. Returns false if no stretch has been read yet.

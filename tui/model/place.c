@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // openat2(2) fails with EAGAIN for a path with ".." if any file was renamed or
-// mounted during the call. So the call is tried again.
+// mounted during the call. So Ocular tries the call again.
 #define TRIES 1000
 
 int Place_root(pid_t pid)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-// Returns a descriptor of the root directory of process `pid` (0: this
+// Returns a descriptor of the root directory of process `pid` (0 = this
 // process). If the root of `pid` may not be opened, returns a descriptor of the
 // viewer's root. Returns -1 with errno on failure.
 int Place_root(pid_t pid);

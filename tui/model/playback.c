@@ -123,8 +123,8 @@ void Playback_step(struct Playback *replay)
     replay->may_step = true;
 }
 
-// Makes the timer readable after `seconds`. If `seconds` is infinite, the timer
-// never becomes readable.
+// Makes the timer's descriptor readable after `seconds`. If `seconds` is
+// infinite, the timer never becomes readable.
 static void wake_after(const struct Playback *replay, double seconds)
 {
     struct itimerspec when = {{0, 0}, {0, 0}};

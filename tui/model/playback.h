@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Plays a recording (capture.h) in the place of a process. Messages come in the
 // recorded order. Messages come at their recorded times, or each step plays the
-// messages up to the next snapshot. Requests are answered from the file.
-// feed_link.c calls these functions on the viewer's main thread, and they do
-// not block.
+// messages up to the next snapshot. Requests of the viewer are answered from
+// the file. feed_link.c calls these functions on the viewer's main thread, and
+// they do not block.
 #ifndef OCULAR_TUI_MODEL_PLAYBACK_H
 #define OCULAR_TUI_MODEL_PLAYBACK_H
 
@@ -20,9 +20,10 @@ int Playback_open(struct Playback **replay, const char *path, bool paced,
 void Playback_close(struct Playback *replay); // `replay` may be NULL
 // Returns the descriptor for poll(), which is readable if a message is due.
 int Playback_fd(struct Playback *replay);
-// Returns the same as Client_next. After the end of the recording, returns 1
-// for each answer to a request, and -EPIPE if no answer is left. Returns
-// -EPROTO if the file is damaged. Messages after the damage are not played.
+// Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
+// After the end of the recording, returns 1 for each answer to a request, and
+// -EPIPE if no answer is left. Returns -EPROTO if the file is damaged. Messages
+// after the damaged part of the file are not played.
 int Playback_next(struct Playback *replay, struct Message *message);
 // Returns the same as Client_request, or -ENOTSUP if only a live process can
 // serve the request. If the recording has no answer, the answer is an ERROR.
@@ -30,7 +31,7 @@ int Playback_request(struct Playback *replay, struct Message *request);
 // Plays one more snapshot if the replay is not paced.
 void Playback_step(struct Playback *replay);
 void Playback_pause(struct Playback *replay, bool paused);
-// Sets the speed of the replay (1: the recorded speed).
+// Sets the speed of the replay (1 = the recorded speed).
 void Playback_speed(struct Playback *replay, double speed);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// struct Row has the viewer's data about one function: the newest numbers, the
-// numbers at the reset and at the baseline, and the history of the share. The
-// model owns the rows, and columns and views read them, on the viewer's main
-// thread.
+// struct Row has the newest numbers of one function, the numbers at the reset
+// and at the baseline, and the history of the share. The model owns the rows,
+// and columns and views read them, on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_ROW_H
 #define OCULAR_TUI_MODEL_ROW_H
 
@@ -64,12 +63,12 @@ struct Row {
     // The worker that stands out. Unknown, if the snapshot is of one process.
     struct FunctionStandouts workers;
     // Seconds of CPU time of the function and its callees since the sampler
-    // began, and the number of samples for this time (NaN: unknown).
+    // began, and the number of samples for this time (NaN = unknown).
     double cpu_s, cpu_samples;
     struct RowBase base;
-    // The values of the columns at the baseline (NaN: unknown).
+    // The values of the columns at the baseline (NaN = unknown).
     double mark[COLUMN_COUNT];
-    // The function's newest shares, the newest at the end (NaN: not measured).
+    // The function's newest shares, the newest at the end (NaN = not measured).
     float trend[TREND_LENGTH];
     // Number of snapshots since the last snapshot that listed this function.
     unsigned unseen;
@@ -106,7 +105,7 @@ double Row_self(const struct Row *row); // cycles of timed calls
 // Returns Row_self plus the mean cost of each call that was not timed.
 double Row_spent(const struct Row *row);
 bool Row_spent_estimated(const struct Row *row);
-// Returns the cycles of the function and its callees. The number is a lower
+// Returns the CPU cycles of the function and its callees. The number is a lower
 // bound, unless Row_calls_exact returns true.
 double Row_total(const struct Row *row);
 double Row_waited(const struct Row *row);
@@ -130,9 +129,9 @@ bool Row_hangs(const struct Row *row);
 // in flight, and is on no stack of the window's samples. The window has samples
 // of running threads and of waiting threads.
 bool Row_is_idle(const struct Row *row);
-// Returns the cycles that the function's calls use per second: calls per second
-// times the mean cost. Returns 0 if the calls per second or the mean cost is
-// not known.
+// Returns the cycles that the function's calls use per second, which is calls
+// per second times the mean cost. Returns 0 if the calls per second or the mean
+// cost is not known.
 double Row_recent_cost(const struct Row *row);
 // Returns the number of samples from which the rate of calls is estimated, or
 // NaN if this number is not known.

@@ -11,10 +11,10 @@
 
 struct Since {
     struct Snapshot snapshot;
-    // Uptime in seconds at which the counts begin (NaN: the start of the
+    // Uptime in seconds at which the counts begin (NaN = the start of the
     // trace).
     double at_s;
-    uint64_t tid; // the thread whose shares are saved (NULL_U64: all threads)
+    uint64_t tid; // the thread whose shares are saved (NULL_U64 = all threads)
     struct Function *functions;
     struct Thread *threads;
     struct TransitionPair *pairs;

@@ -24,10 +24,10 @@ enum SourceState {
 };
 
 struct SourceWish {
-    // Process whose root and directory are used (0: this process).
+    // Process whose root and directory are used (0 = this process).
     pid_t pid;
     const char *file;       // borrowed path of the file, as in the code object
-    double process_start_s; // start of the process as Unix time (NaN: unknown)
+    double process_start_s; // start of the process as Unix time (NaN = unknown)
 };
 
 struct Source {

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-struct Tally { // a double is NaN if it is not known
+struct Tally { // a number in struct Tally is NaN if it is not known
     size_t armed;
     size_t partial;
     size_t dark;

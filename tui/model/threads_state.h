@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ThreadsState is the state of the threads view: the order and the numbers of
-// the threads. view_threads.c calls these functions on the viewer's main
+// ThreadsState is the state of the threads view, with the order and the numbers
+// of the threads. view_threads.c calls these functions on the viewer's main
 // thread.
 #ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
 #define OCULAR_TUI_MODEL_THREADS_STATE_H

@@ -11,15 +11,15 @@
 #define LEAST 0.0005
 
 struct CallEdge {
-    uint64_t id; // the function's id (NULL_U64: all other functions)
+    uint64_t id; // the function's id (NULL_U64 = all other functions)
     double share;
 };
 
 struct Walk {
     struct Tree *tree;
     const struct Model *model;
-    // The calls of the period. NULL: the tree is built from the snapshot's call
-    // edges.
+    // The calls of the period. NULL if the tree is built from the snapshot's
+    // call edges.
     const struct Calls *calls;
     // Ids of the functions from the root to the current function.
     uint64_t way[TREE_DEPTH + 1];
@@ -156,8 +156,9 @@ static void find_callees(const struct Walk *walk, uint64_t id,
                  share_for(&now->functions[i], id));
 }
 
-// Returns the call edges of function `id`: to its callers if walk->caller is
-// true, and to its callees otherwise. The caller frees edges.edges.
+// Returns the call edges of function `id` to its callers if walk->caller is
+// true, and to its callees otherwise. The function that calls edges_of() frees
+// edges.edges.
 static struct CallEdges edges_of(const struct Walk *walk, uint64_t id)
 {
     struct CallEdges edges = {.count = 0};

@@ -28,10 +28,10 @@ enum BranchKind {
 struct Branch {
     enum BranchKind kind;
     bool caller; // true if the branch is above the root, false if below
-    int depth;   // level in the tree (0: the root and the headings)
+    int depth;   // level in the tree (0 = the root and the headings)
     uint64_t id; // FUNCTION and ROOT: id of the function
     // Share of one core, running or waiting. If the tree is built from calls,
-    // only running. NaN: not known.
+    // only running. NaN if unknown.
     double share;
     double part;  // share divided by the parent function's share, at most 1
     uint64_t key; // number of the branch in all snapshots, never 0

@@ -10,17 +10,17 @@
 
 #define WINDOW_TEXT 64
 // A share of fewer than WINDOW_LEAST samples counts as zero. The weight of a
-// sample decreases with its age: a new sample has the weight 2, and a sample as
+// sample decreases with its age. A new sample has the weight 2, and a sample as
 // old as the window has the weight 2 * e^-2.
 #define WINDOW_LEAST 0.25
-#define WINDOW_FEW 10.0 // a share of fewer samples has one digit and is dimmed
+// A share of fewer samples is written with one digit and dimmed.
+#define WINDOW_FEW 10.0
 
 struct Window {
-    double s; // length of the window in seconds (NaN: not reported)
-    // Number of samples of running threads in the window (NaN: not reported).
+    double s; // length of the window in seconds (NaN = not reported)
+    // Number of samples of running threads in the window (NaN = not reported).
     double samples;
-    // Number of samples for a share of one whole core. NaN: unknown, because no
-    // thread ran.
+    // Number of samples for a share of one whole core. NaN if no thread ran.
     double per_share;
 };
 

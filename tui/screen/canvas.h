@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A canvas is a frame in memory: a grid of cells with a glyph and a style each.
-// Views draw on the canvas, terminal.c shows the canvas, and batch.c prints the
-// canvas as text. Everything outside of the grid is cut off. The viewer uses
-// its canvas on the main thread.
+// A canvas is a picture of the screen in memory, a grid of cells with a glyph
+// and a style each. Views draw on the canvas, terminal.c shows the canvas, and
+// batch.c prints the canvas as text. Everything outside of the grid is cut off.
+// The viewer uses its canvas on the main thread.
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 
@@ -39,7 +39,7 @@ enum Style {
 struct Cell {
     uint32_t code;
     uint32_t marks[TEXT_MARKS];
-    // Width of the glyph in cells (0: the right half of a wide glyph).
+    // Width of the glyph in cells (0 = the right half of a wide glyph).
     uint8_t width;
     uint8_t style;
 };
@@ -61,8 +61,8 @@ enum Cut {
 
 void Canvas_init(struct Canvas *canvas, bool ascii);
 void Canvas_release(struct Canvas *canvas);
-// Sets the size and clears the canvas. Returns 0, or -ENOMEM with the canvas
-// unchanged.
+// Sets the canvas's size and makes all cells blank. Returns 0, or -ENOMEM with
+// the canvas unchanged.
 int Canvas_resize(struct Canvas *canvas, int width, int height);
 void Canvas_clear(struct Canvas *canvas);
 // Returns the cell, or NULL if the position is outside of the canvas.

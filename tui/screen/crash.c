@@ -10,10 +10,10 @@
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 static struct {
-    // Bytes that restore the terminal: they leave the alternate screen, show
-    // the cursor, and so on.
+    // Bytes that restore the terminal. They make it leave the alternate screen,
+    // show the cursor, and so on.
     char restore[256];
-    // Number of bytes in `restore` (0: there is nothing to restore).
+    // Number of bytes in `restore` (0 = there is nothing to restore).
     volatile sig_atomic_t size;
     struct termios mode;
     int fd;

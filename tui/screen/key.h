@@ -28,8 +28,8 @@ enum Key {
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
     PRESS_CLICK = 0x1000000, // Key_click adds the number of the cell
-    // Only for the option --keys: a wait for snapshots. The number of snapshots
-    // is added to this value.
+    // Only the option --keys uses this key, which waits for snapshots. The
+    // number of snapshots is added to the key.
     PRESS_FRAMES = 0x3000000
 };
 

@@ -69,8 +69,8 @@ enum Ability {
     CAN_COUNT = 32,
     CAN_HIDE = 512,   // the view lists functions and can hide idle ones
     CAN_RESET = 1024, // the view's counts or window can be reset
-    // The abilities below depend on what is watched (Navigation_reach), not on
-    // the view.
+    // The abilities below depend on the process or file that the viewer shows
+    // (Navigation_reach), not on the view.
     CAN_ASK = 64,       // a live process, which accepts requests
     CAN_LEAVE = 128,    // the user may choose another process
     CAN_PAUSE = 256,    // more snapshots may come
@@ -81,11 +81,11 @@ enum Ability {
 
 struct Binding {
     int request;      // an enum Request, or a request of a single view
-    unsigned ability; // the enum Ability that the key needs (0: none)
+    unsigned ability; // the enum Ability that the key needs (0 = none)
     uint32_t keys[BINDING_KEYS]; // keys with the same effect (0 ends the list)
     const char *about;           // text in the help
     const char *group;           // heading in the help
-    const char *label; // text on the bottom line (NULL: not shown there)
+    const char *label; // text on the bottom line (NULL = not shown there)
     // If the bottom line is too short, the key with the largest importance is
     // dropped first.
     int importance;

@@ -7,7 +7,8 @@
 static void place_lines(struct Layout *layout, bool bare)
 {
     int height = layout->height;
-    // Number of blank lines above and below the table: 1 if there is room.
+    // Number of blank lines above and below the table, which is 1 if there is
+    // room.
     int air = height >= 20;
     layout->title_y = -1;
     layout->table_y = LAYOUT_HEADER + air;

@@ -20,9 +20,9 @@ struct Layout {
     int table_y;    // line of the column titles
     int body_y;
     int body_height;
-    int detail_y; // first line about the selected function (-1: none)
+    int detail_y; // first line about the selected function (-1 = none)
     int detail_height;
-    int footer_y; // line of keys, messages and prompts (-1: none)
+    int footer_y; // line of keys, messages and prompts (-1 = none)
 };
 
 // Lays out the main screen. If `bare` is true, the screen has no selection and

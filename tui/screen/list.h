@@ -18,30 +18,30 @@
 struct ListRows;
 
 struct ListCell {         // the text of one cell
-    char text[LIST_TEXT]; // text of the cell ("": a blank cell)
+    char text[LIST_TEXT]; // text of the cell ("" = a blank cell)
     uint8_t style;        // an enum Style
 };
 
 struct ListColumn {
-    const char *title; // title of the column (NULL: none)
+    const char *title; // title of the column (NULL = none)
     int width;         // width in cells, or the least width of a growing column
     int gap;           // blank cells before the column
     // The column with the largest importance is dropped first. Each importance
-    // is used once. 0: never dropped.
+    // is used once. The importance 0 is never dropped.
     int importance;
     int room; // least cells for growing columns, or it is left out
-    // Percentage of the free cells that the column gets (0: the width is
+    // Percentage of the free cells that the column gets (0 = the width is
     // fixed). One or two columns of a list grow.
     int grows;
-    int most;     // greatest width in cells (0: no limit)
+    int most;     // greatest width in cells (0 = no limit)
     bool left;    // true if the cells are aligned left, false if right
     bool path;    // a long text loses leading directories first
     enum Cut cut; // the end at which a long text is cut, if `path` is false
     // True if the default order is ascending. False if the largest value is
     // first.
     bool a_to_z;
-    // Draws a cell that is more than a text in one style. NULL: the cell is the
-    // text from write() of struct ListRows.
+    // Draws a cell that is more than a text in one style. NULL if the cell is
+    // the text from write() of struct ListRows.
     void (*draw)(struct Canvas *canvas, struct Box box,
                  const struct ListRows *rows, long row);
 };
@@ -58,14 +58,15 @@ struct ListRows {       // the source of the rows
     // the first row.
     bool newest_first;
     // Returns the row's key, which is never 0. The selection follows the row
-    // with this key. NULL: the selection stays at the same position.
+    // with this key. NULL if the selection stays at the same position.
     uint64_t (*key)(const struct ListRows *rows, long row);
-    // Returns true if the row contains the text. NULL: the list has no search.
+    // Returns true if the row contains the text. NULL if the list has no
+    // search.
     bool (*has)(const struct ListRows *rows, long row, const char *text);
     void (*write)(struct ListCell *cell, const struct ListRows *rows, long row,
                   int column);
-    // Draws a row that does not consist of cells. Returns false for a row of
-    // cells. NULL: all rows consist of cells.
+    // Draws a row that does not consist of cells. Returns false if the row
+    // consists of cells. NULL if all rows consist of cells.
     bool (*draw)(struct Canvas *canvas, struct Box line,
                  const struct ListRows *rows, long row);
 };
@@ -81,7 +82,7 @@ struct List {
     long height; // number of rows that fit on the screen, at least 1
     long selected;
     long top; // index of the first row on the screen
-    // Key of the selected row (0: the selection stays at the top).
+    // Key of the selected row (0 = the selection stays at the top).
     uint64_t key;
     bool unmarked;    // the selected row is not highlighted
     int sort;         // index of the column that sorts

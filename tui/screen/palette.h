@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The palette says how each style looks: in colours on terminals with 256, 16
-// or 8 colours, and in attributes on terminals without colours. Every
+// The palette says how each style looks. A style is a colour on terminals with
+// 256, 16 or 8 colours, and an attribute on terminals without colours. Every
 // foreground colour is readable on a dark and on a light background, or has a
 // background of its own. terminal.c passes the colours to curses. Any thread
 // may call Palette_paint.
@@ -17,7 +17,7 @@ enum PaletteAttribute { // bits of Paint.attributes
 };
 
 struct Paint {
-    short foreground; // colour number (-1: the terminal's own)
+    short foreground; // colour number (-1 = the terminal's own)
     short background;
     unsigned attributes;
 };

@@ -20,11 +20,11 @@ struct StripSpan {
 };
 
 struct StripItem {
-    // The item with the largest importance is dropped first (0: never dropped).
+    // The item with the largest importance is dropped first (0 = never).
     int importance;
     int first_span;
     int span_count;
-    int flex;   // least cells when the item is cut (0: never cut)
+    int flex;   // least cells when the item is cut (0 = never cut)
     bool right; // the item is at the right edge
     bool dropped;
     int width; // width in cells, which fit() computes

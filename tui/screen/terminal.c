@@ -30,7 +30,7 @@ struct Terminal {
     SCREEN *screen;
     FILE *in;
     bool own_in; // Terminal_open has opened `in`
-    int colours; // number of colours: 0, 8 or 256
+    int colours; // number of colours (0, 8 or 256)
     int signals; // signalfd
     sigset_t old_mask;
 };
@@ -322,7 +322,8 @@ static void stop(struct Terminal *terminal)
     sigaddset(&mask, SIGTSTP);
     sigaddset(&mask, SIGCONT);
     raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &mask, NULL); // the process stops here
+    // This process stops here until SIGCONT comes.
+    sigprocmask(SIG_UNBLOCK, &mask, NULL);
     sigprocmask(SIG_BLOCK, &mask, NULL);
     set_term(terminal->screen);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Shows a canvas on the real terminal, reads keys, waits, and restores the
-// terminal however the viewer ends or stops: by a key, by a signal, by Ctrl-Z
-// or by a crash. Only terminal.c uses curses. live.c and pick.c call these
-// functions on the main thread. Only one terminal at a time can be open.
+// Shows a canvas on the real terminal, reads keys, and waits. Restores the
+// terminal if the viewer ends or stops by a key, by a signal, by Ctrl-Z or by a
+// crash. Only terminal.c uses curses. live.c and pick.c call these functions on
+// the main thread. Only one terminal at a time can be open.
 #ifndef OCULAR_TUI_SCREEN_TERMINAL_H
 #define OCULAR_TUI_SCREEN_TERMINAL_H
 
@@ -17,7 +17,7 @@ struct Terminal;
 enum TerminalEvent { // bits
     TERMINAL_KEYS = 1,
     TERMINAL_OTHER = 2,   // other_fd is readable
-    TERMINAL_RESIZED = 4, // the size may have changed: call Terminal_size
+    TERMINAL_RESIZED = 4, // the size may have changed, so call Terminal_size
     TERMINAL_QUIT = 8     // a signal ends the viewer, or the terminal is gone
 };
 
@@ -37,7 +37,7 @@ void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas);
 // Makes the next Terminal_draw write every cell. Called if the terminal may
 // show something else than the viewer has drawn.
 void Terminal_distrust(struct Terminal *terminal);
-// Waits for keys, signals or other_fd (-1: none). Returns TerminalEvent bits,
+// Waits for keys, signals or other_fd (-1 = none). Returns TerminalEvent bits,
 // or 0 after the timeout.
 int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms);
 // Returns the next key, an enum Key, or 0 if no key is waiting.

@@ -31,8 +31,8 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
     return false;
 }
 
-// Draws the usable keys: first the view's own keys, then the keys that open
-// other views, then the keys of all views.
+// Draws the usable keys. The view's own keys come first, then the keys that
+// open other views, then the keys of all views.
 static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
 {
     const struct View *const *views = keys.views, *view = views[keys.front];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Draws the bottom line of every view: a question with the typed answer, a
-// message, or the usable keys. frame.c calls Bottom_draw on the viewer's main
-// thread.
+// Draws the bottom line of every view, which shows a question with the typed
+// answer, a message, or the usable keys. frame.c calls Bottom_draw on the
+// viewer's main thread.
 #ifndef OCULAR_TUI_VIEWS_BOTTOM_H
 #define OCULAR_TUI_VIEWS_BOTTOM_H
 

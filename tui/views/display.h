@@ -14,7 +14,7 @@
 struct Display {
     bool ns;       // cycles are shown as time if tsc_hz is known
     bool baseline; // columns show the change since the baseline
-    // Ticks of the time stamp counter per second (NaN: not reported).
+    // Ticks of the time stamp counter per second (NaN = not reported).
     double tsc_hz;
 };
 
@@ -27,7 +27,8 @@ extern const struct StateMark {
 // Formats cycles as a number of cycles or as a time.
 const char *Display_cycles(char out[NUMBER_MAX], double cycles,
                            const struct Display *display);
-// Formats the cost of one call: "<53" if the call is too short to be measured.
+// Formats the cost of one call, for example as "<53" if the call is too short
+// to be measured.
 const char *Display_cost(char out[NUMBER_MAX], double cycles,
                          const struct Display *display);
 // Formats the mean cost of calls. Display_mean also shows costs below the limit

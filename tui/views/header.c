@@ -98,7 +98,7 @@ static const char *clock_of(char out[NUMBER_MAX], double s)
     return out;
 }
 
-// If the viewer shows a recording: adds the shown part of the run, and the
+// If the viewer shows a recording, adds the shown part of the run, and the
 // length of the run.
 static void add_stretch(struct Strip *strip, const struct Status *status)
 {

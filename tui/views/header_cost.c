@@ -13,8 +13,8 @@
 
 // struct Overhead has the overhead in the unit that the header shows.
 struct Overhead {
-    // The measured and the allowed overhead as shares (NaN: unknown). `allowed`
-    // is also NaN if there is no budget.
+    // The measured and the allowed overhead as shares (NaN = unknown).
+    // `allowed` is also NaN if there is no budget.
     double measured, allowed;
     double scale; // factor from the snapshot's shares of CPU time to this unit
     const char *of;

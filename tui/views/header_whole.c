@@ -102,8 +102,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
               Number_percent(number, share));
 }
 
-// Adds the shares of time that no row has: samples without a complete stack,
-// and time in functions without a row.
+// Adds the shares of time that no row has, namely of samples without a complete
+// stack, and of functions without a row.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;

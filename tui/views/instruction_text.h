@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the annotate view's texts about an instruction: the operand and the
+// Writes the annotate view's texts about an instruction's operand and
 // specialisation. The functions are pure, and any thread may call them.
 #ifndef OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 #define OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
@@ -20,14 +20,15 @@ struct AnnotateState;
 void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
-// Writes why an instruction has no specialised form: it was deoptimised, it
-// never ran, or CPython never specialised it. For the last reason, also writes
-// how often the instruction ran, if this is known.
+// Writes why an instruction has no specialised form. The reason is that it was
+// deoptimised, that it never ran, or that CPython never specialised it. If
+// CPython never specialised the instruction, also writes how often it ran, if
+// this is known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
-// Writes a short text about specialisation for narrow screens: the specialised
-// opcode's name without the base opcode's name, or a fixed word that the help
-// explains. Returns the text's style.
+// Writes a short text about specialisation for narrow screens. The text is the
+// specialised opcode's name without the base opcode's name, or a fixed word
+// that the help explains. Returns the style in which the text is drawn.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);
 

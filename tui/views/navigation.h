@@ -24,16 +24,17 @@ unsigned Navigation_reach(const struct Ui *ui);
 // Returns the abilities that the view on the screen has now. The bottom line
 // leaves out keys that need other abilities.
 unsigned Navigation_can(const struct Ui *ui);
-// Returns true if the view on the screen cannot carry out a key's request now.
-// In this case a message gives the reason.
+// If the view on the screen cannot carry out a key's request now, returns true
+// and shows a message with the reason.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Opens the view that Enter on the selected row opens. Returns false if Enter
-// opens no view. Called after a click on a row.
+// opens no view. A click on a row also calls this function.
 bool Navigation_enter(struct Ui *ui);
 // Shows a view on the screen. After that, Esc leads back to the view that was
 // on the screen before.
 void Navigation_open(struct Ui *ui, enum ViewId id);
-// Goes back to the previous view. Returns false on the main screen.
+// Goes back to the view that was on the screen before. Returns false on the
+// main screen.
 bool Navigation_back(struct Ui *ui);
 
 #endif

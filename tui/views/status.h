@@ -15,9 +15,9 @@ struct Status {
     const char *version;
     bool paused;
     bool ended;
-    double replay; // speed of a replay (1: as recorded, 0: no replay)
+    double replay; // speed of a replay (1 = as recorded, 0 = no replay)
     double rate_s; // seconds between snapshots
-    // Seconds since the newest message of the process (0: not silent).
+    // Seconds since the newest message of the process (0 = not silent).
     double silent_s;
     unsigned workers; // number of workers in the merged snapshot
     // Number of workers that the merged snapshot lacks, or of which it has only
@@ -32,9 +32,9 @@ struct Status {
     // The process's text about why no snapshot has come yet, or NULL. The text
     // may contain control characters.
     const char *notice;
-    // Message on the bottom line (NULL: the keys are shown).
+    // Message on the bottom line (NULL = the keys are shown).
     const char *message;
-    // Position and length in bytes of a path in `message` (0: no path).
+    // Position and length in bytes of a path in `message` (0 = no path).
     int path_at, path_length;
     bool alert;         // the message reports a failure
     const char *prompt; // a question in place of the message, or NULL

@@ -17,17 +17,17 @@
 // struct TableCell is the input for one cell.
 struct TableCell {
     const struct Row *row;
-    double value; // the column's sort key
+    double value; // the value by which the column sorts
     const struct Display *display;
 };
 
 struct TableColumn {
     const char *title; // title of at most `width` cells
-    // Title while cycles are shown as time (NULL: `title`).
+    // Title while cycles are shown as time (NULL = `title`).
     const char *time_title;
     const char *about; // text in the help
     int width; // Width in cells, or the least width of FUNCTION and FILE.
-    // Columns with a larger number are left out first (0: never).
+    // Columns with a larger number are left out first (0 = never).
     int importance;
     int room;  // least cells for FUNCTION and FILE, or the column is left out
     bool left; // aligned left

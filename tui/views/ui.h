@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Ui has the data that the views share: the feed, the model, the user's
-// choices, the canvas, the message and the state of each view. struct Ui does
-// not need a terminal, so the option --keys works without a terminal. Only the
-// viewer's main thread uses struct Ui.
+// struct Ui has the feed, the model, the user's choices, the canvas, the
+// message and the state of each view, because the views share these data.
+// struct Ui does not need a terminal, so the option --keys works without a
+// terminal. Only the viewer's main thread uses struct Ui.
 #ifndef OCULAR_TUI_VIEWS_UI_H
 #define OCULAR_TUI_VIEWS_UI_H
 
@@ -39,8 +39,8 @@ struct Ui {
     enum ViewId view; // the view on the screen
     // The views to which Esc leads back. The main screen is the first.
     enum ViewId way[VIEW_COUNT];
-    int depth;    // number of views in `way` (0: the main screen is shown)
-    int help_top; // first visible line of the help (0: the top)
+    int depth;    // number of views in `way` (0 = the main screen is shown)
+    int help_top; // first visible line of the help (0 = the top)
     struct List lists[VIEW_COUNT]; // the list of each view
     struct List search_from; // copy of the list at the beginning of a search
     bool sort_menu;          // the main screen shows the menu of sort columns
@@ -60,7 +60,7 @@ struct Ui {
     // user whether to overwrite this file.
     char existing[PROMPT_MAX];
     char message[MESSAGE_MAX]; // message on the bottom line, or ""
-    // Position and length in bytes of a path in `message` (0: no path).
+    // Position and length in bytes of a path in `message` (0 = no path).
     int path_at, path_length;
     bool alert;           // the message reports a failure
     double message_until; // Feed_now() at which the message is removed
@@ -82,16 +82,16 @@ int Ui_resize(struct Ui *ui, int width, int height);
 // Shows a message on the bottom line for MESSAGE_S seconds.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Says that the file of an export is written. If `lack` is not "", also says
-// what the file lacks.
+// Says that the file of an export is written. If `lack` is not "", the message
+// also says what the file lacks.
 void Ui_say_written(struct Ui *ui, const char *path, const char *size,
                     const char *lack);
 // Shows a message that contains `path`. If the line is too short, leaves out
 // directories of the path, but never the file's name.
 void Ui_say_path(struct Ui *ui, const char *path, bool alert,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-// Reports a request to the process: shows `asked`, or the reason why the
-// request failed (-errno).
+// After a request to the process, shows `asked`, or the reason why the request
+// failed (-errno).
 void Ui_say_asked(struct Ui *ui, int error, const char *asked);
 // Appends the data of the view on the screen as JSON, sorted and filtered as on
 // the screen. Returns 0, -ENODATA if no data has come yet, or -ENOMEM.

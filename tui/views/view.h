@@ -40,16 +40,16 @@ struct View {
     struct Binding opens;
     // Keys that only this view has, for requests from REQUEST_OWN on. The
     // view's own keys take precedence over the keys of all views. An entry
-    // without keys ends the array. NULL: no own keys.
+    // without keys ends the array. NULL if the view has no keys of its own.
     const struct Binding *own;
     bool alone;   // the bottom line shows only the view's own keys
     unsigned can; // bits of enum Ability
 
     // Called when the view is opened. `function` is the selected function of
-    // the previous view, or 0. NULL: the view needs no preparation.
+    // the previous view, or 0. NULL if the view needs no preparation.
     void (*open)(struct Ui *ui, uint64_t function);
     // Requests data that is not in the snapshot. Called when the view comes to
-    // the front, after each key and after each snapshot. NULL: the view needs
+    // the front, after each key and after each snapshot. NULL if the view needs
     // only the snapshot.
     void (*want)(struct Ui *ui);
     // Draws everything except the bottom line on ui->canvas, at the positions
@@ -67,17 +67,18 @@ struct View {
     bool (*find)(struct Ui *ui, int step, bool here);
     // These two functions save and restore the position at the beginning of a
     // search, because the search starts again at this position after each typed
-    // letter. NULL: the position in the view's list is enough.
+    // letter. NULL if the position in the view's list is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
     // Returns the selected function or 0. Other views open this function, and
     // the key `a` re-arms it. Only views with CAN_FUNCTION have this function.
     uint64_t (*function)(const struct Ui *ui);
     // Called when the user resets the counts. If the view has its own window of
-    // time, this window begins again. NULL: the view has no window of its own.
+    // time, this window begins again. NULL if the view has no window of its
+    // own.
     void (*reset)(struct Ui *ui);
     // Appends the view's data as JSON. Returns 0, -ENODATA if no data has come
-    // yet, or another -errno. NULL: the data is the snapshot
+    // yet, or another -errno. NULL if the view's data is the snapshot
     // (tui/model/since.h).
     int (*json)(const struct Ui *ui, struct Bytes *out);
 };

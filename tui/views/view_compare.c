@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Each measure (enum Measure) has PARTS columns: both runs' values and the
+// Each measure (enum Measure) has PARTS columns for both runs' values and the
 // change.
 enum {
     SHARE_A,

@@ -265,7 +265,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     }
 }
 
-// Selects a branch and makes its box visible: zooms out if the branch is
+// Selects a branch and makes its box visible. Zooms out if the branch is
 // outside of the zoomed box, and zooms in if the branch is too narrow for a
 // box.
 static void reveal(struct FlameGraph *graph, struct FlameState *state,

@@ -21,7 +21,7 @@
 struct HelpLine {
     char term[64];
     uint8_t style;    // style of the term
-    const char *text; // the meaning of the term (NULL: the term is a heading)
+    const char *text; // the meaning of the term (NULL = the term is a heading)
     int length;       // length of `text` in bytes
 };
 

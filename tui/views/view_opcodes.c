@@ -18,8 +18,8 @@
 #define PAIRS_WIDTH 52
 // Least width in cells for the mark " (deopt)" instead of " !".
 #define WORD_DEOPT 44
-// Least width in cells of a long filter in the title: without the name of a
-// storm, and next to the name of a storm.
+// Least width in cells of a long filter in the title, first without the name of
+// a storm, then next to the name of a storm.
 #define FILTER_WIDTH 40
 #define FILTER_LEAST 18
 #define NOTHING_YET "No instruction has changed its kind yet."
@@ -50,8 +50,8 @@ static int pairs_width(const struct Ui *ui)
 // --- A change, in the log and in the counts
 
 // Returns the least number of cells for the opcode `name` next to the opcode
-// `other`. Needed are an ellipsis and the words of `name` that differ, as in
-// "LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT".
+// `other`. A shortened name has an ellipsis and the words of `name` that
+// differ, as in "LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT".
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
 {
@@ -200,8 +200,8 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
 }
 
 // Returns the filter for the counts of changes. If the filter is in no opcode's
-// name, it is meant for functions. In this case returns "", because the counts
-// are sums over all functions.
+// name, it is meant for functions. A filter for functions gives "", because the
+// counts are sums over all functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;

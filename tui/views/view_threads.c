@@ -164,7 +164,7 @@ static const struct Thread *selected(const struct Ui *ui)
 struct Functions { // the source of the rows with functions
     const struct Model *model;
     struct {
-        // The row of a function (NULL: the sum of all other functions).
+        // The row of a function (NULL = the sum of all other functions).
         const struct Row *row;
         double share;
     } items[FUNCTIONS_MOST];

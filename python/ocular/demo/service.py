@@ -21,7 +21,7 @@ SIGNS = "+-*/"
 
 
 def invent(noise, depth):
-    """Makes the text of an expression. A few expressions have no value."""
+    """Makes the text of an expression. A few of the expressions have no value."""
     if depth == 0 or noise.number(5) == 0:
         if noise.number(3):
             return str(noise.number(100))
@@ -33,7 +33,8 @@ def invent(noise, depth):
 
 
 def work_out(text):
-    """Returns the result of a job. The archivist then packs the result."""
+    """Evaluates the expression of a job and returns the job's result. The archivist then
+    packs the result."""
     try:
         return {"text": text, "value": evaluate(text, VARIABLES), "error": None}
     except ExpressionError as error:
@@ -77,7 +78,7 @@ class Service:
         """Waits for the threads. If a thread has failed, raises the thread's exception."""
         for thread in self.threads:
             # If a signal comes just before the wait, CPython handles the signal after the
-            # wait. So each wait is short.
+            # wait. So each call of join() waits only for a short time.
             while thread.is_alive():
                 thread.join(0.5)
         if self.failure is not None:
