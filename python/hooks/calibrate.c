@@ -27,7 +27,7 @@ struct Run {
 // Holds a row of ocular._probes.table(), from which the objects are borrowed.
 struct Probe {
     PyObject *base, *run, *callee, *hooked_run, *hooked_callee, *argument;
-    PyCodeObject *code; // the code object that has the hooks
+    PyCodeObject *code; // The code object that has the hooks.
     // counters of `code`, from which no hook cost is subtracted
     const struct Code *counters;
     struct Run without, bare, hooked;

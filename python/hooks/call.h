@@ -13,9 +13,9 @@ struct Call {
     struct Code *code;
     const PyThreadState *state;
     size_t unit;
-    uint64_t ticks;     // time at the start of the hook
-    struct Armed armed; // amount of code that was armed before the hook
-    uint64_t counted;   // hits that were counted before the hook
+    uint64_t ticks;     // Time at the start of the hook.
+    struct Armed armed; // Amount of code that was armed before the hook.
+    uint64_t counted;   // Hits that were counted before the hook.
     uint32_t depth;
     bool paid;
 };

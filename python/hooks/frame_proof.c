@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define MOST 16  // most frames that are compared
-#define HEAD 104 // bytes of a frame, up to the last field used
+#define MOST 16  // Most frames that are compared.
+#define HEAD 104 // Bytes of a frame, up to the last field used.
 
 // Holds the fields of a frame, read by the layout that is checked.
 struct SeenFrame {

@@ -104,8 +104,8 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
 // Holds the values that FrameStack_hide saves.
 struct HiddenFrames {
     void *newest;
-    int depth;   // number of nested Python calls
-    int c_depth; // number of C calls that CPython's limit leaves (before 3.14)
+    int depth;   // Number of nested Python calls.
+    int c_depth; // Number of C calls that CPython's limit leaves (before 3.14).
 };
 
 // FrameStack_hide unlinks the calling thread's frames, so that the thread looks

@@ -35,9 +35,9 @@ enum HookEvent {
     ON_BRANCH_RIGHT,
     ON_UNWIND,
     ON_THROW,
-    ON_INSTRUCTION, // only in precise mode
-    ON_CALL,        // once per call instruction, only if code can go dark
-    ON_RAISE,       // global in every version
+    ON_INSTRUCTION, // This event is used only in precise mode.
+    ON_CALL,        // Once per call instruction, only if code can go dark.
+    ON_RAISE,       // This event is global in every version.
     HOOK_EVENTS
 };
 
@@ -52,9 +52,9 @@ enum TaskName {
     TASK_GET_NAME,
     TASK_NAME,
     TASK_WHEN,
-    TASK_MODULE,    // used by python/service/task_walk.c, like the next four
-    TASK_SCHEDULED, // the set of all tasks but those of TASK_EAGER
-    TASK_EAGER,     // the set of tasks in their first step
+    TASK_MODULE,    // Used by python/service/task_walk.c, like the next four.
+    TASK_SCHEDULED, // The set of all tasks but those of TASK_EAGER.
+    TASK_EAGER,     // The set of tasks in their first step.
     TASK_DATA,
     TASK_DONE,
     TASK_NAMES
@@ -71,23 +71,23 @@ struct OtherCode {
     uint8_t steps; // see Extra_steps
 };
 
-#define STEP_CODES 32  // most code whose steps can be switched on again
-#define HANDLE_TYPES 4 // classes of handles that loop_steps.c remembers
+#define STEP_CODES 32  // Most code whose steps can be switched on again.
+#define HANDLE_TYPES 4 // Classes of handles that loop_steps.c remembers.
 
 // A class of asyncio's handles.
 struct HandleType {
-    PyTypeObject *type; // owned, or NULL
-    Py_ssize_t when;    // offset of the due time in an object, or 0 if none
+    PyTypeObject *type; // Owned, or NULL.
+    Py_ssize_t when;    // Offset of the due time in an object, or 0 if none.
 };
 
 // The objects with which garbage_watch.c watches the garbage collector.
 struct GarbageWatch {
-    PyObject *code;       // the code object that stands for the collector
-    PyObject *callback;   // Ocular's entry in gc.callbacks
-    PyObject *callbacks;  // the list gc.callbacks, or NULL if it is no list
-    PyObject *generation; // the text "generation"
-    bool on;              // true while `callback` belongs into the list
-    struct WalkMark mark; // the collection that runs, for walks over frames
+    PyObject *code;       // The code object that stands for the collector.
+    PyObject *callback;   // Ocular's entry in gc.callbacks.
+    PyObject *callbacks;  // The list gc.callbacks, or NULL if it is no list.
+    PyObject *generation; // The text "generation".
+    bool on;              // True while `callback` belongs into the list.
+    struct WalkMark mark; // The collection that runs, for walks over frames.
     // Code units of the hits for the beginning and the end of a collection.
     uint8_t begin_unit, end_unit;
 };
@@ -117,18 +117,19 @@ struct State {
     struct Engine engine;
     struct Fusion fusion;
     enum Phase phase;
-    bool ready;     // true if all parts have been set up.
-    bool finalized; // true if Python was finalised, so its objects are gone.
-    unsigned users; // number of threads that use the session without the GIL.
+    bool ready;     // True if all parts have been set up.
+    bool finalized; // True if Python was finalised, so its objects are gone.
+    unsigned users; // Number of threads that use the session without the GIL.
     // Each thread of Ocular holds a read lock on `attached` while the thread
     // holds the GIL or waits for the GIL (python/service/worker_state.h).
     pthread_rwlock_t attached;
-    bool inherited; // true if the child starter has started the session
+    bool inherited; // True if the child starter has started the session.
     // True if stop() writes the timeline. False if a viewer has started the
     // session, or if this is a child that was not asked to write.
     bool writes;
-    bool brief;     // true if stop() makes the short report
-    PyObject *kept; // dict of objects that must outlive a reload of the package
+    bool brief; // True if stop() makes the short report.
+    // Dict of objects that must outlive a reload of the package.
+    PyObject *kept;
 
     Py_ssize_t extra; // Ocular's index in co_extra
     struct Filter filter;
@@ -144,9 +145,9 @@ struct State {
     // steps are switched off (0 = never).
     PyObject *step_codes[STEP_CODES];
     unsigned step_code_count, steps_left;
-    double steps_s; // CLOCK_MONOTONIC at which steps were switched or renewed
-    void (*on_silenced)(void); // called at each event after Hooks_silence
-    bool fast; // true if the hooks use the fast path, which was calibrated
+    double steps_s; // CLOCK_MONOTONIC at which steps were switched or renewed.
+    void (*on_silenced)(void); // Called at each event after Hooks_silence.
+    bool fast; // True if the hooks use the fast path, which was calibrated.
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // numbers of tasks in the timeline
     struct GarbageWatch garbage;
@@ -155,14 +156,14 @@ struct State {
     struct RaiseWatch raises;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
-    PyObject *tool_names[2];      // names of Ocular's two tools
-    long event_bits[HOOK_EVENTS]; // 0 if this CPython has no such event
-    int discovery, tracer;        // tool ids, or 0 if none is held
+    PyObject *tool_names[2];      // Names of Ocular's two tools.
+    long event_bits[HOOK_EVENTS]; // 0 if this CPython has no such event.
+    int discovery, tracer;        // Tool ids, or 0 if none is held.
     // True if Ocular holds the id of the discovery tool [0], of the tracer [1].
     bool held[2];
     // True if another tool took ids, events or callbacks of Ocular.
     bool ids_lost;
-    long global_events[2]; // bits of the global events that are set, by tool
+    long global_events[2]; // Bits of the global events that are set, by tool.
     // Number of PY_UNWIND events until the event is switched off (0 = never).
     unsigned unwinds_left;
     // Time of CLOCK_MONOTONIC at which PY_UNWIND was last switched off or was
@@ -173,14 +174,14 @@ struct State {
     PyObject *tracer_id, *call_event;
     PyObject *local_events[2][2]; // [jumps and branches][calls]
     PyObject *no_events;
-    bool precise;            // true if the session runs in precise mode
-    bool shows_instructions; // true if the timeline has each instruction
+    bool precise;            // True if the session runs in precise mode.
+    bool shows_instructions; // True if the timeline has each instruction.
 
     struct Armed armed;
-    struct Code *look_next;  // next code that the governor polls
-    struct Code *slice_next; // next code that a slice arms
-    uintptr_t seen;          // the mark (EXTRA_SEEN) of this session
-    uint64_t seen_once;      // number of code objects that have this mark
+    struct Code *look_next;  // Next code that the governor polls.
+    struct Code *slice_next; // Next code that a slice arms.
+    uintptr_t seen;          // The mark (EXTRA_SEEN) of this session.
+    uint64_t seen_once;      // Number of code objects that have this mark.
     // number of the thread that Adopt_running_put_off examines next
     uint64_t put_off_next;
     double switch_interval; // seconds, from sys.getswitchinterval()

@@ -22,8 +22,8 @@ struct NumberedTask {
 // A hash table of tasks. Zeroed memory is an empty table. Numbers are not
 // reused in later sessions.
 struct TaskNumbers {
-    struct NumberedTask *all; // open addressing, hashed by the task's address
-    size_t room;              // number of slots, a power of two or 0
+    struct NumberedTask *all; // Open addressing, hashed by the task's address.
+    size_t room;              // Number of slots, a power of two or 0.
     size_t used;
     uint32_t newest; // the last number that was given to a task
 };

@@ -15,13 +15,13 @@
 struct FinalTimeline {
     char path[PATH_MAX]; // empty if no timeline is wanted
     struct PerfettoResult result;
-    int error; // 0 or -errno
+    int error; // 0 or -errno.
     // owned reference to the exception that ended the writing, or NULL
     PyObject *interruption;
-    double seconds; // seconds that the writing may take (0 = no limit)
+    double seconds; // Seconds that the writing may take (0 = no limit).
     // path of the recording that is kept if there is no output, or ""
     char recording[PATH_MAX];
-    PyObject *progress; // borrowed callable progress(done, bytes), or NULL
+    PyObject *progress; // Borrowed callable progress(done, bytes), or NULL.
     // the writing thread's state while that thread does not hold the GIL
     PyThreadState *thread;
 };

@@ -26,7 +26,7 @@ static struct Program {
     // A callable that starts the trace just before the program's first code
     // runs. NULL after the start, and NULL if no program is about to run.
     PyObject *begin;
-    bool is_module; // true if runpy finds and runs the program
+    bool is_module; // True if runpy finds and runs the program.
     // the function of CPython or of another tool that evaluated frames before
     // evaluate_first was set
     _PyFrameEvalFunction evaluate;

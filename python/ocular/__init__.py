@@ -109,7 +109,7 @@ _GRACE_S = 5  # seconds in which a viewer may reconnect to the same trace
 # A program may remove this package from sys.modules and import it again while it is
 # traced. The extension keeps the values that must outlive the second import.
 _kept = _ocular.kept()
-# settings of the program's newest trace
+# The settings of the program's newest trace.
 _kept.setdefault("running", _settings.Settings())
 _kept.setdefault("serving", None)  # settings of traces for viewers, after serve()
 _kept.setdefault("warned of the JIT", False)
@@ -489,7 +489,7 @@ class _Block(contextlib.ContextDecorator):
         self.settings = settings
         self.entered = []
 
-    # contextlib calls this at each call of a decorated function
+    # contextlib calls _recreate_cm at each call of a decorated function.
     def _recreate_cm(self):
         return _Block(self.settings)
 

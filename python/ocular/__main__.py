@@ -295,7 +295,7 @@ def _beginner(options):
 def _show_source(code, source):
     """Gives linecache the code of -c, which tracebacks show from CPython 3.13 on."""
     if source is not None and hasattr(linecache, "_register_code"):
-        # 3.13.0 registers the code by its name
+        # CPython 3.13.0 registers the code by its name.
         by_code = hasattr(linecache, "_interactive_cache")
         linecache._register_code(code if by_code else "<string>", source, "<string>")
 
@@ -372,7 +372,7 @@ def _forget_modules(folder):
         return
     for name in {module.partition(".")[0] for module in sys.modules}:
         spec = _can_be_the_programs(name) and finder.find_spec(name)
-        # the loader is None for a folder without __init__.py
+        # The loader is None for a folder without __init__.py.
         if spec and spec.loader is not None:
             for module in list(sys.modules):
                 if module == name or module.startswith(name + "."):

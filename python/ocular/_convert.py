@@ -121,7 +121,7 @@ def _name_beside(file, records):
     if records:
         return file.removesuffix(_recording_file.ENDING) + ".json"
     name = file.removesuffix(".gz").removesuffix(_settings.STACKS)
-    # for example x.html instead of x.html.folded
+    # The path is, for example, x.html instead of x.html.folded.
     return name if _settings.page_ending(name) else name + ".html"
 
 

@@ -206,7 +206,7 @@ def _fit(text, width):
 def places(flame):
     """Yields (frame, left edge) for each frame. The left edge is in the unit of the
     stacks."""
-    # left edge of the next frame at each depth
+    # The left edge of the next frame at each depth.
     next_left = [0] * (max(flame.depths) + 2)
     for frame, (depth, total) in enumerate(zip(flame.depths, flame.totals)):
         left = next_left[depth]

@@ -185,14 +185,14 @@ def _spill(folder):
 
 
 STACKS = ".folded"
-# suffixes of flame graphs, which Python makes from folded stacks
+# Suffixes of flame graphs, which Python makes from folded stacks.
 PAGES = ".html", ".svg"
 
 
 def page_ending(path):
     """Returns the suffix of a flame graph's name, such as ".svg.gz", or "" for another
     name."""
-    # os.path is not used, because its calls would be traced
+    # os.path is not used, because its calls would be traced.
     name = path.rpartition("/")[2]
     for ending in (*PAGES, *(f"{each}.gz" for each in PAGES)):
         if name.endswith(ending) and name != ending:

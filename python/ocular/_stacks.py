@@ -4,7 +4,7 @@ draws the flame graph. This module runs in the traced program, and the program m
 module of any name. So this module imports nothing."""
 
 CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
-# largest sum of samples, because a browser represents whole numbers exactly up to here
+# Largest sum of samples, because a browser represents whole numbers exactly up to here.
 MOST = 1 << 53
 ALL, NAMELESS = "all", "<no name>"
 SHOWN = 60  # characters shown of a bad line

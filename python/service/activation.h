@@ -20,8 +20,8 @@
 struct Activation {
     // persistent.server is NULL if this process does not serve idly.
     struct PersistentServer persistent;
-    PyObject *arm;        // the package's function that starts the session
-    void (*disarm)(void); // function that stops the session
+    PyObject *arm;        // The package's function that starts the session.
+    void (*disarm)(void); // Function that stops the session.
     // This mutex is locked while a server closes (rules: engine.h).
     pthread_mutex_t *ending;
     PyInterpreterState *interpreter;
@@ -32,14 +32,14 @@ struct Activation {
     // GIL held, between Activation_hold and Activation_let_go. The activation
     // thread reads `armed` without the GIL, but not between these two calls.
     bool armed;
-    pthread_mutex_t mutex; // guards all members that follow
-    pthread_cond_t wake;   // signalled if there may be work
-    pthread_cond_t rests;  // broadcast at the moment `busy` becomes false
+    pthread_mutex_t mutex; // Guards all members that follow.
+    pthread_cond_t wake;   // Signalled if there may be work.
+    pthread_cond_t rests;  // Broadcast at the moment `busy` becomes false.
     unsigned viewers;
     unsigned held; // calls of Activation_hold, less calls of Activation_let_go
     bool stop;
-    bool busy;   // true while the thread starts or stops a session
-    bool traced; // true while a session runs, whoever started the session
+    bool busy;   // True while the thread starts or stops a session.
+    bool traced; // True while a session runs, whoever started the session.
     bool leaving;
     double grace_s;
     // If `leaving` is true, the time of CLOCK_MONOTONIC at which the session

@@ -39,8 +39,8 @@ enum AwaitState { AWAIT_CREATED, AWAIT_SUSPENDED, AWAIT_RUNNING, AWAIT_ENDED };
 struct AwaitFrame {
     PyObject *object; // NULL if the object's type is not one of CPython's own
     enum AwaitState state;
-    PyCodeObject *code; // NULL if the coroutine has ended
-    int instruction;    // offset in bytes
+    PyCodeObject *code; // NULL if the coroutine has ended.
+    int instruction;    // Offset in bytes.
 };
 
 // Reads `object`, the beginning of a chain of awaits. `object` may be NULL.

@@ -14,21 +14,21 @@
 #include <time.h>
 
 struct ChildStarter {
-    PyObject *start; // the package's function that starts the session
+    PyObject *start; // The package's function that starts the session.
     // function that frees the parent's session first (Fork_settle)
     void (*settle)(void);
-    bool pending; // true while the session is planned and has not started
+    bool pending; // True while the session is planned and has not started.
     // true if the child serves idly, as the parent did (activation.h)
     bool serves;
     // True if the child traces at once, because viewers could connect to the
     // parent's own trace.
     bool traces;
-    struct timespec due; // time of CLOCK_MONOTONIC at which to start
+    struct timespec due; // Time of CLOCK_MONOTONIC at which to start.
     // "ocular-child", which waits and then starts the session
     struct Worker worker;
     PyInterpreterState *interpreter;
-    PyThreadState *thread_state; // NULL if the thread does not run
-    pthread_mutex_t mutex;       // guards `stop`
+    PyThreadState *thread_state; // NULL if the thread does not run.
+    pthread_mutex_t mutex;       // Guards `stop`.
     pthread_cond_t wake;
     bool stop;
 };

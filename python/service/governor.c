@@ -41,7 +41,7 @@ struct Governor {
     bool stop;
     // A viewer waits for operand text or for a function to be armed.
     bool woken;
-    double wake_next_s; // time of CLOCK_MONOTONIC for Control_may_wake
+    double wake_next_s; // Time of CLOCK_MONOTONIC for Control_may_wake.
     // only the governor's thread uses this field and the next ones
     struct Control control;
     struct OperandWriter operands;
@@ -51,8 +51,8 @@ struct Governor {
     struct MissedSignals missed;
     struct PreemptionRate preemption;
     struct TaskWalk walk;
-    double due_s; // CLOCK_MONOTONIC of the next decision
-    bool held;    // true if there was a budget at the newest hold
+    double due_s; // CLOCK_MONOTONIC of the next decision.
+    bool held;    // True if there was a budget at the newest hold.
     // true if other programs often took the CPU before the newest full hold
     bool preempted;
 };

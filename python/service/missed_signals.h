@@ -14,8 +14,8 @@
 struct MissedSignals {
     // CPython's table of signals, or NULL if it was not found
     const void *table;
-    double since_s; // time at which a signal was first seen marked, or 0
-    bool sent;      // true if the signals have been sent again
+    double since_s; // Time at which a signal was first seen marked, or 0.
+    bool sent;      // True if the signals have been sent again.
 };
 
 // Finds CPython's table of signals, and compares the table with the results of

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_MOST 80  // most bytes of a name or a constant
-#define CHARS_MOST 40 // most characters of a string constant
-#define ITEMS_MOST 8  // items shown of a tuple
-#define DEPTH_MOST 3  // levels shown of nested tuples
-#define AT_LEAST 32   // operands read in one call even after the deadline
+#define TEXT_MOST 80  // Most bytes of a name or a constant.
+#define CHARS_MOST 40 // Most characters of a string constant.
+#define ITEMS_MOST 8  // Items shown of a tuple.
+#define DEPTH_MOST 3  // Levels shown of nested tuples.
+#define AT_LEAST 32   // Operands read in one call even after the deadline.
 
 struct Writer {
     char text[TEXT_MOST + 8];

@@ -14,8 +14,8 @@
 
 struct Poll {
     struct Hottest hottest;
-    uint64_t round_ticks; // time at which this round began
-    uint64_t round_done;  // code objects scanned in this round
+    uint64_t round_ticks; // Time at which this round began.
+    uint64_t round_done;  // Code objects scanned in this round.
 };
 
 // Forgets the rounds of an earlier session. Called at the start of a session.

@@ -14,11 +14,11 @@
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
-#define HOT_JUMPS 8   // hottest functions whose jumps are armed
-#define LOOKED_S 30.0 // s for which jumps stay armed after a request
-#define LEAST_S 2e-3  // least s between two holds
-#define READ_S 0.05   // s between two readings of the slice's cost
-// length in s of a hold that arms functions or ends their slice
+#define HOT_JUMPS 8   // Hottest functions whose jumps are armed.
+#define LOOKED_S 30.0 // Seconds for which jumps stay armed after a request.
+#define LEAST_S 2e-3  // Least seconds between two holds.
+#define READ_S 0.05   // Seconds between two readings of the slice's cost.
+// Length in seconds of a hold that arms functions or ends their slice.
 #define HOLD_S 500e-6
 
 static uint64_t now(const struct RearmExecutor *executor)

@@ -17,19 +17,19 @@
 
 struct RearmExecutor {
     struct State *state;           // borrowed
-    const struct Control *control; // borrowed, like `hottest`
+    const struct Control *control; // Borrowed, like `hottest`.
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    double call_s; // seconds that the hooks and the counting of a call take
-    uint64_t hits; // hits that a function may have in the newest slice
-    unsigned hot;  // number of hot functions in the newest slice
-    bool begun;    // true after RearmExecutor_begin
-    bool walks; // true while state->slice_next walks over the functions to arm
+    double call_s; // Seconds that the hooks and the counting of a call take.
+    uint64_t hits; // Hits that a function may have in the newest slice.
+    unsigned hot;  // Number of hot functions in the newest slice.
+    bool begun;    // True after RearmExecutor_begin.
+    bool walks; // True while state->slice_next walks over the functions to arm.
     // ids of the program's own functions that are armed only in slices
     uint32_t own[REARM_OWN];
     unsigned own_count;
-    unsigned own_first; // first function of the slice, modulo own_count
+    unsigned own_first; // First function of the slice, modulo own_count.
     // number of functions in `own` that the open slice of own functions has
     // armed
     unsigned own_armed;

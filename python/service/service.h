@@ -16,30 +16,30 @@ struct Service {
     struct State *state; // always &ocular_state
 
     // The next fields are used before and after a fork (fork.h).
-    bool forked;         // this process is a child whose hooks must be stopped
-    bool leftover;       // the child has not freed the parent's session yet
-    uint64_t forked_ns;  // time of the fork in the child, CLOCK_MONOTONIC.
-    bool detached;       // the thread that forks holds State.attached
-    bool pausing;        // Ocular's threads are ending for a fork
-    bool ended;          // Ocular's threads have ended for a fork
-    bool paused;         // some of Ocular's threads must be started again
-    bool resuming;       // a pending call will start Ocular's threads again
-    uint32_t fork_depth; // recursion depth of the caller of os.fork()
+    bool forked;         // This process is a child whose hooks must be stopped.
+    bool leftover;       // The child has not freed the parent's session yet.
+    uint64_t forked_ns;  // Time of the fork in the child, CLOCK_MONOTONIC.
+    bool detached;       // The thread that forks holds State.attached.
+    bool pausing;        // Ocular's threads are ending for a fork.
+    bool ended;          // Ocular's threads have ended for a fork.
+    bool paused;         // Some of Ocular's threads must be started again.
+    bool resuming;       // A pending call will start Ocular's threads again.
+    uint32_t fork_depth; // Recursion depth of the caller of os.fork().
     // the thread that runs os.fork() or a similar function, or 0
     pthread_t forker;
-    bool child_serves; // in a child: true if the parent served idly
+    bool child_serves; // In a child: true if the parent served idly.
     // in a child, true if viewers could connect to the parent's own trace
     bool child_traces;
 
-    uint32_t spans; // number of the newest span
+    uint32_t spans; // Number of the newest span.
     // Number of children that have asked to write a timeline, in memory shared
     // with the children, or NULL.
     _Atomic unsigned *child_files;
     struct ChildStarter child_starter;
     struct Activation activation;
-    struct Governor *governor;      // NULL if no session runs
-    PyThreadState *governor_thread; // NULL if the governor does not run
-    struct ThreadList thread_list;  // only the governor's thread uses the list
+    struct Governor *governor;      // NULL if no session runs.
+    PyThreadState *governor_thread; // NULL if the governor does not run.
+    struct ThreadList thread_list;  // Only the governor's thread uses the list.
     struct Poll poll;
 };
 

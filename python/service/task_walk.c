@@ -115,19 +115,19 @@ struct Known {
 
 // A task that the slice reads. All references are borrowed.
 struct ReadTask {
-    PyObject *key;    // the entry of the set
-    Py_ssize_t index; // index of the entry
+    PyObject *key;    // The entry of the set.
+    Py_ssize_t index; // Index of the entry.
     PyObject *task;
     struct AwaitTask is;
-    struct AwaitFrame frame; // the task's coroutine
-    struct AwaitFrame inner; // the innermost coroutine
-    bool ends;               // true if `inner` awaits no coroutine
+    struct AwaitFrame frame; // The task's coroutine.
+    struct AwaitFrame inner; // The innermost coroutine.
+    bool ends;               // True if `inner` awaits no coroutine.
 };
 
 struct Slice {
     struct TaskWalk *walk;
     struct State *state;
-    uint64_t deadline; // in ticks
+    uint64_t deadline; // In ticks.
     double now_s;      // CLOCK_MONOTONIC
     struct ReadTask batch[BATCH];
     struct Known groups[KNOWN], waits[KNOWN];

@@ -11,8 +11,8 @@
 
 struct TaskWalk {
     struct TaskGroups groups;
-    bool walking; // a walk has begun and is not complete
-    unsigned set; // the set that the walk reads
+    bool walking; // A walk has begun and is not complete.
+    unsigned set; // The set that the walk reads.
 
     // The next entry of the set's table, and the table's mask in the last
     // slice.

@@ -16,10 +16,10 @@ struct OurThreads {
 struct ThreadList {
     struct ListedThread *threads;
     size_t count;
-    size_t sharing;  // number of listed threads that have a thread state.
-    uint64_t newest; // id of the newest thread state, also if it is Ocular's
-    size_t next;     // index of the thread whose name is read next.
-    uint64_t due;    // ticks at which to update the list if no thread is new
+    size_t sharing;  // Number of listed threads that have a thread state.
+    uint64_t newest; // Id of the newest thread state, also if it is Ocular's.
+    size_t next;     // Index of the thread whose name is read next.
+    uint64_t due;    // Ticks at which to update the list if no thread is new.
 };
 
 // Updates the list if the threads may have changed, and passes the list to the

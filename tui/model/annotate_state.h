@@ -10,8 +10,8 @@
 #include "tui/model/model.h"
 
 struct AnnotateState {
-    uint64_t id;    // id of the selected function, or 0 if none is selected
-    char name[256]; // the function's name when it was selected
+    uint64_t id;    // Id of the selected function, or 0 if none is selected.
+    char name[256]; // The function's name when it was selected.
     // The newest listing, owned. Its rows have the samples of the period. NULL
     // before the first listing.
     struct Listing *listing;
@@ -20,8 +20,8 @@ struct AnnotateState {
     // Numbers of samples since the start of tracing, as the process reported
     // them, one for each row of `listing`.
     struct Moment now;
-    enum Period period; // the chosen period, but never PERIOD_LATELY
-    double period_s;    // length of the period in seconds
+    enum Period period; // The chosen period, but never PERIOD_LATELY.
+    double period_s;    // Length of the period in seconds.
     struct Source source;
     struct Annotation annotation;
     // The program has defined the function again, and `id` is the newer

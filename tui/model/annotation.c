@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GAP_MOST 8 // a gap of at most GAP_MOST lines is shown completely
-#define GAP_EDGE 2 // number of lines that are shown at each end of a longer gap
+#define GAP_MOST 8 // A gap of at most GAP_MOST lines is shown completely.
+// Number of lines that are shown at each end of a longer gap.
+#define GAP_EDGE 2
 
 struct Place { // a row of the listing and its source line
     uint64_t line;

@@ -10,11 +10,11 @@
 #include "tui/model/source.h"
 
 enum EntryKind {
-    ENTRY_NOTE,   // the reason why the source is missing or may be wrong
-    ENTRY_SOURCE, // a source line
-    ENTRY_GAP,    // source lines without code, which are left out
-    ENTRY_CODE,   // an instruction
-    ENTRY_MORE    // the instructions that the process did not send
+    ENTRY_NOTE,   // The reason why the source is missing or may be wrong.
+    ENTRY_SOURCE, // A source line.
+    ENTRY_GAP,    // Source lines without code, which are left out.
+    ENTRY_CODE,   // An instruction.
+    ENTRY_MORE    // The instructions that the process did not send.
 };
 
 struct Entry {
@@ -22,9 +22,9 @@ struct Entry {
     // SOURCE: the line's number. GAP: number of the first line that is left
     // out.
     uint64_t line;
-    uint64_t count; // number of lines of a GAP, or of instructions of a MORE
-    uint32_t row;   // CODE: index of the row in the listing
-    bool first;     // CODE: this is the first instruction of its line
+    uint64_t count; // Number of lines of a GAP, or of instructions of a MORE.
+    uint32_t row;   // CODE: index of the row in the listing.
+    bool first;     // CODE: this is the first instruction of its line.
     // CODE: samples of the instruction. SOURCE: samples of all instructions of
     // the line. NaN if unknown.
     double samples;
@@ -36,8 +36,8 @@ struct Annotation {
     size_t count;
     // Number of each row's jump label (0 = no instruction jumps to the row).
     uint32_t *labels;
-    double samples;     // samples of all rows (NaN = no sampler)
-    double most_cycles; // largest cycles of a row (NaN = no cycles are known)
+    double samples;     // Samples of all rows (NaN = no sampler).
+    double most_cycles; // Largest cycles of a row (NaN = no cycles are known).
     double least_cycles;
 };
 

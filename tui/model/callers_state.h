@@ -17,9 +17,9 @@ struct CallersState {
     uint64_t way[CALLERS_WAY];
     int depth; // number of functions in `way`
     enum Period period;
-    struct Calls calls;   // calls in the period, unused if `own` is false
-    bool own;             // the tree shows `calls` instead of the snapshot
-    struct Window window; // stretch of time of the shares in the tree
+    struct Calls calls;   // Calls in the period, unused if `own` is false.
+    bool own;             // The tree shows `calls` instead of the snapshot.
+    struct Window window; // Stretch of time of the shares in the tree.
 };
 
 void CallersState_release(struct CallersState *state);

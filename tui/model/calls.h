@@ -14,19 +14,19 @@
 
 struct Call {
     uint64_t callee;
-    uint64_t caller; // id of the caller (NULL_U64 = no known caller)
+    uint64_t caller; // Id of the caller (NULL_U64 = no known caller).
     // CPU time of the callee and its callees, as a share of a core.
     double share;
 };
 
 struct CallTotal {
     uint64_t id;
-    double total; // CPU time including callees, as a share of a core
-    double self;  // CPU time without callees, as a share of a core
+    double total; // CPU time including callees, as a share of a core.
+    double self;  // CPU time without callees, as a share of a core.
 };
 
-struct Calls {          // a zeroed struct has no calls
-    struct Call *calls; // owned array of calls, sorted by callee, then caller
+struct Calls {          // A zeroed struct has no calls.
+    struct Call *calls; // Owned array of calls, sorted by callee, then caller.
     size_t count;
     struct CallTotal *functions; // owned array of totals, sorted by function id
     size_t function_count;

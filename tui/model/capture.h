@@ -18,13 +18,14 @@
 
 struct Capture {
     int fd;
-    double began; // time of the first message after HELLO (-1 = no message yet)
+    // Time of the first message after HELLO (-1 = no message yet).
+    double began;
     // -errno of the failed write that has ended the recording, or 0.
     int error;
     struct Bytes bytes; // buffer for one entry
     struct {
-        uint64_t id; // function whose code was requested
-        double at;   // time of the newest request
+        uint64_t id; // Function whose code was requested.
+        double at;   // Time of the newest request.
     } asked[CAPTURE_ASKED];
     size_t asked_count;
 };

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #define PERIOD_S 5.0
-#define MOST 64 // maximum number of children that one check counts
+#define MOST 64 // Maximum number of children that one check counts.
 // A child younger than YOUNG_S seconds may not serve yet.
 #define YOUNG_S 2
-#define THREADS 1024  // maximum number of threads whose lists one check reads
-#define LIST_MAX 4096 // bytes of one thread's list
+#define THREADS 1024  // Maximum number of threads whose lists one check reads.
+#define LIST_MAX 4096 // Bytes of one thread's list.
 #define COMMAND_MAX 512
 
 static bool is_python(pid_t pid)

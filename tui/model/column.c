@@ -11,7 +11,7 @@ enum Origin {
     SAMPLED, // A share. The column is shown only while shares are sampled.
     LATENCY, // A time of a call, in the latency view. Idle functions come last.
     RECENT,  // A share of the window, as SAMPLED. Idle functions come last.
-    TEXT     // the column has no numbers and sorts by text, a to z
+    TEXT     // The column has no numbers and sorts by text, a to z.
 };
 
 #define COLUMN(id, text, origin, kind, value)                                  \

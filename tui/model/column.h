@@ -12,12 +12,12 @@
 
 // enum Change says how a column shows the change since the baseline.
 enum Change {
-    CHANGE_NOT,   // the column shows the value and not the change
-    CHANGE_SHARE, // 0 is the baseline of a function that was not listed
-    CHANGE_PART,  // like CHANGE_SHARE, but an increase is shown as good
+    CHANGE_NOT,   // The column shows the value and not the change.
+    CHANGE_SHARE, // 0 is the baseline of a function that was not listed.
+    CHANGE_PART,  // Like CHANGE_SHARE, but an increase is shown as good.
     CHANGE_RATE,
     CHANGE_COUNT,
-    CHANGE_SUM, // the column is a sum of cycles
+    CHANGE_SUM, // The column is a sum of cycles.
     // The column is the cycles of one call. If the function was not listed at
     // the baseline, no change is shown.
     CHANGE_CYCLES,
@@ -25,12 +25,12 @@ enum Change {
 };
 
 struct Column {
-    const char *name; // name for the option -s and for messages
-    bool sampled;     // the column is shown only while shares are sampled
+    const char *name; // Name for the option -s and for messages.
+    bool sampled;     // The column is shown only while shares are sampled.
     // If this column sorts the table, idle functions come last.
     bool recent;
-    bool latency; // only the latency view shows the column
-    bool by_text; // the column sorts by text, from a to z
+    bool latency; // Only the latency view shows the column.
+    bool by_text; // The column sorts by text, from a to z.
     enum Change change;
     // Returns the column's value, or NaN if the value is null or by_text is
     // set.

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 10.0 // least number of samples or calls for a mean or a rate
+#define LEAST 10.0 // Least number of samples or calls for a mean or a rate.
 // A change counts for the pace only if its standard error is at most SURE.
 #define SURE 0.5
-#define PACE_LEAST 3   // least number of functions for computing the pace
-#define SPREAD_LEAST 5 // least number of functions for computing the spread
+#define PACE_LEAST 3   // Least number of functions for computing the pace.
+#define SPREAD_LEAST 5 // Least number of functions for computing the spread.
 // The standard deviation of a normal distribution is NORMAL times the median of
 // the absolute values.
 #define NORMAL 1.4826
@@ -333,8 +333,8 @@ static double median(double *values, size_t count)
 
 // struct Pace has the median change of all functions between the two runs.
 struct Pace {
-    double change;   // logarithm of the second run's pace (NaN = unknown)
-    double variance; // variance of `change`
+    double change;   // Logarithm of the second run's pace (NaN = unknown).
+    double variance; // Variance of `change`.
 };
 
 static struct Pace find_pace(struct ComparedFunction *functions, size_t count,

@@ -18,10 +18,10 @@ struct ComparedRun {
     const char *python;
     double seconds; // length of the compared part of the run
     uint64_t samples;
-    double tsc_hz; // ticks of the time stamp counter per second
+    double tsc_hz; // Ticks of the time stamp counter per second.
     // The settings of the trace. If the version is null, only mode and
     // threshold are known.
-    const char *version; // of Ocular
+    const char *version; // Version of Ocular.
     const char *mode;
     uint64_t threshold;
     // Allowed share of CPU time, or null without a budget.
@@ -34,18 +34,18 @@ struct ComparedRun {
 
 // A number that is measured in both runs, or null if it is unknown.
 struct Measured {
-    double a; // in the first run
-    double b; // in the second run
+    double a; // The number in the first run.
+    double b; // The number in the second run.
     double change;
-    double error;   // standard error of `change`
-    uint64_t apart; // whether `change` is more than noise
+    double error;   // Standard error of `change`.
+    uint64_t apart; // Whether `change` is more than noise.
 };
 
 struct ComparedFunction {
     const char *name;
     const char *file;
     uint64_t line;
-    // id in the second run, or null if the second run lacks the function
+    // Id of the function in the second run, or null if the second run lacks it.
     uint64_t id;
     union {
         struct {
@@ -65,7 +65,7 @@ struct ComparedFunction {
         };
         struct Measured of[4]; // all measures, indexed by enum Measure
     };
-    uint64_t apart; // true if share, mean or rate changed by more than noise
+    uint64_t apart; // True if share, mean or rate changed by more than noise.
     // Change of `mean` or of `spent`, whichever has the smaller error, or null
     // if unknown.
     double slowdown;
@@ -85,8 +85,8 @@ struct Comparison {
     // mean_pace is 1.2, a call takes 20 % more CPU time in the second run.
     double mean_pace;
     double rate_pace;
-    uint64_t apart; // number of functions that changed by more than noise
-    const struct ComparisonNote *notes; // sentences about the comparison
+    uint64_t apart; // Number of functions that changed by more than noise.
+    const struct ComparisonNote *notes; // Sentences about the comparison.
     size_t note_count;
     // Functions that changed by more than noise come first. Among these
     // functions, larger changes come first.

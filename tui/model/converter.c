@@ -3,7 +3,7 @@
 // converter's thread copies the recording first. The copy is a file without a
 // name beside the output, because the output usually needs more space than the
 // copy.
-#define _GNU_SOURCE 1 // copy_file_range, memfd_create
+#define _GNU_SOURCE 1 // copy_file_range, memfd_create.
 #include "tui/model/converter.h"
 
 #include "formats/live_export.h"
@@ -27,15 +27,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_BYTES ((uint64_t)8 << 20)   // bytes copied between two checks
-#define MEMORY_BYTES ((uint64_t)1 << 30) // largest copy in memory
-#define TELL_S 0.1 // seconds between two reports of progress
+#define COPY_BYTES ((uint64_t)8 << 20)   // Bytes copied between two checks.
+#define MEMORY_BYTES ((uint64_t)1 << 30) // Largest copy in memory.
+#define TELL_S 0.1 // Seconds between two reports of progress.
 
 struct Converter {
     // The descriptor that the process has sent, and later the copy.
     int recording;
-    int copy;      // the file for the copy, or -1 if there is none
-    uint64_t size; // size of the recording in bytes, as the process says
+    int copy;      // The file for the copy, or -1 if there is none.
+    uint64_t size; // Size of the recording in bytes, as the process says.
     // Seconds for which the recording stays unchanged (0 = for ever).
     double steady_s;
     double asked_s;

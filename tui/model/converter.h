@@ -21,8 +21,8 @@ struct ConverterWish {
     double asked_s;
     // This struct of the export's file must outlive the Converter.
     const struct ExportFile *file;
-    uint32_t request; // request number of the Converter's messages
-    int beside;       // descriptor of the connection, for Converter_fd
+    uint32_t request; // Request number of the Converter's messages.
+    int beside;       // Descriptor of the connection, for Converter_fd.
 };
 
 // Starts the thread that converts the recording. Returns 0 or -errno.

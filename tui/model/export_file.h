@@ -16,13 +16,13 @@
 
 struct ExportFile {
     bool there;    // If no export exists, the other fields are unused.
-    int fd;        // descriptor of the temporary file
-    int directory; // descriptor of the directory of both files
+    int fd;        // Descriptor of the temporary file.
+    int directory; // Descriptor of the directory of both files.
     bool overwrite;
-    struct ProcessUser user; // the process's user, if the viewer runs as root
+    struct ProcessUser user; // The process's user, if the viewer runs as root.
     // The temporary file's name, or "" if the file has no name.
     char temporary[64];
-    const char *name; // the last part of `path`
+    const char *name; // The last part of `path`.
     // Path of the final file below the process's root.
     char path[PATH_MAX];
 };

@@ -23,11 +23,11 @@ struct Answer { // an answer to a request of the user
     enum MessageType request;
     uint64_t about; // id of the function of a REARM request (0 = all functions)
     bool failed;
-    bool done; // true if the export has ended
-    int error; // errno, if `failed`
+    bool done; // True if the export has ended.
+    int error; // errno, if `failed`.
     double progress;
     uint64_t bytes;
-    char text[1024]; // text of the process, which is not trusted, or ""
+    char text[1024]; // Text of the process, which is not trusted, or "".
     // What an exported file lacks, as text that is not trusted, or "".
     char lack[200];
 };
@@ -40,26 +40,26 @@ struct Feed {
     double speed; // speed of a replay (1 = the recorded speed)
     bool paused;
     bool ended;
-    char reason[320]; // why the feed ended
+    char reason[320]; // Why the feed ended.
     // The process's reason why no snapshot has come yet, not trusted, or "".
     char notice[160];
-    double rate_s;             // requested seconds between snapshots
-    double heard_at;           // Feed_now() at the newest message
-    unsigned taken;            // messages since Feed_next last returned 0
-    double taking_since;       // Feed_now() at the first of these messages
-    bool more;                 // Feed_next stopped before the last message
-    struct Snapshot *newest;   // owned snapshot that is not taken yet, or NULL
-    struct FlameTable *stacks; // owned stacks that are not taken yet, or NULL
+    double rate_s;             // Requested seconds between snapshots.
+    double heard_at;           // Feed_now() at the newest message.
+    unsigned taken;            // Messages since Feed_next last returned 0.
+    double taking_since;       // Feed_now() at the first of these messages.
+    bool more;                 // Feed_next stopped before the last message.
+    struct Snapshot *newest;   // Owned snapshot that is not taken yet, or NULL.
+    struct FlameTable *stacks; // Owned stacks that are not taken yet, or NULL.
     struct Pending pending;
     struct FeedListing listing;
-    struct ExportFile export; // file of the running export
+    struct ExportFile export; // File of the running export.
     // Writes the export's file. NULL until the process has handed out its
     // recording.
     struct Converter *converter;
-    double asked_s;  // Feed_now() when the recording was asked for
-    uint32_t asked;  // number of the request for the recording
-    bool cancelled;  // the export is cancelled
-    bool by_process; // an older process writes the file
+    double asked_s;  // Feed_now() when the recording was asked for.
+    uint32_t asked;  // Number of the request for the recording.
+    bool cancelled;  // The export is cancelled.
+    bool by_process; // An older process writes the file.
 };
 
 double Feed_now(void); // monotonic time in seconds
@@ -132,10 +132,10 @@ bool Feed_is_exporting(const struct Feed *feed);
 // The functions below send requests and return 0 or -errno. -EPIPE means that
 // the feed has ended.
 int Feed_rate(struct Feed *feed, double rate_s);
-int Feed_refresh(struct Feed *feed); // requests a snapshot now
-// asks the process to re-arm a function (0 = all functions)
+int Feed_refresh(struct Feed *feed); // Requests a snapshot now.
+// Asks the process to re-arm a function (0 = all functions).
 int Feed_rearm(struct Feed *feed, uint64_t function);
-// sets the budget, as a share of the CPU time
+// Sets the budget, as a share of the CPU time.
 int Feed_budget(struct Feed *feed, double share);
 // Starts an export. Returns -EBUSY if an export is running, -EOPNOTSUPP for the
 // name of a recording, or an error of ExportFile_open. The last answer comes

@@ -21,7 +21,7 @@ struct FeedLink {
     // The processes of a service, or NULL. The fleet is kept after all
     // processes have ended.
     struct Fleet *fleet;
-    bool hung_up; // the fleet has ended
+    bool hung_up; // The fleet has ended.
     // The recording of a viewer, or NULL. A recording also answers requests
     // after its last snapshot.
     struct Playback *replay;

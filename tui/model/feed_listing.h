@@ -13,21 +13,21 @@
 #include "tui/model/feed_link.h"
 
 struct FeedListing {
-    uint64_t id;     // id of the function that a view shows, or 0
-    uint32_t number; // number of the view's pending request (0 = none)
-    double asked_at; // Feed_now() at the view's newest request, or 0
-    bool shown;  // a view has called FeedListing_want since the last snapshot
-    bool behind; // a snapshot has arrived since the newest request
-    struct Listing *newest; // owned listing that is not taken yet, or NULL
+    uint64_t id;     // Id of the function that a view shows, or 0.
+    uint32_t number; // Number of the view's pending request (0 = none).
+    double asked_at; // Feed_now() at the view's newest request, or 0.
+    bool shown;  // A view has called FeedListing_want since the last snapshot.
+    bool behind; // A snapshot has arrived since the newest request.
+    struct Listing *newest; // Owned listing that is not taken yet, or NULL.
     // Errno with the reason why the code is not available (0 = no error).
     int error;
     char why[256]; // text from the process, not trusted
     struct {
-        uint64_t id; // id of the function that is to be recorded, or 0
+        uint64_t id; // Id of the function that is to be recorded, or 0.
         // Number of the pending request for `id` (0 = not sent yet).
         uint32_t number;
-        double asked_at; // Feed_now() at the sending of this request
-        bool waits; // the recording waits for the answer to the view's request
+        double asked_at; // Feed_now() at the sending of this request.
+        bool waits; // The recording waits for the answer to the view's request.
     } recorded;
 };
 

@@ -14,19 +14,19 @@
 struct FlameState {
     struct FlameTree tree;
     struct History history;
-    struct Moment now;  // CPU time since the start, for the rows of `tree`
-    enum Period period; // the period that the user chose
+    struct Moment now;  // CPU time since the start, for the rows of `tree`.
+    enum Period period; // The period that the user chose.
     // Stretch of time of the shares, unused if `own` is false.
     struct Window window;
     // True if the shares are those of `period`, false if they are those of the
     // sampler's window.
     bool own;
-    bool marking;              // the next stacks start PERIOD_SINCE
-    struct FlamePath zoom;     // path to the box that is as wide as the screen
-    struct FlamePath selected; // path to the selected box, at or below `zoom`
-    struct FlamePath search_zoom; // value of `zoom` when a search began
+    bool marking;              // The next stacks start PERIOD_SINCE.
+    struct FlamePath zoom;     // Path to the box that is as wide as the screen.
+    struct FlamePath selected; // Path to the selected box, at or below `zoom`.
+    struct FlamePath search_zoom; // Value of `zoom` when a search began.
     struct FlamePath search_selected;
-    int top; // stack depth of the boxes on the first line
+    int top; // Stack depth of the boxes on the first line.
     // Uptime in seconds of the snapshot after which stacks were requested.
     double asked_at;
     // Uptime in seconds of the newest stacks, or 0 if no stacks have come yet.

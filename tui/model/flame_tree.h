@@ -14,18 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FLAME_DEPTH 160   // the share of a deeper row is added to its caller
-#define FLAME_MOST 65536u // largest number of rows (further rows are ignored)
+#define FLAME_DEPTH 160   // The share of a deeper row is added to its caller.
+#define FLAME_MOST 65536u // Largest number of rows (further rows are ignored).
 
 struct FlameBranch { // index 0 is the root, which stands for all threads
     uint32_t parent;
-    uint32_t child;   // index of the first child (0 = none)
-    uint32_t sibling; // next child of the same parent, by name (0 = none)
-    int depth;        // level in the tree (0 = the root)
+    uint32_t child;   // Index of the first child (0 = none).
+    uint32_t sibling; // Next child of the same parent, by name (0 = none).
+    int depth;        // Level in the tree (0 = the root).
     // Id of the function (NULL_U64 = the root, or a stack that was cut off).
     uint64_t id;
-    const char *name; // the function's name, not trusted and never NULL
-    const char *file; // path of the function's file (NULL = unknown)
+    const char *name; // The function's name, not trusted and never NULL.
+    const char *file; // Path of the function's file (NULL = unknown).
     uint64_t line;
     double self; // share of a core, without callees
     double in_c;

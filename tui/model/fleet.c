@@ -50,21 +50,21 @@
 #define CHILDREN_MOST 256
 #define ASKS 16
 
-struct Sent {        // a request to one process
-    uint32_t theirs; // number of the request to the process
-    uint32_t ours;   // number of the feed's request (0 = this entry is free)
+struct Sent {        // A request to one process.
+    uint32_t theirs; // Number of the request to the process.
+    uint32_t ours;   // Number of the feed's request (0 = this entry is free).
 };
 
 struct Worker {
     pid_t pid;
     struct Client *client; // NULL if there is no connection
     bool greeted;
-    bool returned; // no snapshot has come since the connection was lost
-    bool found;    // the newest search has found the process
-    bool fresh;    // `newest` is not merged yet
+    bool returned; // No snapshot has come since the connection was lost.
+    bool found;    // The newest search has found the process.
+    bool fresh;    // `newest` is not merged yet.
     struct Snapshot *newest;
     struct IdMap ids;
-    double begun_at; // time at which the connection began
+    double begun_at; // Time at which the connection began.
     // Time at which the process's trace began, computed from its first
     // snapshot. The time remains the same, because stalls and transitions are
     // recognised by their times.
@@ -81,8 +81,8 @@ struct Ask { // a request that the feed has sent
     uint32_t number;
     enum MessageType type;
     double until;
-    unsigned waiting;      // number of processes that have not answered
-    struct Message answer; // an answer, or the newest error
+    unsigned waiting;      // Number of processes that have not answered.
+    struct Message answer; // An answer, or the newest error.
 };
 
 struct Fleet {
@@ -93,8 +93,8 @@ struct Fleet {
     size_t count;
     unsigned beyond;
     uint64_t ended_count;
-    struct Snapshot *ended; // sums of the processes that have ended
-    double ended_began_at;  // began_at of `ended`
+    struct Snapshot *ended; // Sums of the processes that have ended.
+    double ended_began_at;  // began_at of `ended`.
     struct Merge merge;
     struct Standouts standouts;
     double opened_at, merged_at, look_at;

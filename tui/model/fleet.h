@@ -20,15 +20,15 @@ struct Fleet;
 
 struct FleetWorker {
     uint64_t pid;
-    uint64_t master; // bool: this process is the master
-    uint64_t merged; // bool: the merged snapshot has its newest numbers
+    uint64_t master; // bool: this process is the master.
+    uint64_t merged; // bool: the merged snapshot has its newest numbers.
     // Reason why the merged snapshot lacks the process's numbers, or only its
     // shares and rates. NULL if nothing is missing.
     const char *why;
-    double uptime_s;    // seconds since tracing began
-    double silent_s;    // seconds since the process's newest message
-    double cpu_share;   // CPU time as a part of one core, by samples
-    double calls_per_s; // calls of all functions
+    double uptime_s;    // Seconds since tracing began.
+    double silent_s;    // Seconds since the process's newest message.
+    double cpu_share;   // CPU time as a part of one core, by samples.
+    double calls_per_s; // Calls of all functions.
 };
 
 struct FleetState { // the fleet's state for the views and for JSON

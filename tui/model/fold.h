@@ -14,20 +14,20 @@ enum FoldAge { FOLD_ENDED, FOLD_SILENT, FOLD_LIVE };
 // enum FoldHow says how the values of a field are combined into one value. Null
 // values are left out. If all values are null, the result is null.
 enum FoldHow {
-    FOLD_NONE,  // the result is null
-    FOLD_OWN,   // merge.c sets the field
-    FOLD_FIRST, // the first value
-    FOLD_SAME,  // the value, if all records have the same value
+    FOLD_NONE,  // The result is null.
+    FOLD_OWN,   // merge.c sets the field.
+    FOLD_FIRST, // The first value.
+    FOLD_SAME,  // The value, if all records have the same value.
     FOLD_SUM,
     FOLD_LEAST,
     FOLD_MOST,
-    FOLD_ALL,    // bool: true if no value is false
-    FOLD_ANY,    // bool: true if a value is true
-    FOLD_MEAN,   // mean, weighted by FoldPiece.weight
-    FOLD_MEDIAN, // weighted median (the lower one of two middle values)
-    FOLD_ROOT,   // root of the sum of squares, for standard deviations
-    FOLD_RUN,    // sum of values times FoldPiece.run
-    FOLD_AGED    // the largest sum of value and FoldPiece.silent_s
+    FOLD_ALL,    // bool: true if no value is false.
+    FOLD_ANY,    // bool: true if a value is true.
+    FOLD_MEAN,   // Mean, weighted by FoldPiece.weight.
+    FOLD_MEDIAN, // Weighted median (the lower one of two middle values).
+    FOLD_ROOT,   // Root of the sum of squares, for standard deviations.
+    FOLD_RUN,    // Sum of values times FoldPiece.run.
+    FOLD_AGED    // The largest sum of value and FoldPiece.silent_s.
 };
 
 struct FoldRule {

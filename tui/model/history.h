@@ -15,11 +15,11 @@
 #define HISTORY_MOST 70
 
 enum Period {
-    // the sampler's own window, in which older samples have less weight
+    // The sampler's own window, in which older samples have less weight.
     PERIOD_LATELY,
     PERIOD_5_S,
     PERIOD_60_S,
-    PERIOD_SINCE, // time since History_mark or since tracing began
+    PERIOD_SINCE, // Time since History_mark or since tracing began.
     PERIODS
 };
 
@@ -36,7 +36,7 @@ struct Moment { // one report of the process
     size_t count;
 };
 
-struct History { // a zeroed history is empty
+struct History { // A zeroed history is empty.
     // The oldest moment is the first. The totals of a moment are sorted by key.
     struct Moment moments[HISTORY_MOST];
     size_t count;

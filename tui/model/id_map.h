@@ -12,8 +12,8 @@ struct IdEntry {
     uint64_t value;
 };
 
-struct IdMap {             // a zeroed map is empty
-    struct IdEntry *items; // owned hash table with open addressing
+struct IdMap {             // A zeroed map is empty.
+    struct IdEntry *items; // Owned hash table with open addressing.
     size_t count;
     size_t capacity; // a power of two, or 0
 };

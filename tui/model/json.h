@@ -16,8 +16,8 @@ int Json_record(struct Bytes *out, const struct Record *record,
                 const void *value);
 struct JsonSnapshot {
     const struct Snapshot *snapshot;
-    double since_s; // written as "counts_since_s", unless it is NaN
-    uint64_t tid;   // written as "shares_of_tid", unless it is null
+    double since_s; // Written as "counts_since_s", unless it is NaN.
+    uint64_t tid;   // Written as "shares_of_tid", unless it is null.
     // The processes of a merged snapshot, or NULL. The fields of the processes
     // are also written.
     const struct FleetState *fleet;

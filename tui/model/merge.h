@@ -25,7 +25,7 @@ struct MergePart {
     // the snapshot is a result of Merge_make.
     struct IdMap *ids;
     enum FoldAge age;
-    double silent_s; // seconds without a message, if `age` is FOLD_SILENT
+    double silent_s; // Seconds without a message, if `age` is FOLD_SILENT.
     // Seconds from the start of the merged trace to the start of the process's
     // trace.
     double begin_s;

@@ -12,9 +12,9 @@ struct Stacks {
     struct FlameRow *rows;
     struct FlameFunction *functions;
     size_t row_count, function_count;
-    struct IdMap places; // hash of parent and function -> index of the row + 1
-    struct IdMap listed; // ids of the functions in `functions`
-    bool failed;         // memory is out
+    struct IdMap places; // Hash of parent and function -> index of the row + 1.
+    struct IdMap listed; // Ids of the functions in `functions`.
+    bool failed;         // Memory is out.
 };
 
 static double sum(double a, double b)

@@ -25,13 +25,13 @@ struct Model {
     uint32_t *order; // owned array with the sorted indices of the shown rows
     size_t order_capacity;
     size_t shown;
-    struct Window window; // stretch of time of the snapshot's shares
-    bool sampled;         // a function has a share, or the sampler runs
-    bool one_thread;      // shares and rows are of `thread` only
+    struct Window window; // Stretch of time of the snapshot's shares.
+    bool sampled;         // A function has a share, or the sampler runs.
+    bool one_thread;      // Shares and rows are of `thread` only.
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
-    bool latency; // the latency view's columns are shown
+    bool latency; // The latency view's columns are shown.
     // The sort order of the latency view or the main view, whichever is not
     // shown.
     enum ColumnId other_sort;

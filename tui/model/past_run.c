@@ -16,18 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ASKED 16   // maximum number of requests that wait for an answer
-#define TELL_S 0.1 // seconds between two reports of progress
+#define ASKED 16   // Maximum number of requests that wait for an answer.
+#define TELL_S 0.1 // Seconds between two reports of progress.
 
 struct PastRun {
     char *path;
-    char *before_path; // path of the run to compare with, or NULL
-    int wake;          // eventfd, which is readable if a message may be due
+    char *before_path; // Path of the run to compare with, or NULL.
+    int wake;          // eventfd, which is readable if a message may be due.
     bool ends;
-    pthread_t thread; // the reading thread
-    bool started;     // the thread has to be joined
+    pthread_t thread; // The reading thread.
+    bool started;     // The thread has to be joined.
     _Atomic bool busy, cancelled;
-    _Atomic double done; // share of the file that has been read, from 0 to 1
+    _Atomic double done; // Share of the file that has been read, from 0 to 1.
     // Time of the last report of progress. Only the reading thread uses it.
     double told_s;
     // Only the reading thread uses the next fields while `busy` is true.
@@ -37,10 +37,10 @@ struct PastRun {
     int error;
     char why[400];
     // Only the viewer's thread uses the next fields.
-    bool due;           // a snapshot is to be sent
-    bool sent;          // a snapshot was sent
-    uint32_t answer_to; // number of the NOW request to be answered (0 = none)
-    struct Message asked[ASKED]; // requests that wait for an answer
+    bool due;           // A snapshot is to be sent.
+    bool sent;          // A snapshot was sent.
+    uint32_t answer_to; // Number of the NOW request to be answered (0 = none).
+    struct Message asked[ASKED]; // Requests that wait for an answer.
     size_t asked_count;
     uint32_t last_number;
 };

@@ -17,7 +17,7 @@ struct PastRun;
 
 struct PastWish {
     const char *path;
-    const char *before; // recording of a run to compare with, or NULL
+    const char *before; // Recording of a run to compare with, or NULL.
     // If true, PastRun_next returns -EPIPE after the first snapshot as soon as
     // no request waits for an answer.
     bool ends;
@@ -27,7 +27,7 @@ struct PastWish {
 // sentence in `why` that names the error.
 int PastRun_open(struct PastRun **run, const struct PastWish *wish, char *why,
                  size_t why_size);
-void PastRun_close(struct PastRun *run); // `run` may be NULL
+void PastRun_close(struct PastRun *run); // `run` may be NULL.
 // Returns a descriptor, which is readable if a message may be due.
 int PastRun_fd(struct PastRun *run);
 // Like Client_next, returns 1 with a message, 0 if none is due, or -errno.

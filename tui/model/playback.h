@@ -17,7 +17,7 @@ struct Playback;
 // Returns 0, or -errno with the reason in `why`.
 int Playback_open(struct Playback **replay, const char *path, bool paced,
                   char *why, size_t why_size);
-void Playback_close(struct Playback *replay); // `replay` may be NULL
+void Playback_close(struct Playback *replay); // `replay` may be NULL.
 // Returns the descriptor for poll(), which is readable if a message is due.
 int Playback_fd(struct Playback *replay);
 // Like Client_next, returns 1 with a message, 0 if none is due, or -errno.

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FRAME_START 12u // bytes of a frame before its payload
-#define ID_END 12u      // bytes of a LISTING's payload up to the end of the id
+#define FRAME_START 12u // Bytes of a frame before its payload.
+#define ID_END 12u      // Bytes of a LISTING's payload up to the end of the id.
 
 int RecordingIndex_read(const struct RecordingIndex *index,
                         const struct RecordingEntry *entry,

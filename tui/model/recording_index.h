@@ -12,9 +12,9 @@
 #include <sys/types.h>
 
 struct RecordingEntry {
-    double time; // seconds since the recording began
-    off_t at;    // offset of the frame in the file
-    size_t size; // size of the frame in bytes
+    double time; // Seconds since the recording began.
+    off_t at;    // Offset of the frame in the file.
+    size_t size; // Size of the frame in bytes.
     enum MessageType type;
     uint64_t about; // id of the function of a LISTING, otherwise 0
 };

@@ -14,7 +14,7 @@ struct SortItem {
     double key;
     const char *text;
     double share;
-    double recent; // cycles per second that the function's calls take
+    double recent; // Cycles per second that the function's calls take.
     double self;   // cycles
     uint64_t id;
     uint32_t row;
@@ -23,8 +23,8 @@ struct SortItem {
 
 struct SortWay {
     bool by_text;
-    bool sinks; // idle functions come last, even in the inverted order
-    int sign;   // -1 if inverted, else 1
+    bool sinks; // Idle functions come last, even in the inverted order.
+    int sign;   // -1 if inverted, else 1.
 };
 
 static int larger_first(double a, double b)

@@ -11,9 +11,9 @@
 struct OrderWish {
     enum ColumnId column; // the column to sort by
     bool invert;
-    bool baseline;      // sort by the change since the baseline
-    bool hide_idle;     // leave out idle rows, and count them
-    const char *filter; // "": all rows pass
+    bool baseline;      // Sort by the change since the baseline.
+    bool hide_idle;     // Leave out idle rows, and count them.
+    const char *filter; // "": all rows pass.
 };
 
 // Writes the indices of the shown rows to `order`, which has room for all rows.

@@ -7,8 +7,8 @@
 
 #include "tui/model/row.h"
 
-struct RowTable {      // a zeroed table is empty
-    struct Row *items; // owned array of one row for each id, not sorted
+struct RowTable {      // A zeroed table is empty.
+    struct Row *items; // Owned array of one row for each id, not sorted.
     size_t count;
     size_t capacity;
     // Hash table with open addressing, owned. A slot is an index in `items`

@@ -17,17 +17,18 @@
 
 enum SourceState {
     SOURCE_FINE,
-    SOURCE_NONE,    // the code does not come from a file
-    SOURCE_MISSING, // the file does not exist or may not be read
-    SOURCE_CHANGED, // the file changed after the process began
-    SOURCE_REFUSED  // not a regular file, too large, or an unreadable archive
+    SOURCE_NONE,    // The code does not come from a file.
+    SOURCE_MISSING, // The file does not exist or may not be read.
+    SOURCE_CHANGED, // The file changed after the process began.
+    SOURCE_REFUSED  // Not a regular file, too large, or an unreadable archive.
 };
 
 struct SourceWish {
     // Process whose root and directory are used (0 = this process).
     pid_t pid;
-    const char *file;       // borrowed path of the file, as in the code object
-    double process_start_s; // start of the process as Unix time (NaN = unknown)
+    const char *file; // Borrowed path of the file, as in the code object.
+    // Start of the process as Unix time (NaN = unknown).
+    double process_start_s;
 };
 
 struct Source {
@@ -36,8 +37,8 @@ struct Source {
     // text is safe to print.
     char why[200];
     struct stat file;
-    char *text; // all lines, each with a NUL at its end and no other NUL
-    const char **lines; // beginning of each line in `text`
+    char *text; // All lines, each with a NUL at its end and no other NUL.
+    const char **lines; // Beginning of each line in `text`.
     size_t line_count;
 };
 

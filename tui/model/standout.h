@@ -16,7 +16,7 @@
 #define STANDOUT_S 0.001
 
 struct Standout {
-    pid_t pid; // the process with the largest number (0 = unknown)
+    pid_t pid; // The process with the largest number (0 = unknown).
     // The process's number, divided by the usual number of the other processes
     // (NaN = unknown).
     double times;

@@ -52,7 +52,7 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
     double span = before ? now->uptime_s - before->uptime_s : NAN;
     if (before && span > 0) {
         double events = Row_u64(now->events) - Row_u64(before->events);
-        // if `events` is NaN, the rate is NaN, too
+        // If `events` is NaN, the rate is NaN, too.
         tally->events_per_s = events < 0 ? 0 : events / span;
         // If the snapshot has no pairs, the process does not record
         // transitions.

@@ -25,8 +25,9 @@ struct ThreadsState {
     struct ThreadKey pin;
     int sort; // an enum ThreadsColumn
     bool invert;
-    const struct Thread **order; // the snapshot's threads, sorted (owned array)
-    long count;                  // number of threads in `order`
+    // The snapshot's threads, sorted (owned array).
+    const struct Thread **order;
+    long count; // Number of threads in `order`.
 };
 
 void ThreadsState_release(struct ThreadsState *state);
@@ -51,8 +52,8 @@ void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 struct ThreadFigures {
     double cpu, cpu_before; // shares now and at the baseline
     double wait, wait_before;
-    double gil_held, gil_wait; // shares now
-    double seconds;            // seconds of CPU time
+    double gil_held, gil_wait; // Shares now.
+    double seconds;            // Seconds of CPU time.
     double samples;
 };
 

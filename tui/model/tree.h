@@ -9,17 +9,17 @@
 #include "tui/model/calls.h"
 #include "tui/model/model.h"
 
-#define TREE_DEPTH 12                 // deepest level of branches
-#define TREE_MIDDLE (1 + BRANCH_ROOT) // key of the function in the middle
-#define TREE_OPEN 64    // number of branches that can be unfolded at once
-#define TREE_MOST 20000 // total number of branches
+#define TREE_DEPTH 12                 // Deepest level of branches.
+#define TREE_MIDDLE (1 + BRANCH_ROOT) // Key of the function in the middle.
+#define TREE_OPEN 64    // Number of branches that can be unfolded at once.
+#define TREE_MOST 20000 // Total number of branches.
 
 enum BranchKind {
-    BRANCH_CALLERS, // the heading above the callers
-    BRANCH_ROOT,    // the function in the middle
-    BRANCH_CALLEES, // the heading above the callees
+    BRANCH_CALLERS, // The heading above the callers.
+    BRANCH_ROOT,    // The function in the middle.
+    BRANCH_CALLEES, // The heading above the callees.
     BRANCH_FUNCTION,
-    BRANCH_SELF, // the part of the parent function without its callees
+    BRANCH_SELF, // The part of the parent function without its callees.
     // The parent function at the bottom of a stack, without a caller.
     BRANCH_BOTTOM,
     BRANCH_OTHERS // all branches that are too small to be listed
@@ -27,19 +27,20 @@ enum BranchKind {
 
 struct Branch {
     enum BranchKind kind;
-    bool caller; // true if the branch is above the root, false if below
-    int depth;   // level in the tree (0 = the root and the headings)
-    uint64_t id; // FUNCTION and ROOT: id of the function
+    bool caller; // True if the branch is above the root, false if below.
+    int depth;   // Level in the tree (0 = the root and the headings).
+    uint64_t id; // FUNCTION and ROOT: id of the function.
     // Share of one core, running or waiting. If the tree is built from calls,
     // only running. NaN if unknown.
     double share;
-    double part;  // share divided by the parent function's share, at most 1
-    uint64_t key; // number of the branch in all snapshots, never 0
-    bool opens;   // the branch can be unfolded
+    double part;  // Share divided by the parent function's share, at most 1.
+    uint64_t key; // Number of the branch in all snapshots, never 0.
+    bool opens;   // The branch can be unfolded.
     bool open;
-    bool again; // the function is already on the path from the root (recursion)
-    bool last;  // the branch is the last of its siblings
-    uint32_t bars; // bit n: a vertical line is drawn at depth n
+    // The function is already on the path from the root (recursion).
+    bool again;
+    bool last;     // The branch is the last of its siblings.
+    uint32_t bars; // Bit n: a vertical line is drawn at depth n.
 };
 
 struct Tree {

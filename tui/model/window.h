@@ -17,7 +17,7 @@
 #define WINDOW_FEW 10.0
 
 struct Window {
-    double s; // length of the window in seconds (NaN = not reported)
+    double s; // Length of the window in seconds (NaN = not reported).
     // Number of samples of running threads in the window (NaN = not reported).
     double samples;
     // Number of samples for a share of one whole core. NaN if no thread ran.
@@ -26,10 +26,10 @@ struct Window {
 
 // enum Basis is the class of a share by its number of samples.
 enum Basis {
-    BASIS_NONE,  // the window has no sample of this share, or the share is null
-    BASIS_TRACE, // less than one sample
-    BASIS_FEW,   // fewer samples than WINDOW_FEW
-    BASIS_FINE   // WINDOW_FEW or more samples, or their number is not reported
+    BASIS_NONE, // The window has no sample of this share, or the share is null.
+    BASIS_TRACE, // Less than one sample.
+    BASIS_FEW,   // Fewer samples than WINDOW_FEW.
+    BASIS_FINE   // WINDOW_FEW or more samples, or their number is not reported.
 };
 
 struct Window Window_unknown(void);

@@ -17,8 +17,8 @@ enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,
     STYLE_FAINT,
-    STYLE_ACCENT, // the program's name, the selected function
-    STYLE_HEAT_1, // shares, cold to hot
+    STYLE_ACCENT, // The program's name, the selected function.
+    STYLE_HEAT_1, // Shares, cold to hot.
     STYLE_HEAT_2,
     STYLE_HEAT_3,
     STYLE_HEAT_4,
@@ -26,11 +26,11 @@ enum Style {
     STYLE_ARMED,
     STYLE_PARTIAL,
     STYLE_DARK,
-    STYLE_ALERT,     // stale data, lost events, deopts, failures
-    STYLE_HEAD,      // the line of column titles
-    STYLE_HEAD_SORT, // title of the column that sorts
-    STYLE_KEY,       // a key's name on the bottom line
-    STYLE_LABEL,     // other text on the bottom line
+    STYLE_ALERT,     // Stale data, lost events, deopts, failures.
+    STYLE_HEAD,      // The line of column titles.
+    STYLE_HEAD_SORT, // Title of the column that sorts.
+    STYLE_KEY,       // A key's name on the bottom line.
+    STYLE_LABEL,     // Other text on the bottom line.
     STYLE_PROMPT,
     STYLE_COUNT,
     STYLE_SELECTED = 0x80 // added to the style of cells in the selected row
@@ -47,7 +47,7 @@ struct Cell {
 struct Canvas {
     int width;
     int height;
-    bool ascii; // draw every glyph as an ASCII character
+    bool ascii; // Draw every glyph as an ASCII character.
     // Number of glyphs that replaced another glyph since Canvas_clear, for
     // tests.
     unsigned overdrawn;
@@ -55,8 +55,8 @@ struct Canvas {
 };
 
 enum Cut {
-    CUT_END,  // cuts the end: "EqualityConstr…"
-    CUT_START // cuts the beginning: "…straint.execute"
+    CUT_END,  // Cuts the end: "EqualityConstr…".
+    CUT_START // Cuts the beginning: "…straint.execute".
 };
 
 void Canvas_init(struct Canvas *canvas, bool ascii);

@@ -27,7 +27,7 @@ enum Key {
     PRESS_F12 = PRESS_F1 + 11,
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
-    PRESS_CLICK = 0x1000000, // Key_click adds the number of the cell
+    PRESS_CLICK = 0x1000000, // Key_click adds the number of the cell.
     // Only the option --keys uses this key, which waits for snapshots. The
     // number of snapshots is added to the key.
     PRESS_FRAMES = 0x3000000

@@ -63,29 +63,29 @@ enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,
     CAN_FILTER = 4,
-    CAN_FUNCTION = 8, // the view has a selected function: View.function
-    CAN_UNITS = 16,   // the view shows cycles
+    CAN_FUNCTION = 8, // The view has a selected function: View.function.
+    CAN_UNITS = 16,   // The view shows cycles.
     // the view shows counts since the start, a reset or a baseline
     CAN_COUNT = 32,
-    CAN_HIDE = 512,   // the view lists functions and can hide idle ones
-    CAN_RESET = 1024, // the view's counts or window can be reset
+    CAN_HIDE = 512,   // The view lists functions and can hide idle ones.
+    CAN_RESET = 1024, // The view's counts or window can be reset.
     // The abilities below depend on the process or file that the viewer shows
     // (Navigation_reach), not on the view.
-    CAN_ASK = 64,       // a live process, which accepts requests
-    CAN_LEAVE = 128,    // the user may choose another process
-    CAN_PAUSE = 256,    // more snapshots may come
-    CAN_STRETCH = 2048, // the recording of a run, whose stretches can be shown
-    CAN_COMPARE = 4096, // two recordings to compare
+    CAN_ASK = 64,       // A live process, which accepts requests.
+    CAN_LEAVE = 128,    // The user may choose another process.
+    CAN_PAUSE = 256,    // More snapshots may come.
+    CAN_STRETCH = 2048, // The recording of a run, whose stretches can be shown.
+    CAN_COMPARE = 4096, // Two recordings to compare.
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 
 struct Binding {
-    int request;      // an enum Request, or a request of a single view
-    unsigned ability; // the enum Ability that the key needs (0 = none)
-    uint32_t keys[BINDING_KEYS]; // keys with the same effect (0 ends the list)
-    const char *about;           // text in the help
-    const char *group;           // heading in the help
-    const char *label; // text on the bottom line (NULL = not shown there)
+    int request;      // An enum Request, or a request of a single view.
+    unsigned ability; // The enum Ability that the key needs (0 = none).
+    uint32_t keys[BINDING_KEYS]; // Keys with the same effect (0 ends the list).
+    const char *about;           // Text in the help.
+    const char *group;           // Heading in the help.
+    const char *label; // Text on the bottom line (NULL = not shown there).
     // If the bottom line is too short, the key with the largest importance is
     // dropped first.
     int importance;
@@ -95,7 +95,7 @@ extern const struct Binding KEYMAP[];
 extern const size_t KEYMAP_COUNT;
 
 bool Binding_has(const struct Binding *binding, uint32_t key);
-const struct Binding *Keymap_find(uint32_t key); // entry of the key, or NULL
-int Keymap_request(uint32_t key);                // enum Request
+const struct Binding *Keymap_find(uint32_t key); // Entry of the key, or NULL.
+int Keymap_request(uint32_t key);                // Enum Request.
 
 #endif

@@ -16,8 +16,8 @@ struct Layout {
     int width;
     int height;
     bool too_small; // If the screen is too small, the fields below are not set.
-    int title_y;    // line of the view's title, or -1 on the main screen
-    int table_y;    // line of the column titles
+    int title_y;    // Line of the view's title, or -1 on the main screen.
+    int table_y;    // Line of the column titles.
     int body_y;
     int body_height;
     int detail_y; // first line about the selected function (-1 = none)

@@ -11,32 +11,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LIST_SCROLL 3   // rows that one step of the mouse wheel moves
-#define LIST_COLUMNS 32 // largest number of columns
+#define LIST_SCROLL 3   // Rows that one step of the mouse wheel moves.
+#define LIST_COLUMNS 32 // Largest number of columns.
 #define LIST_TEXT 1024
 
 struct ListRows;
 
-struct ListCell {         // the text of one cell
-    char text[LIST_TEXT]; // text of the cell ("" = a blank cell)
-    uint8_t style;        // an enum Style
+struct ListCell {         // The text of one cell.
+    char text[LIST_TEXT]; // Text of the cell ("" = a blank cell).
+    uint8_t style;        // An enum Style.
 };
 
 struct ListColumn {
-    const char *title; // title of the column (NULL = none)
-    int width;         // width in cells, or the least width of a growing column
-    int gap;           // blank cells before the column
+    const char *title; // Title of the column (NULL = none).
+    int width; // Width in cells, or the least width of a growing column.
+    int gap;   // Blank cells before the column.
     // The column with the largest importance is dropped first. Each importance
     // is used once. The importance 0 is never dropped.
     int importance;
-    int room; // least cells for growing columns, or it is left out
+    int room; // Least cells for growing columns, or it is left out.
     // Percentage of the free cells that the column gets (0 = the width is
     // fixed). One or two columns of a list grow.
     int grows;
-    int most;     // greatest width in cells (0 = no limit)
-    bool left;    // true if the cells are aligned left, false if right
-    bool path;    // a long text loses leading directories first
-    enum Cut cut; // the end at which a long text is cut, if `path` is false
+    int most;     // Greatest width in cells (0 = no limit).
+    bool left;    // True if the cells are aligned left, false if right.
+    bool path;    // A long text loses leading directories first.
+    enum Cut cut; // The end at which a long text is cut, if `path` is false.
     // True if the default order is ascending. False if the largest value is
     // first.
     bool a_to_z;
@@ -46,12 +46,12 @@ struct ListColumn {
                  const struct ListRows *rows, long row);
 };
 
-struct ListRows {       // the source of the rows
-    const void *source; // passed on to the functions below
+struct ListRows {       // The source of the rows.
+    const void *source; // Passed on to the functions below.
     long count;
     const struct ListColumn *columns;
     int column_count;
-    uint32_t absent; // a bit for each column that is not shown at any width
+    uint32_t absent; // A bit for each column that is not shown at any width.
     // The user can click titles to sort. List.sort and List.invert are used.
     bool sorts;
     // If the first row is selected and new rows come, the selection stays on
@@ -78,16 +78,16 @@ struct ListPlace { // position of a column on the screen
 };
 
 struct List {
-    long count;  // number of rows at the newest call of List_fit
-    long height; // number of rows that fit on the screen, at least 1
+    long count;  // Number of rows at the newest call of List_fit.
+    long height; // Number of rows that fit on the screen, at least 1.
     long selected;
-    long top; // index of the first row on the screen
+    long top; // Index of the first row on the screen.
     // Key of the selected row (0 = the selection stays at the top).
     uint64_t key;
-    bool unmarked;    // the selected row is not highlighted
-    int sort;         // index of the column that sorts
-    bool invert;      // the order is reversed
-    struct Box place; // the box of the titles in the newest drawing
+    bool unmarked;    // The selected row is not highlighted.
+    int sort;         // Index of the column that sorts.
+    bool invert;      // The order is reversed.
+    struct Box place; // The box of the titles in the newest drawing.
     struct ListPlace columns[LIST_COLUMNS];
     int column_count;
 };
@@ -95,8 +95,8 @@ struct List {
 enum ListAnswer {
     LIST_IGNORES, // the request is not for a list
     LIST_DONE,
-    LIST_OPENS, // the selected row was clicked
-    LIST_SORTS  // `sort` or `invert` has changed
+    LIST_OPENS, // The selected row was clicked.
+    LIST_SORTS  // `sort` or `invert` has changed.
 };
 
 // Writes a text into a cell.

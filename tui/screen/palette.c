@@ -7,9 +7,9 @@
 #define REVERSE PALETTE_REVERSE
 #define UNDERLINE PALETTE_UNDERLINE
 
-#define BAR 237      // background of titles and keys
-#define SELECTED 24  // background of the selected row
-#define HIGHLIGHT 31 // background of the sorting column and of prompts
+#define BAR 237      // Background of titles and keys.
+#define SELECTED 24  // Background of the selected row.
+#define HIGHLIGHT 31 // Background of the sorting column and of prompts.
 
 static const struct Paint many[STYLE_COUNT] = {
     [STYLE_PLAIN] = {-1, -1, 0},

@@ -24,8 +24,8 @@ struct StripItem {
     int importance;
     int first_span;
     int span_count;
-    int flex;   // least cells when the item is cut (0 = never cut)
-    bool right; // the item is at the right edge
+    int flex;   // Least cells when the item is cut (0 = never cut).
+    bool right; // The item is at the right edge.
     bool dropped;
     int width; // width in cells, which fit() computes
 };

@@ -23,14 +23,14 @@
 #include <term.h>
 #include <unistd.h>
 
-#define ESCAPE_MS 25   // time that curses waits for bytes after an Esc
-#define MOUSE_EVENTS 8 // maximum number of mouse events that curses queues
+#define ESCAPE_MS 25   // Time that curses waits for bytes after an Esc.
+#define MOUSE_EVENTS 8 // Maximum number of mouse events that curses queues.
 
 struct Terminal {
     SCREEN *screen;
     FILE *in;
-    bool own_in; // Terminal_open has opened `in`
-    int colours; // number of colours (0, 8 or 256)
+    bool own_in; // Terminal_open has opened `in`.
+    int colours; // Number of colours (0, 8 or 256).
     int signals; // signalfd
     sigset_t old_mask;
 };

@@ -16,9 +16,9 @@ struct Terminal;
 
 enum TerminalEvent { // bits
     TERMINAL_KEYS = 1,
-    TERMINAL_OTHER = 2,   // other_fd is readable
-    TERMINAL_RESIZED = 4, // the size may have changed, so call Terminal_size
-    TERMINAL_QUIT = 8     // a signal ends the viewer, or the terminal is gone
+    TERMINAL_OTHER = 2,   // other_fd is readable.
+    TERMINAL_RESIZED = 4, // The size may have changed, so call Terminal_size.
+    TERMINAL_QUIT = 8     // A signal ends the viewer, or the terminal is gone.
 };
 
 struct TerminalWish {

@@ -23,7 +23,7 @@ enum CodeColumn {
 struct AnnotateRows {
     // The state of the view, borrowed, like `list` and `display`.
     const struct AnnotateState *state;
-    const struct List *list; // the list that shows the rows
+    const struct List *list; // The list that shows the rows.
     // NULL while a key is handled, since nothing is drawn then
     const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 struct Display {
-    bool ns;       // cycles are shown as time if tsc_hz is known
-    bool baseline; // columns show the change since the baseline
+    bool ns;       // Cycles are shown as time if tsc_hz is known.
+    bool baseline; // Columns show the change since the baseline.
     // Ticks of the time stamp counter per second (NaN = not reported).
     double tsc_hz;
 };

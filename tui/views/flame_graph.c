@@ -16,9 +16,9 @@
 // narrower than one column gets no box.
 struct Shelf {
     const struct FlameTree *tree;
-    struct Span span; // screen columns of the caller's box
-    double scale;     // number of columns for a share of 1
-    double used;      // number of columns that the boxes so far take
+    struct Span span; // Screen columns of the caller's box.
+    double scale;     // Number of columns for a share of 1.
+    double used;      // Number of columns that the boxes so far take.
     // Sum of the shares of the children narrower than one column.
     double hidden;
 };

@@ -20,13 +20,13 @@ struct Span {
 
 struct FlameGraph {
     const struct FlameTree *tree;
-    const struct Window *window; // the stretch of time of the shares
-    uint32_t zoom;               // the branch whose box is as wide as the body
-    uint32_t selected;           // the selected branch, at or below the zoom
+    const struct Window *window; // The stretch of time of the shares.
+    uint32_t zoom;               // The branch whose box is as wide as the body.
+    uint32_t selected;           // The selected branch, at or below the zoom.
     struct Span body;
-    int top;    // stack depth of the boxes on the first line
-    int y;      // screen line of the graph's first line
-    int height; // number of lines of the graph
+    int top;    // Stack depth of the boxes on the first line.
+    int y;      // Screen line of the graph's first line.
+    int height; // Number of lines of the graph.
 };
 
 // `branch` is the zoom or a branch below the zoom. Returns true if `branch` has

@@ -9,7 +9,7 @@
 #include "tui/screen/strip.h"
 #include "tui/views/status.h"
 
-#define HEADER_WIDE 110 // least screen width for bars
+#define HEADER_WIDE 110 // Least screen width for bars.
 // Least screen width for words next to the overhead's parts.
 #define HEADER_WIDER 140
 #define HEADER_WIDEST 170 // least screen width for long bars

@@ -15,16 +15,16 @@ struct Status {
     const char *version;
     bool paused;
     bool ended;
-    double replay; // speed of a replay (1 = as recorded, 0 = no replay)
-    double rate_s; // seconds between snapshots
+    double replay; // Speed of a replay (1 = as recorded, 0 = no replay).
+    double rate_s; // Seconds between snapshots.
     // Seconds since the newest message of the process (0 = not silent).
     double silent_s;
-    unsigned workers; // number of workers in the merged snapshot
+    unsigned workers; // Number of workers in the merged snapshot.
     // Number of workers that the merged snapshot lacks, or of which it has only
     // the counts.
     unsigned unmerged;
-    unsigned untraced_children; // number of Python children that do not serve
-    bool past;                  // the viewer shows the recording of a run
+    unsigned untraced_children; // Number of Python children that do not serve.
+    bool past;                  // The viewer shows the recording of a run.
     // Times in seconds since tracing began. The recording covers the time from
     // first_s to all_s, and the shown part is from from_s to to_s.
     double first_s, all_s, from_s, to_s;
@@ -36,8 +36,8 @@ struct Status {
     const char *message;
     // Position and length in bytes of a path in `message` (0 = no path).
     int path_at, path_length;
-    bool alert;         // the message reports a failure
-    const char *prompt; // a question in place of the message, or NULL
+    bool alert;         // The message reports a failure.
+    const char *prompt; // A question in place of the message, or NULL.
     const char *typed;
 };
 

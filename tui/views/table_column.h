@@ -22,16 +22,16 @@ struct TableCell {
 };
 
 struct TableColumn {
-    const char *title; // title of at most `width` cells
+    const char *title; // Title of at most `width` cells.
     // Title while cycles are shown as time (NULL = `title`).
     const char *time_title;
-    const char *about; // text in the help
+    const char *about; // Text in the help.
     int width; // Width in cells, or the least width of FUNCTION and FILE.
     // Columns with a larger number are left out first (0 = never).
     int importance;
-    int room;  // least cells for FUNCTION and FILE, or the column is left out
-    bool left; // aligned left
-    enum Cut cut; // the end at which a long text is cut
+    int room;  // Least cells for FUNCTION and FILE, or the column is left out.
+    bool left; // Aligned left.
+    enum Cut cut; // The end at which a long text is cut.
     void (*format)(struct ListCell *out, const struct TableCell *cell);
 };
 

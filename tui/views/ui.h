@@ -24,31 +24,31 @@
 #include <stdint.h>
 
 struct Ui {
-    const struct View *const *views; // VIEW_COUNT views, borrowed
-    struct Feed *feed;               // the stream of snapshots, borrowed
+    const struct View *const *views; // VIEW_COUNT views, borrowed.
+    struct Feed *feed;               // The stream of snapshots, borrowed.
     struct Model model;
     struct Canvas canvas;
     struct Layout layout; // layout of the newest frame
     struct Prompt prompt;
-    bool bare;    // --batch: no selection and no keys
-    bool ns;      // cycles are shown as time
-    bool quit;    // the user wants to quit or leave
-    bool leave;   // the user wants the list of processes (`quit` is set, too)
-    bool changed; // new data has arrived since the last frame
-    bool redraw;  // every cell of the terminal must be drawn again
-    enum ViewId view; // the view on the screen
+    bool bare;    // --batch: no selection and no keys.
+    bool ns;      // Cycles are shown as time.
+    bool quit;    // The user wants to quit or leave.
+    bool leave;   // The user wants the list of processes (`quit` is set, too).
+    bool changed; // New data has arrived since the last frame.
+    bool redraw;  // Every cell of the terminal must be drawn again.
+    enum ViewId view; // The view on the screen.
     // The views to which Esc leads back. The main screen is the first.
     enum ViewId way[VIEW_COUNT];
-    int depth;    // number of views in `way` (0 = the main screen is shown)
-    int help_top; // first visible line of the help (0 = the top)
-    struct List lists[VIEW_COUNT]; // the list of each view
-    struct List search_from; // copy of the list at the beginning of a search
-    bool sort_menu;          // the main screen shows the menu of sort columns
-    struct List sort_list;   // lines of the menu of sort columns
+    int depth;    // Number of views in `way` (0 = the main screen is shown).
+    int help_top; // First visible line of the help (0 = the top).
+    struct List lists[VIEW_COUNT]; // The list of each view.
+    struct List search_from; // Copy of the list at the beginning of a search.
+    bool sort_menu;          // The main screen shows the menu of sort columns.
+    struct List sort_list;   // Lines of the menu of sort columns.
     struct AnnotateState annotate;
     struct CallersState callers;
-    bool on_pairs;         // opcodes view: the keys move in pair_list
-    struct List pair_list; // the counts of the opcodes view
+    bool on_pairs;         // Opcodes view: the keys move in pair_list.
+    struct List pair_list; // The counts of the opcodes view.
     struct ThreadsState threads;
     struct FlameState flame;
     // Comparison of the newest snapshot with another run.
@@ -59,11 +59,11 @@ struct Ui {
     // Path of an existing file for an export, or "". The next frame asks the
     // user whether to overwrite this file.
     char existing[PROMPT_MAX];
-    char message[MESSAGE_MAX]; // message on the bottom line, or ""
+    char message[MESSAGE_MAX]; // Message on the bottom line, or "".
     // Position and length in bytes of a path in `message` (0 = no path).
     int path_at, path_length;
-    bool alert;           // the message reports a failure
-    double message_until; // Feed_now() at which the message is removed
+    bool alert;           // The message reports a failure.
+    double message_until; // Feed_now() at which the message is removed.
 };
 
 // Ui keeps the pointers `views` and `feed`, which must outlive `ui`.

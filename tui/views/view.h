@@ -33,7 +33,7 @@ enum ViewId {
 };
 
 struct View {
-    const char *name; // name in messages and in the help
+    const char *name; // Name in messages and in the help.
     // The keys that open the view from every other view, and the texts for the
     // help and the bottom line. The same key or Esc leads back to the previous
     // view. opens.request is 0.
@@ -42,8 +42,8 @@ struct View {
     // view's own keys take precedence over the keys of all views. An entry
     // without keys ends the array. NULL if the view has no keys of its own.
     const struct Binding *own;
-    bool alone;   // the bottom line shows only the view's own keys
-    unsigned can; // bits of enum Ability
+    bool alone;   // The bottom line shows only the view's own keys.
+    unsigned can; // Bits of enum Ability.
 
     // Called when the view is opened. `function` is the selected function of
     // the previous view, or 0. NULL if the view needs no preparation.

@@ -20,13 +20,13 @@
 
 struct HelpLine {
     char term[64];
-    uint8_t style;    // style of the term
-    const char *text; // the meaning of the term (NULL = the term is a heading)
-    int length;       // length of `text` in bytes
+    uint8_t style;    // Style of the term.
+    const char *text; // The meaning of the term (NULL = the term is a heading).
+    int length;       // Length of `text` in bytes.
 };
 
 struct HelpText {
-    int term; // width of the terms in cells
+    int term; // Width of the terms in cells.
     int room; // Width of the texts in cells. A longer text takes several lines.
     struct HelpLine lines[HELP_LINES];
     int count;

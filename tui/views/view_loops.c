@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STACK_LINES 12   // most lines of the selected stall's stack
-#define LOOPS_IN_TITLE 3 // most loops in the title
+#define STACK_LINES 12   // Most lines of the selected stall's stack.
+#define LOOPS_IN_TITLE 3 // Most loops in the title.
 
 // --- The stalls
 
