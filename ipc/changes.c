@@ -55,6 +55,31 @@ static void miss_calls(struct Function *f, double elapsed_s)
     f->calls_error *= missed / f->calls_estimated;
 }
 
+// Copies an optional record of shares, which fade. Returns NULL if there is no
+// record or memory is out.
+static void *fade_shares(const void *from, size_t size, double kept,
+                         struct Arena *arena)
+{
+    double *shares = from ? Arena_alloc(arena, size) : NULL;
+
+    if (shares)
+        memcpy(shares, from, size);
+    for (size_t i = 0; shares && i < size / sizeof *shares; i++)
+        shares[i] *= kept;
+    return shares;
+}
+
+static bool fade_parts(struct Function *f, double kept, struct Arena *arena)
+{
+    const void *waits = f->waits, *parts = f->total_parts;
+
+    f->waits = fade_shares(waits, sizeof *f->waits, kept, arena);
+    f->total_parts = fade_shares(parts, sizeof *f->total_parts, kept, arena);
+    f->wait_count = f->waits != NULL;
+    f->total_part_count = f->total_parts != NULL;
+    return !waits == !f->waits && !parts == !f->total_parts;
+}
+
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena)
 {
@@ -82,7 +107,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     miss_calls(function, fading->elapsed_s);
     function->age_s = fmax(function->age_s + fading->elapsed_s,
                            isnan(function->age_s) ? NAN : 0);
-    return true;
+    return fade_parts(function, fading->window_kept, arena);
 }
 
 // --- A hash table of the function ids that are not copied from the base

@@ -8,6 +8,7 @@
 #define OCULAR_IPC_RECORD_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ struct Field {
     size_t count_offset;
     // Only for FIELD_LIST: the table of the list's elements.
     const struct Record *record;
+    // Only for FIELD_LIST: the list has at most one element. In JSON the field
+    // is this element, or null.
+    bool optional;
 };
 
 struct Record {

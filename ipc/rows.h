@@ -31,6 +31,13 @@
         .offset = offsetof(struct s, member),                                  \
         .count_offset = offsetof(struct s, count), .record = &table            \
     }
+#define OPTIONAL(s, member, count, table)                                      \
+    {                                                                          \
+        .name = #member, .type = FIELD_LIST,                                   \
+        .offset = offsetof(struct s, member),                                  \
+        .count_offset = offsetof(struct s, count), .record = &table,           \
+        .optional = true                                                       \
+    }
 #define GROUP_LIST(s, group_, name_, count, table)                             \
     {                                                                          \
         .name = #name_, .group = #group_, .type = FIELD_LIST,                  \

@@ -35,6 +35,23 @@ static const struct Field THREAD_FIELDS[] = {
 static const struct Record THREAD_RECORD =
     RECORD(Thread, "thread", THREAD_FIELDS);
 
+#define WAIT(s, member, kind, name)                                            \
+    ROW(FIELD_F64, s, member[WAITS_##kind], NULL, name)
+#define WAITS(s, member)                                                       \
+    WAIT(s, member, SOCKET, "socket"), WAIT(s, member, FILE, "file"),          \
+        WAIT(s, member, LOCK, "lock"), WAIT(s, member, SLEEP, "sleep"),        \
+        WAIT(s, member, GIL, "gil"), WAIT(s, member, CPU, "cpu"),              \
+        WAIT(s, member, IDLE, "idle"), WAIT(s, member, OTHER, "other")
+
+static const struct Field WAITS_FIELDS[] = {WAITS(WaitShares, of)};
+static const struct Record WAITS_RECORD =
+    RECORD(WaitShares, "waits", WAITS_FIELDS);
+
+static const struct Field PARTS_FIELDS[] = {
+    F64(PartShares, c), F64(PartShares, gc), WAITS(PartShares, waits)};
+static const struct Record PARTS_RECORD =
+    RECORD(PartShares, "total_parts", PARTS_FIELDS);
+
 static const struct Field FUNCTION_FIELDS[] = {
     U64(Function, id),
     TEXT(Function, name),
@@ -82,6 +99,8 @@ static const struct Field FUNCTION_FIELDS[] = {
     F64(Function, gil_blocked_s),
     U64(Function, raised),
     BOOL(Function, raised_estimated),
+    OPTIONAL(Function, waits, wait_count, WAITS_RECORD),
+    OPTIONAL(Function, total_parts, total_part_count, PARTS_RECORD),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
@@ -254,6 +273,7 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_U64(Snapshot, exception_totals, passed),
     GROUP_U64(Snapshot, exception_totals, control),
     GROUP_BOOL(Snapshot, exception_totals, exact),
+    GROUP_F64(Snapshot, cpu, waited),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -8,6 +8,7 @@
 
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
+#include "ipc/wait_kind.h"
 
 #include <stdbool.h>
 
@@ -22,6 +23,19 @@ struct Caller {
     // listed.
     uint64_t id;
     double share;
+};
+
+// The kinds of a function's own waits, as shares.
+struct WaitShares {
+    double of[WAIT_KINDS];
+};
+
+// Parts of a function's total share. The rest is Python code.
+struct PartShares {
+    double c; // Time in C functions.
+    double gc;
+    // The waits of the function, and of the functions that it called.
+    double waits[WAIT_KINDS];
 };
 
 struct Thread {
@@ -127,6 +141,13 @@ struct Function {
     uint64_t raised;
     // bool: true if `raised` is estimated and not counted.
     uint64_t raised_estimated;
+    // The parts of wait_share. There is no element if the function has not
+    // waited, or if it is not known what it waited for.
+    const struct WaitShares *waits;
+    size_t wait_count;
+    // The parts of total_share. There is no element if no share is known.
+    const struct PartShares *total_parts;
+    size_t total_part_count;
 };
 
 struct Transition {
@@ -412,6 +433,9 @@ struct Snapshot {
     uint64_t exception_totals_control;
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;
+    // Time for which threads were ready to run and had no CPU, added up over
+    // the threads: a part of one core's wall time in the window of the shares.
+    double cpu_waited;
     // A traced process has its functions in `shared` and not in `functions`.
     // The rows in `shared` belong to several snapshots (row_set.h). The
     // schema's tables do not list `shared`.

@@ -123,12 +123,12 @@ int Worker_start(struct Worker *worker, const char *name,
     return -error;
 }
 
-void Worker_leave_descriptors(void)
+bool Worker_leave_descriptors(void)
 {
     // The new table must be empty, because a copy of the program's table would
     // keep the program's pipes open.
-    if (prctl(PR_GET_SECCOMP) == 0)
-        syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE);
+    return prctl(PR_GET_SECCOMP) == 0 &&
+           syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE) == 0;
 }
 
 void Worker_join(struct Worker *worker)

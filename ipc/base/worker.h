@@ -42,9 +42,9 @@ struct Worker {
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
 // Gives the calling thread its own, empty table of descriptors. So the thread
-// can neither use nor close the program's descriptors. Does nothing if system
-// calls are filtered, or before Linux 5.9.
-void Worker_leave_descriptors(void);
+// can neither use nor close the program's descriptors. Does nothing and returns
+// false if system calls are filtered, or before Linux 5.9.
+bool Worker_leave_descriptors(void);
 // Waits until the thread has ended and the kernel no longer lists it.
 // (pthread_join() alone returns a moment earlier.) Does nothing if the worker
 // was not started.

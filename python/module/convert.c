@@ -8,8 +8,13 @@ static PyObject *from_list(const struct Field *field, const char *base)
 {
     const char *elements = *(const char *const *)(base + field->offset);
     size_t count = *(const size_t *)(base + field->count_offset);
-    PyObject *list = PyList_New((Py_ssize_t)count);
+    PyObject *list;
     size_t i;
+
+    if (field->optional)
+        return count ? from_record(field->record, elements)
+                     : Py_NewRef(Py_None);
+    list = PyList_New((Py_ssize_t)count);
 
     for (i = 0; list && i < count; i++) {
         PyObject *element =

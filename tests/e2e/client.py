@@ -27,7 +27,8 @@ STATES = {0: "armed", 1: "partial", 2: "dark"}
 
 FIELD = re.compile(
     r"(?:group \*(?P<group>\w+)\*: |(?P<none>no group again: ))?"
-    r"(?P<name>\w+) (?:list of \*(?P<list>\w+)\*|(?P<type>u64|f64|text|bool|state))"
+    r"(?P<name>\w+) (?:(?P<many>list of|optional) \*(?P<list>\w+)\*"
+    r"|(?P<type>u64|f64|text|bool|state))"
     r"(?: \(1\))?"
 )
 
@@ -45,7 +46,7 @@ def schema():
             if field["group"] or field["none"]:
                 group = field["group"]
             records.setdefault(name, []).append(
-                (group, field["name"], field["type"], field["list"])
+                (group, field["name"], field["type"] or field["many"], field["list"])
             )
     return records
 
@@ -93,9 +94,11 @@ class Reader:
         result = {}
         for group, field, kind, element in self.records[name]:
             if self.at == end:
-                value = [] if element else None
+                value = [] if kind == "list of" else None
             elif element:
                 value = [self.record(element) for _ in range(self.take("I"))]
+                if kind == "optional":
+                    value = value[0] if value else None
             else:
                 value = getattr(self, kind)()
             home = result.setdefault(group, {}) if group else result

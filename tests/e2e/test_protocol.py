@@ -87,6 +87,10 @@ def faded(function, changes):
     new["callers"] = [
         dict(caller, share=caller["share"] * kept) for caller in function["callers"]
     ]
+    for name in ("waits", "total_parts"):
+        new[name] = function[name] and {
+            key: times(value, kept) for key, value in function[name].items()
+        }
     if function["rate_estimated"] and function["calls_per_s_error"] is None:
         new["calls_per_s"] = times(function["calls_per_s"], kept)
     if (function["missed_per_s"] or 0) > 0:
@@ -120,6 +124,8 @@ def expect_alike(one, other):
         if name == "callers":
             for caller, same in zip(value, other[name], strict=True):
                 expect_alike(caller, same)
+        elif name in ("waits", "total_parts"):
+            expect_alike(value or {}, other[name] or {})
         elif isinstance(value, float):
             assert value == pytest.approx(other[name], rel=1e-9, abs=1e-12), name
         else:

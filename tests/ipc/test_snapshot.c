@@ -64,7 +64,9 @@ TEST(test_names_and_groups_are_the_contract)
         "calls_per_s_error,resumptions,missed_per_s,"
         "wall_p50_s,wall_p99_s,wall_max_s,in_flight,oldest_s,await_s,"
         "gil_blocked_share,gil_blocked_s,"
-        "raised,raised_estimated],"
+        "raised,raised_estimated,"
+        "waits[socket,file,lock,sleep,gil,cpu,idle,other],"
+        "total_parts[c,gc,socket,file,lock,sleep,gil,cpu,idle,other]],"
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id,"
         "deopt],"
         "transition_pairs[from,to,count,deopt],"
@@ -88,7 +90,7 @@ TEST(test_names_and_groups_are_the_contract)
         "task,chain[id,name,file,line],oldest_is_least]},"
         "exceptions[type,function,file,line,id,raised,passed,error,"
         "raised_per_s,passed_per_s,age_s,first_s],"
-        "exception_totals{raised,passed,control,exact}");
+        "exception_totals{raised,passed,control,exact},cpu{waited}");
 }
 
 static size_t member_size(const struct Field *field)

@@ -177,6 +177,62 @@ TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
     Code_free(a);
 }
 
+static double part_of(const struct ShareValue *kinds,
+                      const struct ShareValue *whole, enum WaitKind kind)
+{
+    double shares[WAIT_KINDS];
+
+    assert_true(ShareWaits_divide(kinds, whole, &NOW, shares));
+    return shares[kind] * 1e9;
+}
+
+// Waits of unknown kind are divided as the known ones are.
+TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
+{
+    const struct ShareParts *own, *outer;
+    const struct ShareWaits *waits;
+
+    STACK(0x1000, 0x2000);
+    add(10, 0);
+    stack.wait_kind = WAIT_UNKNOWN;
+    add(0, 100);
+    assert_null(Share_waits(&a->share)); // No memory until a kind is known.
+    stack.wait_kind = WAITS_SOCKET;
+    stack.starved = 0.25;
+    add(0, 100);
+    STACK(0x3000, 0x2000);
+    stack.wait_kind = WAITS_SLEEP;
+    stack.starved = 0;
+    add(0, 200);
+    own = Share_parts(&a->share);
+    waits = Share_waits(&a->share);
+    assert_float_equal(part_of(waits->own, &own->wait, WAITS_SOCKET), 150,
+                       1e-6);
+    assert_float_equal(part_of(waits->own, &own->wait, WAITS_CPU), 50, 1e-6);
+    outer = Share_parts(&b->share);
+    waits = Share_waits(&b->share);
+    assert_float_equal(
+        part_of(waits->total, &outer->cumulative_wait, WAITS_SOCKET), 100,
+        1e-6);
+    assert_float_equal(
+        part_of(waits->total, &outer->cumulative_wait, WAITS_SLEEP), 800.0 / 3,
+        1e-6);
+    assert_int_equal(Counter_get(&waits->own[WAITS_SOCKET].total_ns), 0);
+}
+
+TEST_WITH(test_c_and_garbage_are_parts_of_the_total, set_up, tear_down)
+{
+    STACK(0x1000, 0x2000);
+    stack.in_c = true;
+    add(30, 0);
+    stack.in_garbage = true;
+    add(7, 0);
+    assert_int_equal(
+        Counter_get(&Share_parts(&b->share)->cumulative_c.total_ns), 30);
+    assert_int_equal(
+        Counter_get(&Share_parts(&b->share)->cumulative_gc.total_ns), 7);
+}
+
 TEST_WITH(test_a_threads_functions, set_up, tear_down)
 {
     struct BreakdownRow rows[BREAKDOWN_ROWS];

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct FakeFrame {
@@ -36,6 +37,8 @@ static struct {
     int running; // Number of the thread that uses a CPU, or -1.
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
+    enum WaitKind kinds[THREADS]; // Of waits that are not for the GIL.
+    bool polls;
     int asked;
     bool asleep;      // The holder of the GIL sleeps.
     bool short_holds; // The GIL changes hands during each step of the sampler.
@@ -45,16 +48,21 @@ static struct {
     unsigned long switches, interval_us;
 } world;
 
-static enum GilWait fake_wait(const struct Gil *gil, pid_t tid,
-                              uint64_t *ready_ns)
+static enum GilWait fake_wait(const struct Gil *gil,
+                              struct GilQuestion *question)
 {
+    pid_t tid = question->tid;
+
     (void)gil;
-    *ready_ns = 0;
     if (tid < TID)
         return GIL_ELSEWHERE; // The thread that runs the test.
+    question->kind = world.kinds[tid - TID];
+    question->polls = world.polls;
     world.asked++;
     world.switches += world.short_holds ? 2 : 0;
-    *ready_ns = world.ready_ns[tid - TID];
+    question->ready_ns = world.ready_ns[tid - TID];
+    if (world.waits[tid - TID] == GIL_WAITS)
+        question->kind = WAITS_GIL;
     return world.waits[tid - TID];
 }
 
@@ -104,6 +112,8 @@ static uint64_t read_world(void *context, clockid_t id)
 
 // `ended` threads that have ended are listed, too. The first half of them comes
 // after the first thread.
+static struct EventLoops loops;
+
 static void begin_among(size_t ended, const struct Gil *gil)
 {
     static const struct SampleClock clock = {.read_ns = read_world};
@@ -111,6 +121,7 @@ static void begin_among(size_t ended, const struct Gil *gil)
                                  .opcodes = &opcodes,
                                  .counter = &counter,
                                  .clock = &clock,
+                                 .loops = &loops,
                                  .signal = -1};
     struct ListedThread *listed = Heap_zeroed(THREADS + ended, sizeof(*listed));
 
@@ -131,6 +142,7 @@ static void begin_among(size_t ended, const struct Gil *gil)
             (struct ListedThread){(uintptr_t)thread, TID + i, "t", 0};
         world.cpu_ns[i] = 1000000;
         world.waits[i] = GIL_ELSEWHERE;
+        world.kinds[i] = WAITS_OTHER;
     }
     for (size_t i = 0; i < THREADS + ended; i++)
         if (!listed[i].tid)
@@ -240,6 +252,78 @@ TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
     // The sampler asks about once for the thread that sleeps.
     assert_true(world.asked < 500);
     Heap_free(shares);
+}
+
+// Returns the part of a thread's known waits that are of this kind.
+static double part_of(int thread, enum WaitKind kind)
+{
+    const struct Code *code = Registry_find(registry, CODES[thread]);
+    const struct ShareWaits *waits = Share_waits(&code->share);
+    double sum = 0;
+
+    assert_non_null(waits);
+    for (int i = 0; i < WAIT_KINDS; i++)
+        sum += (double)Counter_get(&waits->own[i].total_ns);
+    return (double)Counter_get(&waits->own[kind].total_ns) / sum;
+}
+
+TEST_WITH(test_waits_have_kinds, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+
+    begin(&GIL);
+    world.kinds[2] = WAITS_SOCKET;
+    run(5, 0, second);
+    assert_true(part_of(1, WAITS_GIL) == 1);
+    assert_true(part_of(2, WAITS_SOCKET) == 1);
+    // The third thread runs, and then waits for something else.
+    world.cpu_ns[2] += 1000;
+    world.kinds[2] = WAITS_LOCK;
+    run(5, 0, second);
+    assert_float_equal(part_of(2, WAITS_LOCK), 0.5, 0.1);
+    assert_float_equal(part_of(2, WAITS_SOCKET), 0.5, 0.1);
+}
+
+// The kernel reports that the first thread, which has the GIL, had no CPU for
+// half of the time.
+TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
+{
+    static const bool none[THREADS] = {false};
+
+    begin(&GIL);
+    world.ready_ns[0] = 1;
+    for (int i = 0; i < 100; i++) {
+        run(0.05, 0, none);
+        world.asleep = true;
+        world.waits[0] = GIL_READY;
+        world.cpu_ns[0] += 1000;
+        world.ready_ns[0] += 50000000;
+        run(0.05, 0, none);
+        world.asleep = false;
+    }
+    assert_true(part_of(0, WAITS_CPU) > 0.95);
+    assert_float_equal(figures().starved, 0.5, 0.1);
+}
+
+// A loop that runs no step is idle. A step that polls waits for a socket.
+TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
+{
+    static const bool none[THREADS] = {false};
+    struct EventLoop *loop;
+
+    EventLoops_init(&loops);
+    loop = EventLoops_take(&loops, &loops, TID);
+    begin(&GIL);
+    world.polls = true;
+    world.kinds[0] = world.kinds[1] = WAITS_SOCKET;
+    run(5, -1, none);
+    assert_true(part_of(0, WAITS_IDLE) == 1);
+    assert_true(part_of(1, WAITS_SOCKET) == 1);
+    EventLoops_begin(&loops, loop, UINT64_MAX, 0, CODES[0]); // it is young
+    world.cpu_ns[0] += 1000;
+    run(5, -1, none);
+    assert_float_equal(part_of(0, WAITS_SOCKET), 0.5, 0.1);
+    EventLoops_leave(&loops, &loops);
 }
 
 // Each of two threads has the GIL while it sleeps, and the other thread waits.
@@ -446,11 +530,10 @@ static enum GilWait wait_of(struct Waiter *waiter, enum GilWait expected)
     const struct Gil gil = {.from = (uintptr_t)&locks,
                             .to = (uintptr_t)&locks.other};
     enum GilWait found = GIL_UNREADABLE;
-    uint64_t ready_ns;
 
     for (int i = 0; i < 60000 && found != expected; i++) {
         if (waiter->tid)
-            found = Gil_wait(&gil, waiter->tid, &ready_ns);
+            found = Gil_wait(&gil, &(struct GilQuestion){.tid = waiter->tid});
         rest_ms(1);
     }
     return found;
@@ -476,17 +559,66 @@ TEST(test_the_kernel_says_who_waits)
     assert_int_equal(wait_of(&waiters[0], GIL_UNANSWERED), GIL_UNANSWERED);
 }
 
+static int reading[2]; // The descriptors of a pipe and of a socket.
+
+static void *read_it(void *argument)
+{
+    struct Waiter *waiter = argument;
+    char byte;
+
+    waiter->tid = gettid();
+    if (read(reading[waiter->stop], &byte, 1) < 0)
+        return argument;
+    return NULL;
+}
+
+static enum WaitKind kind_of(const struct Waiter *waiter, bool own_files)
+{
+    const struct Gil gil = {.from = 0};
+    struct GilQuestion question;
+
+    do {
+        rest_ms(1);
+        question =
+            (struct GilQuestion){waiter->tid, own_files, 0, WAITS_OTHER, false};
+    } while (!waiter->tid || Gil_wait(&gil, &question) != GIL_ELSEWHERE);
+    return question.kind;
+}
+
+// With files of its own and without, the sampler tells a pipe from a socket.
+TEST(test_the_kernel_says_what_a_thread_reads)
+{
+    struct Waiter waiters[] = {{.stop = false}, {.stop = true}};
+    int pipes[2], sockets[2];
+
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    reading[0] = pipes[0];
+    reading[1] = sockets[0];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&waiters[i].thread, NULL, read_it, &waiters[i]);
+    for (int own = 0; own < 2; own++) {
+        assert_int_equal(kind_of(&waiters[0], own), WAITS_FILE);
+        assert_int_equal(kind_of(&waiters[1], own), WAITS_SOCKET);
+    }
+    close(pipes[1]);
+    close(sockets[1]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(waiters[i].thread, NULL);
+    close(pipes[0]);
+    close(sockets[0]);
+}
+
 TEST(test_without_a_free_descriptor_there_is_no_answer)
 {
     const struct Gil gil = {.from = 0};
     struct rlimit before, none;
     enum GilWait found;
-    uint64_t ready_ns;
 
     getrlimit(RLIMIT_NOFILE, &before);
     none = (struct rlimit){0, before.rlim_max};
     setrlimit(RLIMIT_NOFILE, &none);
-    found = Gil_wait(&gil, gettid(), &ready_ns);
+    found = Gil_wait(&gil, &(struct GilQuestion){.tid = gettid()});
     setrlimit(RLIMIT_NOFILE, &before);
     assert_int_equal(found, GIL_UNANSWERED);
 }

@@ -257,6 +257,44 @@ TEST_WITH(null_stays_null_unless_another_process_knows, prepare, finish)
     assert_true(isnan(merged->gc_share));
 }
 
+static void add_parts(int part, double socket, double c)
+{
+    struct Function *work = add(part, 1);
+    struct WaitShares *waits = Snapshot_alloc(parts[part], sizeof *waits);
+    struct PartShares *total = Snapshot_alloc(parts[part], sizeof *total);
+    for (int i = 0; i < WAIT_KINDS; i++)
+        waits->of[i] = total->waits[i] = 0;
+    waits->of[WAITS_SOCKET] = total->waits[WAITS_SOCKET] = socket;
+    total->c = c;
+    total->gc = NAN;
+    work->waits = waits;
+    work->total_parts = total;
+    work->wait_count = work->total_part_count = 1;
+}
+
+TEST_WITH(waits_add_up, prepare, finish)
+{
+    add_parts(0, .9, .2); // this process has ended
+    add_parts(1, .3, .1);
+    add_parts(2, .4, NAN);
+    merge_all((enum FoldAge[]){FOLD_ENDED, FOLD_LIVE, FOLD_LIVE});
+    assert_int_equal(row("work")->wait_count, 1);
+    assert_float_equal(row("work")->waits->of[WAITS_SOCKET], .7, 1e-9);
+    assert_true(row("work")->waits->of[WAITS_LOCK] == 0);
+    assert_float_equal(row("work")->total_parts->c, .1, 1e-9);
+    assert_float_equal(row("work")->total_parts->waits[WAITS_SOCKET], .7, 1e-9);
+    assert_true(isnan(row("work")->total_parts->gc));
+}
+
+TEST_WITH(nobody_has_waited, prepare, finish)
+{
+    add(0, 1)->calls = 1;
+    add(1, 1)->calls = 1;
+    merge_all(LIVE);
+    assert_int_equal(row("work")->wait_count, 0);
+    assert_int_equal(row("work")->total_part_count, 0);
+}
+
 TEST_WITH(means_and_medians_are_weighted_by_calls, prepare, finish)
 {
     for (int i = 0; i < 3; i++) {

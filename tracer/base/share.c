@@ -191,10 +191,44 @@ struct ShareParts *Share_own_parts(struct Share *share)
     return parts;
 }
 
+const struct ShareWaits *Share_waits(const struct Share *share)
+{
+    return atomic_load_explicit(&Share_parts(share)->waits,
+                                memory_order_acquire);
+}
+
+struct ShareWaits *Share_own_waits(struct Share *share,
+                                   struct ShareParts *parts)
+{
+    struct ShareWaits *waits =
+        atomic_load_explicit(&parts->waits, memory_order_relaxed);
+
+    if (!waits && (waits = Heap_zeroed(1, sizeof *waits))) {
+        Counter_add(&share->bytes, sizeof *waits);
+        atomic_store_explicit(&parts->waits, waits, memory_order_release);
+    }
+    return waits;
+}
+
+bool ShareWaits_divide(const struct ShareValue *kinds,
+                       const struct ShareValue *whole,
+                       const struct ShareTime *now, double *shares)
+{
+    double share = ShareValue_window(whole, now), sum = 0;
+
+    for (int i = 0; i < WAIT_KINDS; i++)
+        sum += shares[i] = ShareValue_window(&kinds[i], now);
+    for (int i = 0; i < WAIT_KINDS && sum > 0; i++)
+        shares[i] *= share / sum;
+    return sum > 0;
+}
+
 void Share_release(struct Share *share)
 {
-    if (share->parts)
+    if (share->parts) {
         Heap_free(Share_parts(share)->callers);
+        Heap_free((void *)Share_waits(share));
+    }
     Heap_free(share->parts);
     Heap_free((void *)share->instruction_samples);
     Heap_free(share->callees);

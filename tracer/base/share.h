@@ -8,6 +8,7 @@
 #ifndef OCULAR_TRACER_BASE_SHARE_H
 #define OCULAR_TRACER_BASE_SHARE_H
 
+#include "ipc/wait_kind.h"
 #include "tracer/base/counter.h"
 
 #include <stdbool.h>
@@ -60,6 +61,16 @@ struct ShareValue {
     counter_t window_age;
 };
 
+// The kind of a waiting time whose reason is not known.
+#define WAIT_UNKNOWN WAIT_KINDS
+
+// A function's waiting time by its kind. Time whose kind is not known is
+// missing.
+struct ShareWaits {
+    struct ShareValue own[WAIT_KINDS];   // the parts of ShareParts.wait
+    struct ShareValue total[WAIT_KINDS]; // of ShareParts.cumulative_wait
+};
+
 // The values of a function that was sampled.
 struct ShareParts {
     struct ShareValue wait; // Time off the CPU in the function itself.
@@ -74,6 +85,12 @@ struct ShareParts {
     // Time in which the function itself, or a function that it called, ran or
     // waited.
     struct ShareValue cumulative;
+    // The parts of `cumulative` off the CPU, in C functions, and in the garbage
+    // collector.
+    struct ShareValue cumulative_wait, cumulative_c, cumulative_gc;
+    // NULL until the kind of a wait is known. The sampler publishes `waits`
+    // with release.
+    struct ShareWaits *_Atomic waits;
     // The parts of `cumulative` for each caller, or NULL if memory is out. The
     // sampler publishes `callers` with release.
     struct Breakdown *_Atomic callers;
@@ -117,6 +134,18 @@ const struct Breakdown *Share_callers(const struct Share *share);
 // Returns the parts to write, or NULL if memory is out. Only the sampler calls
 // Share_own_parts.
 struct ShareParts *Share_own_parts(struct Share *share);
+// Returns the waits to read, or NULL if no kind is known.
+const struct ShareWaits *Share_waits(const struct Share *share);
+// Returns the waits to write, or NULL if memory is out. Only the sampler calls
+// Share_own_waits.
+struct ShareWaits *Share_own_waits(struct Share *share,
+                                   struct ShareParts *parts);
+// Divides the share `whole` in the window by kind. The time whose kind is not
+// known is divided in the same proportion as the other time. Returns false if
+// no kind is known.
+bool ShareWaits_divide(const struct ShareValue *kinds,
+                       const struct ShareValue *whole,
+                       const struct ShareTime *now, double *shares);
 void Share_release(struct Share *share);
 
 // The credit of one sample, which many values receive. The decay of values is

@@ -164,13 +164,14 @@ void Attribution_judge(const struct Attribution *attribution,
 {
     struct Place place;
 
-    stack->in_c = stack->entering = false;
+    stack->in_c = stack->in_garbage = stack->entering = false;
     stack->waits_to_run = active;
     if (stack->depth == 0)
         return;
     Rcu_read_lock();
     place = find_place(attribution, stack);
     stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
+    stack->in_garbage = place.garbage;
     stack->in_c =
         place.garbage || // CPython's garbage collector is C code.
         (place.flags & OPCODE_CALL && calls_c(attribution, stack, &place));
@@ -238,6 +239,63 @@ static void learn_callee(const struct Attribution *attribution,
             callee->hot.id;
 }
 
+// The time of one sample.
+struct SampleTime {
+    struct ShareCredit all, ran, waited;
+    // The parts of `ran` in C functions and in the garbage collector.
+    struct ShareCredit in_c, in_garbage;
+    // The parts of `waited`.
+    enum WaitKind kind;
+    struct ShareCredit of_kind, starved;
+};
+
+static void init_time(struct SampleTime *time, const struct SampledStack *stack,
+                      const struct ShareTime *now, double cpu_ns,
+                      double wait_ns)
+{
+    double starved = wait_ns > 0 ? wait_ns * stack->starved : 0;
+
+    ShareCredit_init(&time->all, now, cpu_ns + wait_ns);
+    ShareCredit_init(&time->ran, now, cpu_ns);
+    ShareCredit_init(&time->waited, now, wait_ns);
+    ShareCredit_init(&time->in_c, now,
+                     stack->in_c && !stack->in_garbage ? cpu_ns : 0);
+    ShareCredit_init(&time->in_garbage, now, stack->in_garbage ? cpu_ns : 0);
+    ShareCredit_init(&time->of_kind, now, wait_ns - starved);
+    ShareCredit_init(&time->starved, now, starved);
+    time->kind = stack->wait_kind;
+}
+
+// Credits the waiting time by its kind. `own` is true for the function that
+// waits itself.
+static void credit_waits(struct Share *share, struct ShareParts *parts,
+                         struct SampleTime *time, bool own)
+{
+    bool known = time->kind != WAIT_UNKNOWN || time->starved.ns > 0;
+    struct ShareWaits *waits;
+    struct ShareValue *values;
+
+    if (!(time->waited.ns > 0) || !known)
+        return;
+    waits = Share_own_waits(share, parts);
+    if (!waits)
+        return;
+    values = own ? waits->own : waits->total;
+    if (time->kind != WAIT_UNKNOWN)
+        ShareValue_credit(&values[time->kind], &time->of_kind);
+    ShareValue_credit(&values[WAITS_CPU], &time->starved);
+}
+
+static void credit_cumulative(struct Share *share, struct ShareParts *parts,
+                              struct SampleTime *time)
+{
+    ShareValue_credit(&parts->cumulative, &time->all);
+    ShareValue_credit(&parts->cumulative_wait, &time->waited);
+    ShareValue_credit(&parts->cumulative_c, &time->in_c);
+    ShareValue_credit(&parts->cumulative_gc, &time->in_garbage);
+    credit_waits(share, parts, time, false);
+}
+
 // Credits each function on the stack once, at its outermost frame. The loop
 // begins with the outermost frame. Writes the ids of the stack's functions into
 // *path. Sets *top to the innermost frame whose code object is known, and
@@ -245,8 +303,8 @@ static void learn_callee(const struct Attribution *attribution,
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,
-                              struct ShareCredit *credit,
-                              struct FlameSample *path, unsigned *top)
+                              struct SampleTime *time, struct FlameSample *path,
+                              unsigned *top)
 {
     struct Code *caller = NULL;
     unsigned caller_at = 0;
@@ -268,14 +326,15 @@ static struct Code *add_stack(struct Attribution *attribution,
             code->share.stamp = attribution->stamp;
             parts = prepare(code);
             if (parts)
-                ShareValue_credit(&parts->cumulative, credit);
+                credit_cumulative(&code->share, parts, time);
             callers = parts ? parts->callers : NULL;
             if (callers && caller)
-                report_edge(attribution,
-                            Breakdown_add(callers, caller->hot.id, now, credit),
-                            caller, code);
+                report_edge(
+                    attribution,
+                    Breakdown_add(callers, caller->hot.id, now, &time->all),
+                    caller, code);
             else if (callers && stack->cut)
-                Breakdown_add(callers, 0, now, credit);
+                Breakdown_add(callers, 0, now, &time->all);
             Code_touch(code);
         }
         if (i == 0 && caller_at == 1 && !code->who.garbage)
@@ -340,7 +399,7 @@ double Attribution_add(struct Attribution *attribution,
 {
     uint32_t ids[WALK_DEPTH + 1];
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
-    struct ShareCredit all, ran, waited;
+    struct SampleTime time;
     unsigned top = 0;
     struct ShareParts *parts;
     struct Code *code;
@@ -348,22 +407,21 @@ double Attribution_add(struct Attribution *attribution,
 
     if (!(cpu_ns + wait_ns > 0))
         return 0;
-    ShareCredit_init(&all, now, cpu_ns + wait_ns);
-    ShareCredit_init(&ran, now, cpu_ns);
-    ShareCredit_init(&waited, now, wait_ns);
+    init_time(&time, stack, now, cpu_ns, wait_ns);
     Rcu_read_lock();
-    code = add_stack(attribution, stack, now, &all, &path, &top);
+    code = add_stack(attribution, stack, now, &time, &path, &top);
     in_c = code && top == 0 && stack->in_c;
     parts = code ? Share_own_parts(&code->share) : NULL;
     if (parts) {
-        ShareValue_credit(&parts->wait, &waited);
+        ShareValue_credit(&parts->wait, &time.waited);
+        credit_waits(&code->share, parts, &time, true);
         if (stack->waits_to_run)
-            ShareValue_credit(&parts->wait_to_run, &waited);
+            ShareValue_credit(&parts->wait_to_run, &time.waited);
         if (in_c)
-            ShareValue_credit(&parts->in_c, &ran);
+            ShareValue_credit(&parts->in_c, &time.ran);
     }
     if (code) {
-        ShareValue_credit(&code->share.cpu, &ran);
+        ShareValue_credit(&code->share.cpu, &time.ran);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
         if (cpu_ns > 0)
@@ -375,7 +433,7 @@ double Attribution_add(struct Attribution *attribution,
         Code_touch(code);
     }
     if (cpu_ns > 0)
-        Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
+        Breakdown_add(functions, code ? code->hot.id : 0, now, &time.ran);
     Rcu_read_unlock();
     path.in_c = in_c;
     // Flame_add must not be called within the read section of RCU, because it

@@ -36,6 +36,12 @@ struct SampledStack {
     bool entering; // True if CPython is pushing or popping the innermost frame.
     // True if a thread that is off the CPU waits for a CPU or for the GIL.
     bool waits_to_run;
+    bool in_garbage; // True if the innermost frame is the garbage collector's.
+    // The reason why the thread is off the CPU, or WAIT_UNKNOWN.
+    enum WaitKind wait_kind;
+    // The fraction of the waiting time for which the thread was ready to run
+    // but had no CPU.
+    double starved;
     unsigned depth;
     // The frames of the stack, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
@@ -77,8 +83,9 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // Credits `cpu_ns` of CPU time and `wait_ns` of waiting time to the functions
-// on the stack. *functions is the breakdown of the thread's CPU time. Returns
-// the part of `cpu_ns` for which the innermost function was not a traced one.
+// on the stack, and divides the waiting time by its kind. *functions is the
+// breakdown of the thread's CPU time. Returns the part of `cpu_ns` for which
+// the innermost function was not a traced one.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,

@@ -113,6 +113,15 @@ void EventLoops_leave(struct EventLoops *loops, const void *owner)
     pthread_mutex_unlock(&loops->mutex);
 }
 
+bool EventLoops_is_idle(const struct EventLoops *loops, pid_t tid)
+{
+    for (unsigned i = 0; i < loops->count; i++)
+        if (loops->loops[i].used && loops->loops[i].tid == tid)
+            return !EventLoop_began(&loops->loops[i]) &&
+                   !EventLoops_are_off(loops);
+    return false;
+}
+
 uint64_t EventLoops_steps(const struct EventLoops *loops)
 {
     uint64_t steps = 0;

@@ -198,6 +198,9 @@ static inline bool EventLoops_are_off(const struct EventLoops *loops)
 {
     return Counter_get(&loops->switches) % 2;
 }
+// Returns true if the thread has a loop, and no step runs in it. If steps are
+// off, this is not known.
+bool EventLoops_is_idle(const struct EventLoops *loops, pid_t tid);
 size_t EventLoops_bytes(const struct EventLoops *loops);
 
 #endif

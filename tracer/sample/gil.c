@@ -2,6 +2,7 @@
 // See gil.h.
 #include "tracer/sample/gil.h"
 #include "ipc/base/opened.h"
+#include "tracer/sample/wait_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,28 +54,29 @@ static bool is_passing(long error)
            error == -ENFILE || error == -EBADF;
 }
 
-enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns)
+enum GilWait Gil_wait(const struct Gil *gil, struct GilQuestion *question)
 {
+    struct WaitCall call = {question->tid, question->own_files, 0, 0, 0};
     char text[160], *end;
-    long number, got = read_file(tid, "syscall", text, sizeof text);
-    uintptr_t address;
+    long got = read_file(call.tid, "syscall", text, sizeof text);
+    bool waits;
 
-    *ready_ns = got > 0 ? read_ready_ns(tid) : 0;
+    question->ready_ns = got > 0 ? read_ready_ns(call.tid) : 0;
     if (is_passing(got))
         return GIL_UNANSWERED;
     if (got <= 0)
         return GIL_UNREADABLE;
     if (strncmp(text, "running", 7) == 0)
         return GIL_READY;
-    number = strtol(text, &end, 10);
+    call.number = strtol(text, &end, 10);
     if (end == text)
         return GIL_UNREADABLE;
-    address = (uintptr_t)strtoull(end, NULL, 16);
+    call.first = strtoull(end, &end, 16);
+    call.second = strtoull(end, NULL, 16);
     // After a signal, the kernel continues an interrupted futex call as
     // SYS_restart_syscall with the same arguments.
-    if (number == SYS_restart_syscall)
-        number = SYS_futex;
-    return number == SYS_futex && address >= gil->from && address < gil->to
-               ? GIL_WAITS
-               : GIL_ELSEWHERE;
+    waits = (call.number == SYS_futex || call.number == SYS_restart_syscall) &&
+            call.first >= gil->from && call.first < gil->to;
+    question->kind = waits ? WAITS_GIL : WaitCall_kind(&call, &question->polls);
+    return waits ? GIL_WAITS : GIL_ELSEWHERE;
 }

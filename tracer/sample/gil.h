@@ -22,6 +22,17 @@ enum GilWait {
     GIL_WAITS      // The thread waits for the GIL.
 };
 
+// A question about a thread, and the kernel's answer.
+struct GilQuestion {
+    pid_t tid;      // The thread's id, which the caller sets.
+    bool own_files; // True if the caller does not share the thread's files.
+    // ns for which the thread was ready to run but had no CPU, since the thread
+    // began; 0 if the kernel does not count them.
+    uint64_t ready_ns;
+    enum WaitKind kind; // The kind of the wait, if the thread waits.
+    bool polls; // True if the thread waits for any of several descriptors.
+};
+
 // The addresses of CPython's GIL and of its parts. The code in python/ fills
 // this struct. All pointers are valid as long as the process lives.
 struct Gil {
@@ -43,7 +54,7 @@ struct Gil {
     size_t thread_request;
     uintptr_t request_bit;
     // Finds out what a thread does. It is Gil_wait, except in tests.
-    enum GilWait (*wait)(const struct Gil *gil, pid_t tid, uint64_t *ready_ns);
+    enum GilWait (*wait)(const struct Gil *gil, struct GilQuestion *question);
 };
 
 // The data about the GIL that each SampledThread has.
@@ -59,6 +70,9 @@ struct GilThread {
     // True if the newest observation found that the thread does not wait for
     // the GIL.
     bool sleeps;
+    // ns off the CPU since the newest answer about a wait, and those of them
+    // for which the thread was ready to run. Both decay as shares do.
+    double all_ns, starved_ns;
     // True if the newest sample or observation found that the thread has the
     // GIL although another thread has requested it.
     bool holds;
@@ -94,9 +108,7 @@ static inline bool Gil_is_requested(const struct Gil *gil, uintptr_t state)
 
 // Finds out what a thread does, by asking the kernel in which system call the
 // thread is. A thread that waits for the GIL waits for a futex within CPython's
-// GIL struct. Sets *ready_ns to the ns for which the thread was ready to run
-// but had no CPU, since the thread began. If the kernel does not count these
-// ns, *ready_ns is 0.
-enum GilWait Gil_wait(const struct Gil *gil, pid_t tid, uint64_t *ready_ns);
+// GIL struct.
+enum GilWait Gil_wait(const struct Gil *gil, struct GilQuestion *question);
 
 #endif

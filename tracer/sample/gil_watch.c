@@ -11,9 +11,11 @@
 // The kernel is asked about at most ASKED_PER_S threads a second and ASKED_MOST
 // threads a step, because each answer takes about 20 us (docs/overhead.md). If
 // threads have the GIL for less than half of the time, the kernel is asked
-// about fewer threads, because threads then seldom wait for the GIL.
+// about fewer threads, because threads then seldom wait for the GIL. It is
+// still asked about ASKED_LEAST_PER_S threads, for the kinds of their waits.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
+#define ASKED_LEAST_PER_S 4
 
 static void credit(struct ShareValue *one, struct ShareValue *all,
                    const struct ShareTime *now, double ns)
@@ -79,10 +81,9 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
 static void probe(struct GilWatch *watch)
 {
     const struct Gil *gil = watch->gil;
-    uint64_t ready_ns;
+    struct GilQuestion own = {.tid = gettid(), .own_files = watch->own_files};
 
-    Counter_set(&watch->readable,
-                gil && gil->wait(gil, gettid(), &ready_ns) > GIL_UNANSWERED);
+    Counter_set(&watch->readable, gil && gil->wait(gil, &own) > GIL_UNANSWERED);
 }
 
 void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
@@ -106,7 +107,8 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
 {
     const struct SampledThreadTable *table = watch->threads->table;
     double held = ShareValue_window(&watch->held, now);
-    double asked = ASKED_PER_S * fmin(1, 2 * held) * 1e-9 * (double)since_ns;
+    double per_s = fmax(ASKED_PER_S * fmin(1, 2 * held), ASKED_LEAST_PER_S);
+    double asked = per_s * 1e-9 * (double)since_ns;
     size_t most = asked < 1            ? 1
                   : asked < ASKED_MOST ? (size_t)asked
                                        : ASKED_MOST;
@@ -115,7 +117,7 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
     if (!gil)
         return GIL_UNLISTED;
     watch->stack = NULL;
-    watch->stride = table->count / most + 1;
+    watch->stride = table->count ? (table->count + most - 1) / most : 1;
     watch->turn = (watch->turn + 1) % watch->stride;
     watch->waited_ns *= ShareTime_decay(watch->waited_age, now->age);
     watch->waited_age = now->age;
@@ -141,15 +143,20 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
-// Subtracts the time for which the thread waited for a CPU, because this is no
-// waiting for the GIL. The kernel's first answer also contains time before the
-// thread's first observation. This part is not known, so the whole answer is
-// subtracted.
-static void take_ready(struct GilThread *own, uint64_t ready_ns)
+// Takes the time for which the thread waited for a CPU, which is no waiting for
+// the GIL. The kernel's first answer also contains time before the thread's
+// first observation. This part is not known, so the whole answer is subtracted,
+// and none of it counts as waiting for a CPU.
+static void take_ready(struct GilWatch *watch, struct GilThread *own,
+                       uint64_t ready_ns, const struct ShareTime *now)
 {
     double ready =
         ready_ns > own->ready_ns ? (double)(ready_ns - own->ready_ns) : 0;
 
+    if (own->ready_ns) {
+        own->starved_ns = fmin(own->starved_ns + ready, own->all_ns);
+        ShareValue_add(&watch->starved, now, fmin(ready, own->off_ns));
+    }
     own->ready_ns = ready_ns;
     own->off_ns -= ready;
     if (own->off_ns < 0) {
@@ -158,20 +165,54 @@ static void take_ready(struct GilThread *own, uint64_t ready_ns)
     }
 }
 
+// Stores the kind of the thread's waits since the last answer. A thread that
+// has the GIL gets the kind later.
+static void note_reason(struct SampledThread *thread, enum WaitKind kind)
+{
+    struct GilThread *own = &thread->gil;
+
+    if (thread->ran && thread->start.active)
+        return;
+    thread->stack.wait_kind = kind;
+    thread->stack.starved =
+        own->all_ns > 0 ? fmin(own->starved_ns / own->all_ns, 1) : 0;
+    own->all_ns = own->starved_ns = 0;
+}
+
 // Returns true if the kernel tells why the thread is off the CPU. Sets *waits
 // to whether the thread waits for the GIL.
 static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
-                        bool *waits)
+                        const struct ShareTime *now, bool *waits)
 {
-    uint64_t ready_ns;
-    enum GilWait reason = watch->gil->wait(watch->gil, thread->tid, &ready_ns);
+    struct GilQuestion question = {.tid = thread->tid,
+                                   .own_files = watch->own_files};
+    enum GilWait reason = watch->gil->wait(watch->gil, &question);
 
     *waits = reason == GIL_WAITS;
     if (reason == GIL_UNREADABLE)
         Counter_set(&watch->readable, 0);
-    if (reason > GIL_UNANSWERED)
-        take_ready(&thread->gil, ready_ns);
+    if (reason <= GIL_UNANSWERED)
+        return false;
+    take_ready(watch, &thread->gil, question.ready_ns, now);
+    if (reason == GIL_READY)
+        question.kind = WAIT_UNKNOWN;
+    else if (question.polls && watch->loops &&
+             EventLoops_is_idle(watch->loops, thread->tid))
+        question.kind = WAITS_IDLE;
+    note_reason(thread, question.kind);
     return reason > GIL_READY;
+}
+
+double GilWatch_take_starved(struct SampledThread *thread)
+{
+    struct GilThread *own = &thread->gil;
+    double starved = fmin(own->starved_ns, thread->wait_ns);
+
+    own->starved_ns = 0;
+    own->all_ns -= starved;
+    thread->wait_ns -= starved;
+    thread->stack.starved = starved > 0;
+    return starved;
 }
 
 // Returns true if the GIL has not changed its holder since the step began.
@@ -194,8 +235,9 @@ static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
     GilWatch_note(watch, thread, &moment, requested);
     // The GIL's holder can be asleep, or wait for a CPU. A holder that has not
     // run since its last observation was asleep all the time.
-    if (asked && (!thread->ran || (find_reason(watch, thread, &waits) &&
-                                   !waits && is_held(watch))))
+    if (asked && ((find_reason(watch, thread, now, &waits) && !waits &&
+                   is_held(watch)) ||
+                  !thread->ran))
         credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
 }
 
@@ -210,6 +252,7 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
     if (!watch->gil)
         return;
     asked = place % watch->stride == watch->turn;
+    thread->stack.starved = 0; // a thread that sleeps on was not starved
     if (place == watch->place) {
         observe_holder(watch, thread, asked && !on_cpu, now);
         return;
@@ -220,16 +263,17 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
         return;
     // A thread that waits for the GIL runs briefly at each switch interval, to
     // request the GIL.
-    if (table->count > 1 && thread->state && (thread->ran || !own->sleeps)) {
-        if (!asked || !find_reason(watch, thread, &waits))
+    if (thread->state && (thread->ran || !own->sleeps ||
+                          thread->stack.wait_kind == WAIT_UNKNOWN)) {
+        if (!asked || !find_reason(watch, thread, now, &waits))
             return;
         own->sleeps = !waits;
     }
-    if (waits) {
+    if (waits && table->count > 1) {
         watch->waited_ns += own->off_ns;
         credit_off(own, &own->waited, &watch->waited, now);
     }
-    own->off_ns = own->faded_ns = 0;
+    own->off_ns = own->faded_ns = own->all_ns = own->starved_ns = 0;
 }
 
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
@@ -254,7 +298,11 @@ void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
 {
     const struct GilHold *longest = &watch->longest;
 
-    *figures = (struct GilFigures){NULL_F64, NULL_F64, NULL_F64, NULL_F64,
+    *figures = (struct GilFigures){.held = NULL_F64,
+                                   .waited = NULL_F64,
+                                   .starved = NULL_F64,
+                                   .held_s = NULL_F64,
+                                   .waited_s = NULL_F64,
                                    .longest_s = NULL_F64};
     if (!watch->gil)
         return;
@@ -263,6 +311,7 @@ void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
     if (GilWatch_knows_waits(watch)) {
         figures->waited = ShareValue_window(&watch->waited, now);
         figures->waited_s = (double)Counter_get(&watch->waited.total_ns) / 1e9;
+        figures->starved = ShareValue_window(&watch->starved, now);
     }
     pthread_mutex_lock(&watch->threads->lock);
     if (longest->s > 0) {

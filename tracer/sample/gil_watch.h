@@ -12,6 +12,7 @@
 #ifndef OCULAR_TRACER_SAMPLE_GIL_WATCH_H
 #define OCULAR_TRACER_SAMPLE_GIL_WATCH_H
 
+#include "tracer/sample/event_loops.h"
 #include "tracer/sample/sampled_threads.h"
 
 // Number of frames that are kept of the longest hold's stack.
@@ -32,9 +33,12 @@ struct GilWatch {
     struct Attribution *attribution;
     struct SampledThreads *threads;
     const struct Clock *clock;
-    // Time with the GIL, and time of waiting for the GIL, added up over all
-    // threads.
-    struct ShareValue held, waited;
+    const struct EventLoops *loops; // NULL if no loop is observed.
+    // True if the sampler does not share the program's files.
+    bool own_files;
+    // Time with the GIL, time of waiting for the GIL, and time for which
+    // threads were ready to run but had no CPU, added up over all threads.
+    struct ShareValue held, waited, starved;
     // 1 if the kernel tells what a thread waits for, otherwise 0.
     counter_t readable;
     struct GilHold longest; // The mutex SampledThreads.lock guards `longest`.
@@ -70,7 +74,7 @@ struct GilMoment {
 // is null (record.h).
 struct GilFigures {
     // Parts of one core's wall time in the window of the shares.
-    double held, waited;
+    double held, waited, starved;
     double held_s, waited_s, longest_s; // Seconds since tracing began.
     size_t depth;
     // Stack of the longest hold of the GIL, innermost frame first.
@@ -88,8 +92,13 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
                       const struct ShareTime *now);
 // Notes an observation of the thread at index `place`. The caller has read the
 // thread's clocks and stack. `on_cpu` is true if the thread is running now.
+// Stores in the thread's stack what the thread waits for.
 void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
                       const struct ShareTime *now);
+// Returns the ns of the thread's waiting time for which it waited for a CPU.
+// The thread is running or has the GIL, so a later observation finds the reason
+// for the rest of the waiting time.
+double GilWatch_take_starved(struct SampledThread *thread);
 // Ends a step of the observer. The function that had the GIL gets the time for
 // which other threads waited for the GIL.
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now);

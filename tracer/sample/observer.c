@@ -32,6 +32,7 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     observer->refused =
         walk->torn && !Memory_recover(&observer->sampling->memory);
     stack->cut = walk->torn || walk->truncated;
+    stack->wait_kind = WAIT_UNKNOWN;
     stack->depth = walk->depth;
     memcpy(stack->frames, walk->frames, walk->depth * sizeof(walk->frames[0]));
     Attribution_judge(&observer->sampling->attribution, stack,
@@ -72,8 +73,8 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 
 // Attributes the thread's waiting time since its last observation to the
 // functions on its stack. If the thread is running, a later observation
-// attributes this time. Returns true if the thread has run since its last
-// observation.
+// attributes this time, except the time for which the thread waited for a CPU.
+// Returns true if the thread has run since its last observation.
 static bool observe(struct Observer *observer, size_t place,
                     const struct ShareTime *now)
 {
@@ -105,13 +106,13 @@ static bool observe(struct Observer *observer, size_t place,
         if (thread->start.active)
             GilWatch_hold(gil, &thread->gil, now, cpu_ns);
     }
+    GilWatch_observe(gil, place, on_cpu, now);
     if (running)
-        wait_ns = 0;
+        wait_ns = GilWatch_take_starved(thread);
     else
         thread->wait_ns = 0;
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
-    GilWatch_observe(gil, place, on_cpu, now);
     return thread->ran;
 }
 

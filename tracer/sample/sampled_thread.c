@@ -20,11 +20,17 @@ void SampledThread_init(struct SampledThread *thread, uintptr_t state,
     thread->tid = thread->stack.tid = tid;
 }
 
+static void forget_waits(struct SampledThread *thread)
+{
+    thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
+    thread->gil.all_ns = thread->gil.starved_ns = 0;
+}
+
 static enum Observation begin(struct SampledThread *thread)
 {
     thread->known = true;
     thread->walked = thread->ran = false;
-    thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
+    forget_waits(thread);
     SampledThread_account(thread);
     return OBSERVED_NEW;
 }
@@ -40,6 +46,8 @@ static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
     thread->wait_ns = thread->wait_ns * kept + waited;
     thread->gil.faded_ns += thread->gil.off_ns * (1 - kept);
     thread->gil.off_ns = thread->gil.off_ns * kept + waited;
+    thread->gil.all_ns = thread->gil.all_ns * kept + waited;
+    thread->gil.starved_ns *= kept;
     thread->wait_age = now->age;
 }
 
@@ -129,5 +137,5 @@ void SampledThread_drop_timer(struct SampledThread *thread)
 void SampledThread_forget(struct SampledThread *thread)
 {
     thread->known = thread->walked = false;
-    thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
+    forget_waits(thread);
 }

@@ -164,7 +164,7 @@ static void run(void *argument)
 {
     struct Sampler *sampler = argument;
 
-    Worker_leave_descriptors();
+    sampler->sampling.gil.own_files = Worker_leave_descriptors();
     while (wait_until(sampler, Sampler_step(sampler)) &&
            !TscGuard_has_tripped())
         continue;
@@ -209,6 +209,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
     Sampling_init(sampling, &attribution, parts->clock);
     sampling->timers.registry = parts->registry;
     sampling->timers.layout = parts->layout;
+    sampling->gil.loops = parts->loops;
     GilWatch_init(&sampling->gil, parts->layout->gil, parts->counter);
     sampling->timers.clock = parts->counter;
     sampling->stepped_ns = Sampling_ns(sampling, CLOCK_MONOTONIC);

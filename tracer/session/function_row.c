@@ -6,6 +6,7 @@
 #include "tracer/sample/breakdown.h"
 #include "tracer/session/exception_rows.h"
 #include "tracer/session/latency_row.h"
+#include "tracer/session/parts_row.h"
 
 #include <math.h>
 
@@ -322,10 +323,9 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->calls_exact = code->hot.calls_exact;
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
     f->p50_cycles = f->p99_cycles = f->calls_error = NAN;
-    f->calls_per_s_error = NAN;
     f->missed_per_s = 0;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
-    f->run_share = f->calls_per_s = NAN;
+    f->run_share = f->calls_per_s = f->calls_per_s_error = NAN;
     f->gil_blocked_share = f->gil_blocked_s = NAN;
     f->samples = f->run_samples = NULL_U64;
     fill_shares(f, code, at);
@@ -341,7 +341,8 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     // Registry.bytes does not contain these bytes.
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
                             Counter_get(&code->share.bytes));
-    return f->name && f->file && fill_callers(arena, f, code, at);
+    return f->name && f->file && PartsRow_fill(arena, f, code, at) &&
+           fill_callers(arena, f, code, at);
 }
 
 // Returns true if missed_per_s is the growth of all missed calls. If not,

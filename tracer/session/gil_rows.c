@@ -35,6 +35,7 @@ bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
     snapshot->gil_held_s = figures.held_s;
     snapshot->gil_waited_s = figures.waited_s;
     snapshot->gil_longest_s = figures.longest_s;
+    snapshot->cpu_waited = figures.starved;
     if (!figures.depth)
         return true;
     places = Snapshot_alloc(snapshot, figures.depth * sizeof *places);

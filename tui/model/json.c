@@ -54,6 +54,10 @@ static int from_list(struct json_object **out, const struct Field *field,
 {
     const char *const *items = (const void *)(value + field->offset);
     size_t count = *(const size_t *)(const void *)(value + field->count_offset);
+    if (field->optional) {
+        *out = count ? from_record(field->record, *items) : NULL;
+        return count && !*out ? -ENOMEM : 0;
+    }
     *out = json_object_new_array();
     if (!*out)
         return -ENOMEM;

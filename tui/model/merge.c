@@ -73,6 +73,8 @@ static const struct FoldRule FUNCTION_RULES[] = {
     RULE("gil_blocked_s", SUM, ENDED),
     RULE("raised", SUM, ENDED),
     RULE("raised_estimated", ANY, ENDED),
+    RULE("waits", OWN, LIVE),
+    RULE("total_parts", OWN, LIVE),
     {NULL, NULL, FOLD_NONE, FOLD_LIVE},
 };
 
@@ -143,6 +145,7 @@ static const struct FoldRule SNAPSHOT_RULES[] = {
     GROUPED("tasks", "groups", OWN, SILENT),
     GROUPED("filter", "exclude", OWN, SILENT),
     GROUPED("filter", "include_only", OWN, SILENT),
+    GROUPED("cpu", "waited", SUM, LIVE),
     {NULL, NULL, FOLD_NONE, FOLD_LIVE},
 };
 
@@ -472,6 +475,41 @@ static void add_callers(struct Work *work, struct Function *out,
     out->callers = callers;
 }
 
+static void add_shares(double *to, const double *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(from[i]))
+            to[i] = from[i] + (isfinite(to[i]) ? to[i] : 0);
+}
+
+// Adds the parts of the waiting time and of the total time.
+static void add_parts(struct Work *work, struct Function *out,
+                      const struct Found *found, size_t count)
+{
+    struct WaitShares *waits = allocate(work, 1, sizeof *waits);
+    struct PartShares *parts = allocate(work, 1, sizeof *parts);
+    size_t wait_size = sizeof *waits / sizeof(double);
+    size_t part_size = sizeof *parts / sizeof(double);
+    for (size_t i = 0; waits && i < wait_size; i++)
+        waits->of[i] = NAN;
+    for (size_t i = 0; parts && i < part_size; i++)
+        ((double *)parts)[i] = NAN;
+    for (size_t i = 0; waits && parts && i < count; i++) {
+        const struct Function *from = found[i].record;
+        if (work->wish->parts[found[i].part].age != FOLD_LIVE)
+            continue;
+        out->wait_count |= from->wait_count != 0;
+        out->total_part_count |= from->total_part_count != 0;
+        if (from->wait_count)
+            add_shares(waits->of, from->waits->of, wait_size);
+        if (from->total_part_count)
+            add_shares((double *)parts, (const double *)from->total_parts,
+                       part_size);
+    }
+    out->waits = waits;
+    out->total_parts = parts;
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -620,6 +658,7 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
         add_calls(out, found, pieces);
         add_state(work, out, found, pieces);
         add_callers(work, out, found, pieces);
+        add_parts(work, out, found, pieces);
         if (standouts)
             stand_out(work, &standouts->items[id - 1], found, pieces);
         count++;

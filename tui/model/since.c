@@ -36,6 +36,7 @@ static void take_part(struct Function *function, const struct Row *row)
     function->share = function->cpu_share = row->part_share;
     function->wait_share = function->c_share = function->total_share = NAN;
     function->gil_blocked_share = NAN;
+    function->wait_count = function->total_part_count = 0;
 }
 
 static struct Thread count_thread(struct Thread thread, const struct Mark *mark)

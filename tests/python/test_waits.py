@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Tests what functions wait for, in threads that wait in a known way. The kernel's numbers
+are the truth: for how long a thread had a CPU, and for how long it was ready to run but had
+no CPU."""
+
+import asyncio
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e.counting import row
+from e2e.program import wait_until
+
+QUIET = dict(perfetto=False, quiet=True)
+NEAR = 0.1  # tolerance, as a share of one core
+PAUSE_S = 0.05
+
+
+class Waits:
+    """Runs functions in threads until the end of the block. A further thread ends their
+    waits, again and again."""
+
+    def __init__(self, *functions):
+        self.go_on = True
+        self.lock = threading.Lock()
+        self.sockets, self.pipe = socket.socketpair(), os.pipe()
+        self.threads = [
+            threading.Thread(target=function, args=(self,), name=function.__name__)
+            for function in (*functions, feeds)
+        ]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.go_on = False
+        for thread in self.threads:
+            thread.join()
+        for one in self.sockets:
+            one.close()
+        for one in self.pipe:
+            os.close(one)
+
+    def times(self):
+        """Returns {name of a thread: (CPU time, time ready without a CPU), in seconds}."""
+        return {
+            thread.name: [
+                int(ns) / 1e9
+                for ns in Path(f"/proc/self/task/{thread.native_id}/schedstat")
+                .read_text()
+                .split()[:2]
+            ]
+            for thread in self.threads
+        }
+
+
+def feeds(waits):
+    last = False
+    while not last:
+        last = not waits.go_on
+        with waits.lock:
+            time.sleep(PAUSE_S)
+        waits.sockets[1].send(b"x")
+        os.write(waits.pipe[1], b"x")
+
+
+def sleeps(waits):
+    while waits.go_on:
+        time.sleep(PAUSE_S)
+
+
+def reads_socket(waits):
+    while waits.go_on:
+        waits.sockets[0].recv(1)
+
+
+def reads_pipe(waits):
+    while waits.go_on:
+        os.read(waits.pipe[0], 1)
+
+
+def takes_lock(waits):
+    while waits.go_on:
+        waits.lock.acquire(timeout=PAUSE_S / 2) and waits.lock.release()
+
+
+def computes(waits):
+    while waits.go_on:
+        for _ in range(1000):
+            pass
+
+
+def runs_loop(waits):
+    async def main():
+        while waits.go_on:
+            await asyncio.sleep(PAUSE_S)
+
+    asyncio.run(main())
+
+
+def blocks_loop(waits):
+    async def main():
+        while waits.go_on:
+            time.sleep(PAUSE_S)
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+
+
+class Truth:
+    def __init__(self, waits):
+        self.waits = waits
+        self.began, self.before = time.monotonic(), waits.times()
+
+    def errors(self, snapshot, kinds, name_of=lambda name: name, field="waits"):
+        """Compares the parts of functions with the truth. `kinds` has the kind of each
+        thread's wait. Returns the errors, or None as long as a part is not known."""
+        after, elapsed = self.waits.times(), time.monotonic() - self.began
+        errors = []
+        for thread, kind in kinds.items():
+            found = row(snapshot, name_of(thread))
+            parts = dict((found and found[field]) or {})
+            cpu, ready = (
+                (end - begin) / elapsed
+                for begin, end in zip(self.before[thread], after[thread], strict=True)
+            )
+            if parts.get(kind) is None:
+                return None
+            parts.pop("c", None)
+            errors.append(abs(parts.pop(kind) - (1 - cpu - ready)))
+            errors.append(abs(parts.pop("cpu") - ready))
+            errors += parts.values()
+            if field == "waits":
+                errors.append(abs(sum(found["waits"].values()) - found["wait_share"]))
+        return errors
+
+
+def near(truth, *arguments, **more):
+    def check():
+        time.sleep(0.5)
+        snapshot = ocular.snapshot()
+        errors = truth.errors(snapshot, *arguments, **more)
+        return errors and max(errors) < NEAR and snapshot
+
+    return wait_until(check)
+
+
+KINDS = {
+    "sleeps": "sleep",
+    "reads_socket": "socket",
+    "reads_pipe": "file",
+    "takes_lock": "lock",
+}
+
+
+@pytest.mark.parametrize("settings", [{}, {"deinstrument_threshold": 0}])
+def test_each_wait_has_its_kind(settings):
+    functions = sleeps, reads_socket, reads_pipe, takes_lock
+    with Waits(*functions) as waits, ocular.tracing(**QUIET, **settings):
+        snapshot = near(Truth(waits), KINDS)
+        # The function of the thread, which calls the function, has the same waits.
+        outer = row(snapshot, "Thread.run")["total_parts"]
+    assert outer["socket"] > 0.5 and outer["lock"] > 0.5 and outer["sleep"] > 1
+    assert row(snapshot, "Thread.run")["waits"] is None
+
+
+def test_threads_that_wait_for_the_gil():
+    """The waits of a thread that computes are for the GIL and for a CPU. The process has
+    the sum of the waits for a CPU."""
+    with Waits(computes, computes) as waits, ocular.tracing(**QUIET):
+        waits.threads[0].name = "first"
+        truth = Truth(waits)
+
+        def check():
+            time.sleep(0.5)
+            snapshot, after = ocular.snapshot(), waits.times()
+            elapsed = time.monotonic() - truth.began
+            cpu, ready = (
+                sum(
+                    after[name][i] - truth.before[name][i] for name in ("first", "computes")
+                )
+                / elapsed
+                for i in range(2)
+            )
+            found = row(snapshot, "computes")
+            parts = dict((found and found["waits"]) or {})
+            return (
+                parts
+                and abs(parts.pop("gil") - (2 - cpu - ready)) < 2 * NEAR
+                and abs(parts.pop("cpu") - ready) < 2 * NEAR
+                and max(parts.values()) < NEAR
+                and abs(snapshot["cpu"]["waited"] - ready) < 2 * NEAR
+            )
+
+        assert wait_until(check)
+
+
+def test_a_loop_without_work_is_idle():
+    """A function that sleeps within a loop sleeps; the loop itself is idle."""
+    kinds = {"runs_loop": "idle", "blocks_loop": "sleep"}
+    with Waits(runs_loop, blocks_loop) as waits, ocular.tracing(**QUIET):
+        near(Truth(waits), kinds, field="total_parts")
+
+
+def test_who_does_not_wait_has_no_kinds():
+    with ocular.tracing(**QUIET):
+        until = time.process_time() + 0.5
+        while time.process_time() < until:
+            sum(range(100))
+        snapshot = ocular.snapshot()
+    found = row(snapshot, "test_who_does_not_wait_has_no_kinds")
+    assert found["total_parts"]["c"] > 0
+    assert (found["waits"] or {}).get("sleep", 0) == 0

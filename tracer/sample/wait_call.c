@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// See wait_call.h.
+#include "tracer/sample/wait_call.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Returns true if the call is one of those that wait for any of several
+// descriptors.
+static bool is_poll(long number)
+{
+    switch (number) {
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+#ifdef SYS_select
+    case SYS_select:
+#endif
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+#ifdef SYS_epoll_pwait2
+    case SYS_epoll_pwait2:
+#endif
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Returns true if a call of poll or select has no descriptor to wait for.
+static bool has_none(const struct WaitCall *call)
+{
+    switch (call->number) {
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+    case SYS_ppoll:
+        return call->second == 0;
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6:
+        return call->first == 0;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_sockets(long number)
+{
+    switch (number) {
+#ifdef SYS_accept
+    case SYS_accept:
+#endif
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Returns true if the call moves bytes of the descriptor that is its first
+// argument, which may be a socket.
+static bool moves_bytes(long number)
+{
+    switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendfile:
+    case SYS_splice:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_files(long number)
+{
+    switch (number) {
+#ifdef SYS_open
+    case SYS_open:
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_rename:
+    case SYS_unlink:
+    case SYS_mkdir:
+    case SYS_rmdir:
+#endif
+    case SYS_openat:
+    case SYS_pread64:
+    case SYS_pwrite64:
+    case SYS_preadv:
+    case SYS_pwritev:
+    case SYS_preadv2:
+    case SYS_pwritev2:
+    case SYS_copy_file_range:
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_sync:
+    case SYS_syncfs:
+    case SYS_sync_file_range:
+    case SYS_msync:
+    case SYS_flock:
+    case SYS_fcntl: // waits only for a lock of a file
+    case SYS_ftruncate:
+    case SYS_fallocate:
+    case SYS_close:
+    case SYS_fstat:
+    case SYS_newfstatat:
+    case SYS_statx:
+    case SYS_getdents64:
+    case SYS_renameat:
+    case SYS_renameat2:
+    case SYS_unlinkat:
+    case SYS_mkdirat:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// If the caller has files of its own, it asks /proc. Otherwise the program's
+// filter of system calls may forbid readlink(), and the descriptor is also the
+// caller's.
+static bool is_socket(const struct WaitCall *call)
+{
+    char path[64], target[16] = "";
+    struct stat status;
+
+    if (call->first > INT_MAX)
+        return false;
+    if (!call->own_files)
+        return fstat((int)call->first, &status) == 0 &&
+               S_ISSOCK(status.st_mode);
+    snprintf(path, sizeof path, "/proc/self/task/%d/fd/%d", (int)call->tid,
+             (int)call->first);
+    return readlink(path, target, sizeof target - 1) > 0 &&
+           strncmp(target, "socket:", 7) == 0;
+}
+
+enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
+{
+    long number = call->number;
+
+    *polls = is_poll(number) && !has_none(call);
+    if (*polls || is_of_sockets(number))
+        return WAITS_SOCKET;
+    if (moves_bytes(number))
+        return is_socket(call) ? WAITS_SOCKET : WAITS_FILE;
+    if (is_of_files(number))
+        return WAITS_FILE;
+    if (number == SYS_futex)
+        return WAITS_LOCK;
+    // After a signal the kernel goes on with a sleep by another call. Its first
+    // argument is the number of a clock.
+    if (number == SYS_nanosleep || number == SYS_clock_nanosleep ||
+        is_poll(number) || (number == SYS_restart_syscall && call->first < 16))
+        return WAITS_SLEEP;
+    return WAITS_OTHER;
+}

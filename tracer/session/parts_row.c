@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// See parts_row.h.
+#include "tracer/session/parts_row.h"
+
+#include <string.h>
+
+// Fills the waits of the total time: with zeros if there were none, and with
+// nulls if their kinds are not known.
+static void fill_total_waits(struct PartShares *total,
+                             const struct ShareWaits *from,
+                             const struct ShareParts *parts,
+                             const struct Moment *at)
+{
+    const struct ShareValue *whole = &parts->cumulative_wait;
+    bool none = at->waits && ShareValue_window(whole, at->sampled) == 0;
+
+    if (from &&
+        ShareWaits_divide(from->total, whole, at->sampled, total->waits))
+        return;
+    for (int i = 0; i < WAIT_KINDS; i++)
+        total->waits[i] = none ? 0 : NULL_F64;
+}
+
+bool PartsRow_fill(struct Arena *arena, struct Function *f,
+                   const struct Code *code, const struct Moment *at)
+{
+    const struct ShareParts *parts = Share_parts(&code->share);
+    const struct ShareWaits *from =
+        at->waits ? Share_waits(&code->share) : NULL;
+    struct WaitShares *waits;
+    struct PartShares *total;
+    double own[WAIT_KINDS];
+
+    if (from && ShareWaits_divide(from->own, &parts->wait, at->sampled, own)) {
+        waits = Arena_alloc(arena, sizeof *waits);
+        if (!waits)
+            return false;
+        memcpy(waits->of, own, sizeof own);
+        f->waits = waits;
+        f->wait_count = 1;
+    }
+    if (!(f->total_share > 0))
+        return true;
+    total = Arena_alloc(arena, sizeof *total);
+    if (!total)
+        return false;
+    *total = (struct PartShares){
+        .c = ShareValue_window(&parts->cumulative_c, at->sampled),
+        .gc = ShareValue_window(&parts->cumulative_gc, at->sampled)};
+    fill_total_waits(total, from, parts, at);
+    f->total_parts = total;
+    f->total_part_count = 1;
+    return true;
+}
