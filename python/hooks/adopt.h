@@ -58,9 +58,9 @@ static inline uint64_t Adopt_hits(const struct State *state)
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
 // Makes a struct Code for a program of the calibration. The filter does not
-// apply to this struct Code, which never goes dark. This struct Code is in no
-// list of the registry and has no local events. Returns NULL with an exception
-// on failure.
+// apply to this struct Code, which never goes dark. Such a struct Code is in no
+// list of the registry, and its code has no local events. Returns NULL with an
+// exception on failure.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
 // Classifies all known code objects again. Returns 0, or -1 on failure.
 int Adopt_again(struct State *state);

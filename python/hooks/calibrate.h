@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Measures the cost of one hook at start, with the real hooks on small
-// programs. The engine subtracts this cost from every measured time. The thread
-// that starts a session calls Calibration_run with the GIL held.
+// programs. The engine subtracts the cost of the hooks from every measured
+// time. The thread that starts a session calls Calibration_run with the GIL
+// held.
 #ifndef OCULAR_PYTHON_HOOKS_CALIBRATE_H
 #define OCULAR_PYTHON_HOOKS_CALIBRATE_H
 

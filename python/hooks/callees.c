@@ -86,8 +86,8 @@ static void note_slot(struct State *state, struct Code *caller,
 
     if (!found)
         return;
-    // __new__ is a static method. Reading its __func__, a C member, runs no
-    // code.
+    // __new__ is a static method. Reading a static method's __func__, a C
+    // member, runs no code.
     found = Py_IS_TYPE(found, &PyStaticMethod_Type)
                 ? PyObject_GetAttr(found, state->names[NAME_FUNC])
                 : Py_NewRef(found);

@@ -10,9 +10,9 @@
 #include "python/hooks/state.h"
 
 // The head of CPython's private struct _PyCodeObjectExtra
-// (Include/internal/pycore_code.h), to which co_extra points. The head is the
-// same in 3.12 to 3.15. Extra_init checks that the running CPython has this
-// layout.
+// (Include/internal/pycore_code.h), to which co_extra points. The head of this
+// struct is the same in CPython 3.12 to 3.15. Extra_init checks that the
+// running CPython has this layout.
 struct CodeExtra {
     Py_ssize_t size;
     void *extras[1];

@@ -226,8 +226,8 @@ void GarbageWatch_check(struct State *state)
     // The end of the last collection may have been missed.
     forget(&state->engine.garbage);
     // Ocular's callback comes last in the list. A callback at the front would
-    // move the others, and a collection in another thread might then call one
-    // of them twice.
+    // move the other callbacks, and a collection in another thread might then
+    // call one of them twice.
     if (PyList_Append(watch->callbacks, watch->callback) < 0)
         PyErr_Clear();
 }

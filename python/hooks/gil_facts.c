@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 // In PyThreadState.eval_breaker, the bit that requests a thread to drop the GIL
-// (pycore_ceval.h). The bit is the same from 3.13 on.
+// (pycore_ceval.h). This bit is the same in all versions of CPython from 3.13
+// on.
 #define DROP_REQUEST_BIT 1u
 
 // Returns true if CPython's struct says that the calling thread holds the GIL

@@ -157,7 +157,7 @@ struct State {
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // Names of Ocular's two tools.
-    long event_bits[HOOK_EVENTS]; // 0 if this CPython has no such event.
+    long event_bits[HOOK_EVENTS]; // An event's bit, or 0.
     int discovery, tracer;        // Tool ids, or 0 if none is held.
     // True if Ocular holds the id of the discovery tool [0], of the tracer [1].
     bool held[2];
@@ -181,7 +181,7 @@ struct State {
     struct Code *look_next;  // Next code that the governor polls.
     struct Code *slice_next; // Next code that a slice arms.
     uintptr_t seen;          // The mark (EXTRA_SEEN) of this session.
-    uint64_t seen_once;      // Number of code objects that have this mark.
+    uint64_t seen_once;      // Number of code objects with the mark.
     // number of the thread that Adopt_running_put_off examines next
     uint64_t put_off_next;
     double switch_interval; // seconds, from sys.getswitchinterval()

@@ -258,7 +258,8 @@ def _warn_of_jit():
 
 
 def _command():
-    """Returns the program and its arguments for viewers: `script.py a` or `-m module a`."""
+    """Returns the program and its arguments for viewers, as `script.py a` or `-m module
+    a`."""
     words = list(getattr(sys, "argv", ()))
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     # Python runs a directory or a zip archive as a module named __main__.
@@ -521,7 +522,7 @@ def traced(function=None, /, **settings):
         raise TypeError(
             f"traced decorates a function, not {function!r}; give settings by name"
         )
-    import inspect  # importing it takes as long as all other imports together
+    import inspect  # this import takes as long as all others together
 
     if inspect.iscoroutinefunction(function):
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs in the attached program, on a thread of its own, when `ocular attach` or `ocular
-detach` is called (tui/attach/script.c). The attaching side reports the errors, and this
-side prints nothing."""
+detach` is called (tui/attach/script.c). The process that attaches reports the errors, and
+the attached program prints nothing."""
 
 import ocular
 from ocular import _ocular

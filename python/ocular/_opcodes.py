@@ -128,7 +128,7 @@ def table(bits):
 
 
 # Gives the number of flags in the low bits of an opcode's argument. COMPARE_OP has 4 flags
-# on 3.12, and 5 on later versions. _comparison_shift() finds out this number.
+# on 3.12, and 5 on later versions. _comparison_shift() finds out the number of flags.
 SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
 # If the lowest bit of its argument is set, an opcode of this set pushes an object that will
 # be called.
@@ -207,9 +207,9 @@ def operands():
 
 
 def fusion():
-    """Returns (rows, pairs) for tracer/code/fusion.h. A row is (number, length in
-    units, part, plain). A pair is (first part, second part, number of the
-    superinstruction).
+    """Returns the superinstructions for tracer/code/fusion.h, as (rows, pairs). A row is
+    (number, length in units, part, plain). A pair is (first part, second part, number of
+    the superinstruction).
 
     If instrumentation removes no superinstructions, both lists are empty. In a debug build
     the lists are also empty, because CPython's assertions would fail at restored

@@ -62,9 +62,9 @@ def is_one(path):
 
 
 def convert(paths, output):
-    """Makes the file `output` from one or more recordings. Returns a message about it, and
-    facts about the first recording, as in a snapshot. Raises ValueError if a recording
-    cannot be read."""
+    """Makes the file `output` from one or more recordings. Returns a message about the
+    file, and facts about the first recording, as in a snapshot. Raises ValueError if a
+    recording cannot be read."""
     size, events, wrong, facts = _ocular.convert(
         tuple(map(os.fsencode, paths)), os.fsencode(output)
     )

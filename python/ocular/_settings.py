@@ -165,8 +165,8 @@ def _signal():
 
 
 def _spill(folder):
-    """Checks the directory for spilled timelines. Returns its absolute path, None or
-    False."""
+    """Checks the directory for spilled timelines. Returns the directory's absolute path,
+    None or False."""
     if folder is None or folder is False:
         return folder
     try:

@@ -22,7 +22,7 @@ struct Activation {
     struct PersistentServer persistent;
     PyObject *arm;        // The package's function that starts the session.
     void (*disarm)(void); // Function that stops the session.
-    // This mutex is locked while a server closes (rules: engine.h).
+    // This mutex is locked while a server closes (see engine.h).
     pthread_mutex_t *ending;
     PyInterpreterState *interpreter;
     PyThreadState *thread_state; // NULL if the thread does not run

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See await_chain.h. From 3.14 on, CPython does not publish its generators'
-// memory, and has other lists of tasks. So chains are read only on 3.12 and
-// 3.13.
+// memory, and has other lists of tasks. So await chains are read only on
+// CPython 3.12 and 3.13.
 #include "python/service/await_chain.h"
 #include "python/hooks/callees.h"
 

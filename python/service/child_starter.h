@@ -38,8 +38,8 @@ struct ChildStarter {
 // handler calls this function, too.
 void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
 // Before a fork, ChildStarter_pause releases the GIL and ends the thread.
-// ChildStarter_resume starts the thread again and returns 0 or -errno. Neither
-// function changes the plan.
+// ChildStarter_resume starts the thread again and returns 0 or -errno.
+// ChildStarter_pause and ChildStarter_resume do not change the plan.
 void ChildStarter_pause(struct ChildStarter *starter);
 int ChildStarter_resume(struct ChildStarter *starter);
 // Cancels the plan and waits for the thread. If the session is starting, the

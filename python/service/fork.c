@@ -281,7 +281,7 @@ static void resume(struct Service *service)
 
 // A pending call that resumes Ocular's threads. If the stack is deeper than at
 // os.fork(), another library's fork handler is running, and CPython has not
-// counted the threads yet. In this case the pending call is postponed.
+// counted the threads yet, so the pending call is postponed.
 static int resume_later(void *context)
 {
     struct Service *service = context;

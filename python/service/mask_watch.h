@@ -7,9 +7,10 @@
 #ifndef OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 #define OCULAR_PYTHON_SERVICE_MASK_WATCH_H
 
-// The caller holds the GIL. A second start or stop does nothing. Neither
-// function does anything if signal.pthread_sigmask is not CPython's own.
-// MaskWatch_start and MaskWatch_stop leave no exception set.
+// The caller holds the GIL. A second start or stop does nothing. If
+// signal.pthread_sigmask is not CPython's own, MaskWatch_start and
+// MaskWatch_stop do nothing. MaskWatch_start and MaskWatch_stop leave no
+// exception set.
 void MaskWatch_start(void);
 void MaskWatch_stop(void);
 

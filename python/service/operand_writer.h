@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the operand text that viewers have asked for, a few operands in each
-// hold. Delivers the text when it is complete. The governor's thread calls
-// these functions.
+// hold. Delivers the operand text when it is complete. The
+// governor's thread calls these functions.
 #ifndef OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 #define OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
 

@@ -83,7 +83,8 @@ static bool is_behind(const struct Poll *poll, const struct State *state)
                                           memory_order_relaxed);
 
     // A round is behind its schedule only if it should have scanned at least
-    // one more function. Otherwise a new round would be behind at once.
+    // one more function. Otherwise a new round would be behind its schedule at
+    // once.
     return (double)poll->round_done + 1 <= elapsed * (double)count;
 }
 

@@ -9,8 +9,8 @@
 
 // In a slice a function may have at least SLICE_HITS times the threshold in
 // hits. A hot function may have this number of hits in one of ASKED slices. In
-// the other slices it may have HOT_HITS hits, which are enough to measure the
-// mean time of a call.
+// the other slices a hot function may have HOT_HITS hits, which are enough to
+// measure the mean time of a call.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64

@@ -16,9 +16,9 @@
 #include <time.h>
 
 // A slice reads tasks for SLICE_S seconds. All slices together may use
-// CORE_PART of a core. They may use AHEAD_S seconds of CPU time in advance, so
-// that the first walk does not take long. Later walks may use only DEBT_PART of
-// a core while the budget is overdrawn.
+// CORE_PART of a core. The slices may use AHEAD_S seconds of CPU time in
+// advance, so that the first walk does not take long. Later walks may use only
+// DEBT_PART of a core while the budget is overdrawn.
 #define SLICE_S 80e-6
 #define CORE_PART 0.0025
 #define DEBT_PART 0.001
@@ -444,7 +444,8 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
 
     walk->paid_s = fmax(walk->paid_s, now_s) +
                    took_s / (overdrawn && !first ? DEBT_PART : CORE_PART);
-    if (whole && first) // Only the first walk may use CPU time in advance.
+    // Only the first walk over the tasks may use CPU time in advance.
+    if (whole && first)
         walk->paid_s = fmax(walk->paid_s, now_s + AHEAD_S / CORE_PART);
     walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
     if (whole) {

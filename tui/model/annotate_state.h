@@ -12,8 +12,8 @@
 struct AnnotateState {
     uint64_t id;    // Id of the selected function, or 0 if none is selected.
     char name[256]; // The function's name when it was selected.
-    // The newest listing, owned. Its rows have the samples of the period. NULL
-    // before the first listing.
+    // The newest listing, owned. The listing's rows have the samples of the
+    // period. NULL before the first listing.
     struct Listing *listing;
     struct ListingRow *rows; // rows of `listing`, or NULL if memory is out
     struct History history;

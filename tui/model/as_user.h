@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Lets the viewer open files with the rights of a process's user, if the viewer
-// runs as root and the process belongs to another user. Without this, the
-// process could lead root to other files, because the process chooses the
-// directories and links that the viewer follows. export_file.c and converter.c
-// call these functions on the viewer's main thread.
+// runs as root and the process belongs to another user. If the viewer kept the
+// rights of root, the process could lead root to other files, because the
+// process chooses the directories and links that the viewer follows.
+// export_file.c and converter.c call these functions on the viewer's main
+// thread.
 #ifndef OCULAR_TUI_MODEL_AS_USER_H
 #define OCULAR_TUI_MODEL_AS_USER_H
 

@@ -54,8 +54,8 @@ enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);
-// Returns the number that the column sorts by. This is the column's key, or the
-// change of the key if `baseline` is true.
+// Returns the number that the column sorts by. The number is the column's key,
+// or the change of the key if `baseline` is true.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
 // Returns the text that the columns FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);

@@ -48,7 +48,8 @@ struct Converter {
     _Atomic bool cancelled, ended;
     _Atomic double done;
     _Atomic uint64_t bytes;
-    // Time of the last report of progress. Only the Converter's thread uses it.
+    // Time of the last report of progress. Only the Converter's thread uses
+    // this member.
     double told_s;
     // The thread writes the next fields before it sets `ended`.
     int error;

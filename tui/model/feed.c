@@ -33,7 +33,7 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    // If the process has ended, the next read reports this.
+    // If the process has ended, the next read reports its end.
     Feed_rate(feed, rate_s);
     return 0;
 }
@@ -197,8 +197,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Starts to write the file of an export. If this fails, returns true, with the
-// reason in *answer.
+// Starts to write the file of an export. If the export cannot start, returns
+// true, with the reason in *answer.
 static bool take_recording(struct Feed *feed, const struct Message *message,
                            struct Answer *answer)
 {

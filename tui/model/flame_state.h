@@ -51,8 +51,8 @@ void FlameState_take(struct FlameState *state, struct FlameTable *table);
 int FlameState_calls(const struct FlameState *state, struct Calls *calls);
 // Stores the reason why there are no stacks.
 void FlameState_refuse(struct FlameState *state, const char *why);
-// Starts the period PERIOD_SINCE now, and shows this period. There must be a
-// tree.
+// Starts the period PERIOD_SINCE now, and shows this period. The state must
+// have a tree.
 void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
 

@@ -76,8 +76,8 @@ void Model_baseline(struct Model *model);
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// Returns the column that sorts the rows. This is the user's choice, or another
-// column if the snapshot has no shares or is of one process.
+// Returns the column that sorts the rows. The column is the user's choice, or
+// another one if the snapshot has no shares or is of one process.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);

@@ -28,7 +28,8 @@ struct PastRun {
     bool started;     // The thread has to be joined.
     _Atomic bool busy, cancelled;
     _Atomic double done; // Share of the file that has been read, from 0 to 1.
-    // Time of the last report of progress. Only the reading thread uses it.
+    // Time of the last report of progress. Only the reading thread uses this
+    // member.
     double told_s;
     // Only the reading thread uses the next fields while `busy` is true.
     struct Summary *summary;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A PastRun reads the recording of a run (docs/recording.md). In the feed a
-// PastRun takes the place of a live process. It sends a snapshot of the whole
-// run or of a stretch, and answers requests for stacks and code of this
-// stretch. A PastRun has a thread that reads the file. Only the viewer's main
-// thread calls these functions. PastRun_close, PastRun_set and the request NOW
-// stop the reading thread and wait for its end.
+// PastRun takes the place of a live process. The PastRun sends a snapshot of
+// the whole run or of a stretch, and answers requests for stacks and code of
+// this stretch. A PastRun has a thread that reads the file. Only the viewer's
+// main thread calls these functions. PastRun_close, PastRun_set and the request
+// NOW stop the reading thread and wait for its end.
 #ifndef OCULAR_TUI_MODEL_PAST_RUN_H
 #define OCULAR_TUI_MODEL_PAST_RUN_H
 

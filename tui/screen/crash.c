@@ -10,8 +10,8 @@
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 static struct {
-    // Bytes that restore the terminal. They make it leave the alternate screen,
-    // show the cursor, and so on.
+    // Bytes that restore the terminal. These bytes make the terminal leave the
+    // alternate screen, show the cursor, and so on.
     char restore[256];
     // Number of bytes in `restore` (0 = there is nothing to restore).
     volatile sig_atomic_t size;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Evaluates arithmetic expressions. This file has a tokenizer (a generator), a recursive
-parser, and a tree of small objects with the method evaluate(). Its exceptions pass through
-many frames."""
+parser, and a tree of small objects with the method evaluate(). The exceptions of the parser
+pass through many frames."""
 
 import re
 
