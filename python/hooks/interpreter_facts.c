@@ -164,8 +164,8 @@ int InterpreterFacts_opcodes(struct State *state)
 }
 
 // Finds the bit of CPython's `_status.active`. A thread that takes the GIL sets
-// this bit (Python/pystate.c, tstate_activate). While the thread waits for the
-// GIL, the bit is 0.
+// the bit `active` (Python/pystate.c, tstate_activate). While the thread waits
+// for the GIL, the bit is 0.
 static void find_active(struct FrameLayout *layout)
 {
     union {

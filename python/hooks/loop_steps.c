@@ -96,7 +96,8 @@ static void begin(PyObject *code, unsigned steps)
 
     if (!loop && !(loop = own_loop(ticks)))
         return;
-    // If the depth is not larger, the end of the last step was not seen.
+    // If the recursion depth is not larger, the loop's last step has ended
+    // unseen.
     if (EventLoop_began(loop) && depth > loop->depth)
         return;
     loop->handle = 0;

@@ -9,7 +9,7 @@
 
 // glibc reserves some static TLS for libraries that are loaded later, and the
 // space is enough for one pointer. With other C libraries only the default
-// model is safe.
+// model of thread-local storage is safe.
 #ifdef __GLIBC__
 #define OWN_TRACE_TLS __attribute__((tls_model("initial-exec")))
 #else

@@ -36,8 +36,9 @@ enum HookEvent {
     ON_UNWIND,
     ON_THROW,
     ON_INSTRUCTION, // This event is used only in precise mode.
-    ON_CALL,        // Once per call instruction, only if code can go dark.
-    ON_RAISE,       // This event is global in every version.
+    // This event comes once per call instruction, only if code can go dark.
+    ON_CALL,
+    ON_RAISE, // This event is global in every version.
     HOOK_EVENTS
 };
 

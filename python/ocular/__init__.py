@@ -165,8 +165,8 @@ def start_tracing(
                             `ocular convert`. While the program runs, the
                             recording is in the same directory, with the process
                             id in its name, and stays there if the program is
-                            killed. A file that exists is never overwritten: the
-                            process id is put into the name instead.
+                            killed. A file that exists is never overwritten.
+                            Instead, the new file's name gets the process id.
     timeline_limit          bytes of the timeline's recording, which is a file
                             if there is an output, otherwise memory. The oldest
                             part is forgotten, unless the file may grow. JSON
@@ -201,9 +201,9 @@ def start_tracing(
     stall_ms                milliseconds; a step of an event loop that takes at
                             least as long is a stall and goes into the log.
 
-    Raises TypeError, ValueError or OSError for a bad argument, and RuntimeError
-    if tracing cannot start: it is running already, no tool id is free, or the
-    socket cannot be made. Nothing is traced after an error.
+    Raises TypeError, ValueError or OSError for a bad argument. Raises RuntimeError
+    if the program is traced already, no tool id is free, or the socket cannot be
+    made. Nothing is traced after an error.
     """
     if serve is False and _kept["serving"] is not None:
         serve = True

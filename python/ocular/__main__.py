@@ -402,7 +402,7 @@ def _run_command(begin, source):
 def _folder_of(path):
     """Returns the folder that the interpreter puts on sys.path for a script. The
     interpreter takes the folder of the real file. If there is no real file, as for
-    /dev/stdin of a pipe, it takes the folder of the given name."""
+    /dev/stdin of a pipe, the interpreter takes the folder of the given name."""
     with contextlib.suppress(OSError):
         link = os.readlink(path)
         if "/" in link:

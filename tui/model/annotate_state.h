@@ -41,7 +41,7 @@ bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,
                                           const struct Model *model);
 // Takes over the ownership of a listing. Reads the source files of process
-// `pid` (0 = this process) . Returns 0, or -ENOMEM if nothing can be shown.
+// `pid` (0 = this process). Returns 0, or -ENOMEM if nothing can be shown.
 int AnnotateState_take(struct AnnotateState *state, struct Listing *listing,
                        pid_t pid);
 // Starts the period PERIOD_SINCE now, and shows this period. The view must have

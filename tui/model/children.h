@@ -24,8 +24,8 @@ void Children_update(struct Children *children, pid_t pid, double now);
 // `most`.
 size_t Children_list(pid_t pid, pid_t *children, size_t most);
 // Returns true if the child does the same work as its parent. Such a child is a
-// fork of its parent, or a process of the module multiprocessing. Other
-// children run other programs.
+// fork of its parent, or a process of the module multiprocessing. All other
+// children of a process run other programs.
 bool Children_is_worker(pid_t child, pid_t parent);
 
 #endif

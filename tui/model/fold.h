@@ -21,8 +21,8 @@ enum FoldHow {
     FOLD_SUM,
     FOLD_LEAST,
     FOLD_MOST,
-    FOLD_ALL,    // bool: true if no value is false.
-    FOLD_ANY,    // bool: true if a value is true.
+    FOLD_ALL,    // True if no bool of the values is false.
+    FOLD_ANY,    // True if a bool of the values is true.
     FOLD_MEAN,   // Mean, weighted by FoldPiece.weight.
     FOLD_MEDIAN, // Weighted median (the lower one of two middle values).
     FOLD_ROOT,   // Root of the sum of squares, for standard deviations.
