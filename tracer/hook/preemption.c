@@ -9,18 +9,27 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static bool read_times(struct ThreadTimes *times)
+// A reading of the clocks that is older than this number of ns is replaced,
+// because interrupts and the hypervisor also take small parts of a CPU.
+#define OLD_NS 10000000
+
+static bool read_switches(struct ThreadTimes *times)
 {
-    int64_t begin = (int64_t)Now_ns(CLOCK_MONOTONIC);
     struct rusage usage;
 
     if (getrusage(RUSAGE_THREAD, &usage) != 0)
         return false;
     times->waits = usage.ru_nvcsw;
     times->taken = usage.ru_nivcsw;
+    return true;
+}
+
+// Reads the clocks. `begin_ns` is the time at which the reading began.
+static bool read_clocks(struct ThreadTimes *times, int64_t begin_ns)
+{
     times->cpu_ns = (int64_t)Now_ns(CLOCK_THREAD_CPUTIME_ID);
     times->wall_ns = (int64_t)Now_ns(CLOCK_MONOTONIC);
-    times->reading_ns = times->wall_ns - begin;
+    times->reading_ns = times->wall_ns - begin_ns;
     return times->cpu_ns > 0;
 }
 
@@ -93,9 +102,18 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
     struct ThreadTimes now = {0};
     const struct ThreadTimes *then = &preemption->then;
     int64_t result = 0, suspended = take_suspension(preemption, span_ns);
+    int64_t begin_ns = (int64_t)Now_ns(CLOCK_MONOTONIC);
     bool was_known = preemption->known;
 
-    preemption->known = read_times(&now);
+    preemption->known = read_switches(&now);
+    // The thread's clock is the dearest part of a reading. It is read only if
+    // the kernel has switched to another thread.
+    if (was_known && preemption->known && now.waits == then->waits &&
+        now.taken == then->taken && begin_ns - then->wall_ns < OLD_NS) {
+        note_wait(preemption, false);
+        return suspended;
+    }
+    preemption->known = preemption->known && read_clocks(&now, begin_ns);
     if (was_known && preemption->known) {
         result = Preemption_between(then, &now, span_ns);
         note_wait(preemption, now.waits != then->waits);
