@@ -127,7 +127,7 @@ bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to)
 
 void Call_pay(struct Call *call)
 {
-    if (call->paid || !own_trace)
+    if (call->paid || !own_trace || TscGuard_has_tripped())
         return;
     Counting_begin(&ocular_state.engine.counting);
     pay(call, own_trace, Clock_read(&ocular_state.engine.clock) - call->ticks);

@@ -46,8 +46,11 @@ static void begin(struct Garbage *garbage)
     uintptr_t code = FrameStack_running(state);
     uintptr_t frame = FrameStack_newest(state);
     struct WalkMark *mark = &ocular_state.garbage.mark;
+    uint64_t ticks = Clock_read(&ocular_state.engine.clock);
 
-    Garbage_begin(garbage, Clock_read(&ocular_state.engine.clock));
+    if (TscGuard_has_tripped())
+        return;
+    Garbage_begin(garbage, ticks);
     atomic_store_explicit(&mark->instruction,
                           frame ? FrameStack_instruction(frame) : 0,
                           memory_order_relaxed);
@@ -69,7 +72,7 @@ static void end(struct Garbage *garbage, PyObject *info)
                           ? PyLong_AsLongAndOverflow(number, &overflow)
                           : 0;
 
-    if (garbage->began)
+    if (garbage->began && !TscGuard_has_tripped())
         write_hit(HIT_GARBAGE_END, ocular_state.garbage.end_unit, 0);
     Garbage_end(garbage, (unsigned)generation, ticks);
     forget(garbage);

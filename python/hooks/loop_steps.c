@@ -94,7 +94,7 @@ static void begin(PyObject *code, unsigned steps)
     uint64_t ticks = Clock_read(&ocular_state.engine.clock);
     struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
 
-    if (!loop && !(loop = own_loop(ticks)))
+    if (TscGuard_has_tripped() || (!loop && !(loop = own_loop(ticks))))
         return;
     // If the recursion depth is not larger, the loop's last step has ended
     // unseen.
@@ -140,10 +140,12 @@ static void end(void)
     struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
     uint64_t ticks, length;
 
-    if (!loop || !EventLoop_began(loop) || TscGuard_has_tripped() ||
+    if (!loop || !EventLoop_began(loop) ||
         ThreadState_depth(THREAD_STATE_CALL()) != loop->depth)
         return;
     ticks = Clock_read(&ocular_state.engine.clock);
+    if (TscGuard_has_tripped())
+        return;
     length = EventLoop_end(loop, ticks);
     if (length >= ocular_state.engine.loops.limit)
         note_stall(loop, ticks, length);

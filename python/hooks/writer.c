@@ -2,6 +2,7 @@
 // See writer.h.
 #include "python/hooks/writer.h"
 #include "python/hooks/call.h"
+#include "tracer/base/tsc_guard.h"
 
 static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
                  uint64_t where)
@@ -41,6 +42,8 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
     bool full;
 
     if (!ocular_state.fast || !own_trace || own_trace->name_asks)
+        return false;
+    if (TscGuard_has_tripped()) // The next lines may call the kernel.
         return false;
     full =
         atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit;

@@ -105,10 +105,10 @@ bool Strict_is_found(void)
     at = read_of_main("status", text, sizeof text);
     at = at ? strstr(at, field) : NULL;
     mode = at ? strtol(at + sizeof field - 1, NULL, 10) : 0;
-    if (mode != SECCOMP_MODE_STRICT && mode <= SECCOMP_MODE_FILTER)
-        return false;
-    TscGuard_trip();
-    return true;
+    if (mode == SECCOMP_MODE_STRICT || mode > SECCOMP_MODE_FILTER)
+        TscGuard_trip();
+    // The guard can also have tripped while the file was read.
+    return TscGuard_has_tripped();
 }
 
 // Returns true if the main thread has ended. The kernel shows an ended main
