@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -153,6 +154,45 @@ TEST(test_without_a_counter_ticks_are_nanoseconds)
     assert_true(ticks > before && ticks <= raw_ns());
     Clock_refine(&clock); // Clock_refine then changes nothing.
 }
+
+#if defined(__x86_64__)
+
+static void read_counter(int number)
+{
+    (void)number;
+    Clock_counter();
+}
+
+static void send_signal(void)
+{
+    raise(SIGUSR1);
+}
+
+// A signal arrives while the guard handles a fault, and the signal's handler
+// also reads the counter.
+TEST(test_a_signal_arrives_while_the_guard_handles_a_fault)
+{
+    const struct rlimit no_core = {0, 0};
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(SIGSEGV, SIG_DFL);
+        signal(SIGUSR1, read_counter);
+        TscGuard_start(send_signal);
+        if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0)
+            _exit(2);
+        Clock_counter();
+        _exit(TscGuard_has_tripped() ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+        skip();
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+#endif
 
 // The guard only handles faults that are caused by reading the time stamp
 // counter.

@@ -61,6 +61,9 @@ static void install(void)
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    // A handler that runs inside this one may read the counter, too. SIGSEGV is
+    // blocked here, so the kernel would kill the process.
+    sigfillset(&action.sa_mask);
     if (sigaction(SIGSEGV, NULL, &before) == 0 &&
         !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
         sigaction(SIGSEGV, &action, NULL);
