@@ -29,7 +29,7 @@ static const struct Brief briefs[] = {
     {"Plan.execute", "/srv/app/run_benchmark.py", 506, .163, 0, 0, 812, 3.1e5,
      STATE_ARMED, .2, 88},
     {"parse_row", "/srv/app/pkg/loader.py", 77, .098, .8, .11, 2310, 9e4,
-     STATE_DARK, 61, 41},
+     STATE_DARK, 181, 41},
     {"Planner.incremental_add", "/srv/app/run_benchmark.py", 388, .071, .1, 0,
      4120, 3.6e4, STATE_PARTIAL, 12, 91},
     {"JSONDecoder.raw_decode", "/usr/lib/python3.13/json/decoder.py", 344, .055,

@@ -244,10 +244,11 @@ bool Row_is_old(const struct Row *row)
 {
     uint64_t state = row->now->state;
     return (state == STATE_PARTIAL || state == STATE_DARK) &&
-           row->now->age_s > STALE_S;
+           row->now->age_s > OLD_S;
 }
 
 bool Row_is_stale(const struct Row *row)
 {
-    return Row_is_old(row) && Row_may_run(row->now);
+    return Row_is_old(row) && row->now->age_s > STALE_S &&
+           Row_may_run(row->now);
 }

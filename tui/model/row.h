@@ -19,8 +19,11 @@ enum ColumnId { // columns in the order on the screen
 
 #define TREND_LENGTH 32
 
-// If a function is not armed, its data counts as old after STALE_S seconds.
-#define STALE_S 30.0
+// If a function is not armed, its data counts as old after OLD_S seconds, and as
+// stale after STALE_S seconds. Two slices can be STALE_S seconds apart: 60 s, a
+// random quarter more, and once more if the budget is overdrawn.
+#define OLD_S 30.0
+#define STALE_S 150.0
 
 // A function with at least this share of a core counts as running. (The share
 // of a function that has stopped decreases slowly.)

@@ -205,7 +205,7 @@ static const struct HelpMark MARKS[] = {
     {STYLE_PARTIAL, "◐ partial", "some of its hooks are taken out"},
     {STYLE_DARK, "○ dark",
      "all are: it runs at full speed and is only sampled"},
-    {STYLE_ALERT, "61s!", "older than 30 s, though it runs: a re-arms it"},
+    {STYLE_ALERT, "3m!", "older than 150 s, though it runs: a re-arms it"},
     {STYLE_ALERT, "OLDEST 18s!",
      "it hangs: over 1 s and 10 x P99; not if no call has ended yet"},
     {STYLE_STRONG, ">= 512", "at least so many: it was dark for a time"},
