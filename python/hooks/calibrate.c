@@ -109,8 +109,8 @@ static int arm(const struct Calibration *all)
     return done < 0 ? -1 : 0;
 }
 
-// Clears the events of all probes. Continues after errors, because another tool
-// may have taken Ocular's tool id.
+// Clears the events of the code of all probes. Continues after errors, because
+// another tool may have taken Ocular's tool id.
 static void disarm(const struct Calibration *all)
 {
     size_t i;

@@ -55,7 +55,8 @@ bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);
 // Returns how many of the `taken` ticks of a hook must have passed while other
 // programs had the CPU. The returned ticks are those beyond an upper bound for
 // counting `hits` hits and for arming the code that was armed since `since`
-// (NULL = no code). They are neither the program's time nor Ocular's cost.
+// (NULL = no code). The time of these ticks is neither the program's time nor
+// Ocular's cost.
 uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // Charges the time since the hook began as overhead, unless Call_end has done
 // so.

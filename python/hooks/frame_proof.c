@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#define MOST 16  // Most frames that are compared.
+#define MOST 16  // Largest number of frames that are compared.
 #define HEAD 104 // Bytes of a frame, up to the last field used.
 
-// Holds the fields of a frame, read by the layout that is checked.
+// Holds the fields of a frame, as FrameProof_check reads them by the layout.
 struct SeenFrame {
     uintptr_t code, instruction, previous;
     uint8_t owner;

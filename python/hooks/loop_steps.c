@@ -18,7 +18,7 @@
 // Bits of the byte to which Extra_steps points.
 #define STEPS 1u       // The code begins steps.
 #define STEPS_KNOWN 2u // The discovery tool needs no event of this code.
-#define STEPS_RUN 4u   // The code is asyncio's Handle._run.
+#define STEPS_RUN 4u   // The code is that of asyncio's Handle._run.
 
 // A timer that seems to be late by more than LATE_MOST_NS was set by another
 // clock.

@@ -9,7 +9,7 @@
 
 #include "python/hooks/state.h"
 
-// The hook of RAISE.
+// The hook of the event RAISE, which CPython calls with an exception.
 PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
                            PyObject *names);
 // Begins to count. Is called before the event is switched on.

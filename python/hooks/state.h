@@ -72,10 +72,11 @@ struct OtherCode {
     uint8_t steps; // see Extra_steps
 };
 
-#define STEP_CODES 32  // Most code whose steps can be switched on again.
-#define HANDLE_TYPES 4 // Classes of handles that loop_steps.c remembers.
+#define STEP_CODES 32 // Most code whose steps can be switched on again.
+// Number of classes of asyncio's handles that loop_steps.c remembers.
+#define HANDLE_TYPES 4
 
-// A class of asyncio's handles.
+// struct HandleType is a class of asyncio's handles.
 struct HandleType {
     PyTypeObject *type; // Owned, or NULL.
     Py_ssize_t when;    // Offset of the due time in an object, or 0 if none.
@@ -140,7 +141,7 @@ struct State {
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
-    PyObject *step_hook; // ends steps of event loops
+    PyObject *step_hook; // Ends steps of event loops.
     struct HandleType handle_types[HANDLE_TYPES];
     // Weak references to code that begins steps, and the number of steps until
     // steps are switched off (0 = never).
@@ -158,7 +159,7 @@ struct State {
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // Names of Ocular's two tools.
-    long event_bits[HOOK_EVENTS]; // An event's bit, or 0.
+    long event_bits[HOOK_EVENTS]; // The bit of each event, or 0.
     int discovery, tracer;        // Tool ids, or 0 if none is held.
     // True if Ocular holds the id of the discovery tool [0], of the tracer [1].
     bool held[2];

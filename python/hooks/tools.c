@@ -259,7 +259,7 @@ void Tools_watch(struct State *state)
         enum Holder found =
             id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
 
-        if (found == HOLDER_UNKNOWN) // the earlier result stays
+        if (found == HOLDER_UNKNOWN) // the result of an earlier call stays
             continue;
         state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])

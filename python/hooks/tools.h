@@ -30,7 +30,7 @@ void Tools_note_unwind(struct State *state);
 // this function each one or two seconds, at the time `now_s` of
 // CLOCK_MONOTONIC.
 void Tools_renew_unwinds(struct State *state, double now_s);
-// Switches RAISE on or off. Returns 0, or -1 without an exception.
+// Switches the event RAISE on or off. Returns 0, or -1 without an exception.
 int Tools_set_raise(struct State *state, bool on);
 // Checks whether Ocular still holds both tool ids, because any code may free an
 // id or take a freed id. Sets `ids_lost` if an id is lost. Later calls do not

@@ -28,7 +28,7 @@ static int tell(const struct FinalTimeline *timeline, double done,
 }
 
 // The writing thread calls this function without the GIL. Returns false to end
-// the writing.
+// the writing of the timeline.
 static bool watch(void *context, double done, uint64_t bytes)
 {
     struct FinalTimeline *timeline = context;

@@ -13,7 +13,7 @@
 #include "tracer/session/session.h"
 
 struct FinalTimeline {
-    char path[PATH_MAX]; // empty if no timeline is wanted
+    char path[PATH_MAX]; // Empty if no timeline is wanted.
     struct PerfettoResult result;
     int error; // 0 or -errno.
     // owned reference to the exception that ended the writing, or NULL

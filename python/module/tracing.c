@@ -293,8 +293,8 @@ static void wait_for_users(struct State *state)
 }
 
 // Stores the functions that took most time in the whole run, with their
-// details. Returns the number of these functions. A function whose code object
-// was freed has no detail.
+// details. Returns the number of functions with details. A function whose code
+// object was freed has no detail.
 static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
                            struct ReportPart *parts,
                            struct ListingDetail *details)

@@ -452,7 +452,7 @@ def _follow():
 
 
 def _change_follow(options):
-    """Does --install-follow and --remove-follow. Returns the exit status."""
+    """Does --install-follow and --remove-follow. Returns the program's exit status."""
     try:
         if options.install_follow:
             print(f"ocular: written: {_follow().install()}")

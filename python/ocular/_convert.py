@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular convert` makes any of Ocular's files from a recording. A killed program
-leaves such a recording. The command also makes one timeline of the recordings of several
+"""`ocular convert` makes any of Ocular's files from a recording, such as a killed
+program leaves. The command also makes one timeline of the recordings of several
 processes (`ocular merge` is another name for that), and a flame graph from folded stacks,
 whether Ocular or another tool wrote them. The command traces no process."""
 

@@ -9,7 +9,7 @@ import os
 
 from ocular import _flame_page, _ocular, _settings, _stacks
 
-TRIES = 10000  # most file names to try
+TRIES = 10000  # Largest number of file names to try.
 
 
 def text_of(flame, facts, path):

@@ -98,7 +98,7 @@ def colour(name):
         return GREY
     whose = file.rpartition("/")[2] or function.rpartition("::")[0] or function
     number = 0
-    for byte in whose.encode():  # the FNV hash of the name
+    for byte in whose.encode():  # The FNV hash of the name.
         number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
     return number % GREY
 

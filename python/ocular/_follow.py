@@ -29,8 +29,8 @@ def install():
 
 
 def remove():
-    """Removes ocular-follow.pth from all folders of this interpreter. Returns the removed
-    paths."""
+    """Removes ocular-follow.pth from all folders of this interpreter. Returns the paths of
+    the removed files."""
     return _pth.remove(NAME)
 
 

@@ -2,7 +2,7 @@
 """Removes the current directory from sys.path, where `python -m ocular` has put it
 first. The modules in the current directory are the program's, and Ocular's own imports
 must not find them. So this module is imported before all others. __main__.py puts the
-directory back."""
+current directory back on sys.path."""
 
 import sys
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Reads folded stacks, and adds them up to the frames of a flame graph. _flame_page.py
 draws the flame graph. This module runs in the traced program, and the program may have a
-module of any name. So this module imports nothing."""
+module of any name. So this module imports no other module."""
 
 CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
 # Largest sum of samples, because a browser represents whole numbers exactly up to here.
 MOST = 1 << 53
 ALL, NAMELESS = "all", "<no name>"
-SHOWN = 60  # characters shown of a bad line
+SHOWN = 60  # number of characters that are shown of a bad line
 
 
 class BadStacks(ValueError):
@@ -46,7 +46,7 @@ class Flame:
 
 def split(name):
     """Splits a label of Ocular or py-spy, `name (file:line)`, into (function, file,
-    line). A missing part is ""."""
+    line). A missing part of a label is ""."""
     function, found, rest = name.rpartition(" (")
     if not found or not rest.endswith(")"):
         return name, "", ""
@@ -77,7 +77,7 @@ def _shown(line):
 
 
 def _parsed(lines):
-    """Yields (stack, number) for each line. A line is a bytes object."""
+    """Yields (stack, number) for each line. Each line is a bytes object."""
     for at, line in enumerate(lines, 1):
         line = line.decode("utf-8", "replace").rstrip("\r\n \t")
         if at == 1:

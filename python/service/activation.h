@@ -21,7 +21,7 @@ struct Activation {
     // persistent.server is NULL if this process does not serve idly.
     struct PersistentServer persistent;
     PyObject *arm;        // The package's function that starts the session.
-    void (*disarm)(void); // Function that stops the session.
+    void (*disarm)(void); // The function that stops the session.
     // This mutex is locked while a server closes (see engine.h).
     pthread_mutex_t *ending;
     PyInterpreterState *interpreter;
@@ -33,7 +33,7 @@ struct Activation {
     // thread reads `armed` without the GIL, but not between these two calls.
     bool armed;
     pthread_mutex_t mutex; // Guards all members that follow.
-    pthread_cond_t wake;   // Signalled if there may be work.
+    pthread_cond_t wake;   // Signalled if there may be work for the thread.
     pthread_cond_t rests;  // Broadcast at the moment `busy` becomes false.
     unsigned viewers;
     unsigned held; // calls of Activation_hold, less calls of Activation_let_go

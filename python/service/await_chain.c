@@ -65,7 +65,7 @@ bool AwaitTask_is_done(PyObject *task, PyObject *done)
                            : NULL;
 
     PyErr_Clear();
-    Py_XDECREF(result); // True and False live for ever
+    Py_XDECREF(result); // True and False are never freed
     return result == Py_True;
 }
 

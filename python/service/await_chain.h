@@ -24,7 +24,8 @@ struct AwaitTask {
 void AwaitTask_prefetch(const PyObject *task);
 // Reads a task's coroutine and name. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
-// Returns true if the task has ended. `done` is the text "done".
+// Returns true if the task has ended. `done` is the text "done", as a Python
+// object.
 bool AwaitTask_is_done(PyObject *task, PyObject *done);
 // Returns true if asyncio itself has given the task its number.
 bool AwaitTask_is_numbered(const struct AwaitTask *read);

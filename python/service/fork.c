@@ -354,7 +354,7 @@ void Fork_settle(struct Service *service)
 {
     const struct timespec pause = {0, POLL_NS};
 
-    if (service->forked) // true after a fork in C
+    if (service->forked) // True after a fork in C code.
         Fork_after_in_child(service);
     if (service->leftover)
         let_session_go(service);

@@ -30,13 +30,13 @@
 // hold the governor waits for the GIL up to 5 ms (the switch interval), or
 // longer if many threads wait.
 #define HOLD_S 100e-6
-#define STACK_BYTES (512u << 10) // enough for Python code
+#define STACK_BYTES (512u << 10) // This size is enough for Python code.
 
 struct Governor {
     struct Service *service;
-    struct State *state; // the same as service->state
+    struct State *state; // This pointer is the same as service->state.
     PyInterpreterState *interpreter;
-    pthread_mutex_t mutex; // guards stop, woken and wake_next_s
+    pthread_mutex_t mutex; // Guards `stop`, `woken` and `wake_next_s`.
     pthread_cond_t wake;
     bool stop;
     // A viewer waits for operand text or for a function to be armed.

@@ -11,8 +11,8 @@
 
 #define TEXT_MOST 80  // Most bytes of a name or a constant.
 #define CHARS_MOST 40 // Most characters of a string constant.
-#define ITEMS_MOST 8  // Items shown of a tuple.
-#define DEPTH_MOST 3  // Levels shown of nested tuples.
+#define ITEMS_MOST 8  // Number of items that are shown of a tuple.
+#define DEPTH_MOST 3  // Number of levels that are shown of nested tuples.
 #define AT_LEAST 32   // Operands read in one call even after the deadline.
 
 struct Writer {

@@ -14,8 +14,9 @@
 
 struct Poll {
     struct Hottest hottest;
-    uint64_t round_ticks; // Time at which this round began.
-    uint64_t round_done;  // Code objects scanned in this round.
+    uint64_t round_ticks; // Time at which this round over all code began.
+    // Number of code objects that were scanned in this round.
+    uint64_t round_done;
 };
 
 // Forgets the rounds of an earlier session. Called at the start of a session.

@@ -56,9 +56,9 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
 void RearmExecutor_step_own(struct RearmExecutor *executor, double now_s);
 // Returns the seconds until the executor has work to do.
 double RearmExecutor_pause(const struct RearmExecutor *executor, double now_s);
-// Returns the length of the next hold in seconds. The length is usually `s`.
-// While a slice begins or ends, holds are longer, so that the beginning takes
-// at most a tenth of the slice.
+// Returns the length of the next hold in seconds. The length of a hold is
+// usually `s`. While a slice begins or ends, holds are longer, so that the
+// beginning takes at most a tenth of the slice.
 double RearmExecutor_hold_s(const struct RearmExecutor *executor, double s);
 // Returns true while the functions of a slice are armed, because the governor
 // must then read the slice's cost.

@@ -24,7 +24,7 @@
 #define DEBT_PART 0.001
 #define AHEAD_S 60e-3
 
-#define GAP_S 2e-3 // least seconds between two slices
+#define GAP_S 2e-3 // Least seconds between two slices of a walk.
 
 // Least seconds between the beginnings of two walks.
 #define WALK_S 1.0
@@ -107,16 +107,16 @@ static PyObject *task_at(PyObject *key, unsigned which)
 // struct Known remembers the group or the wait of a code object for one slice.
 // No code object is freed in a slice, because the GIL is held.
 struct Known {
-    const void *group; // NULL in the cache of groups
+    const void *group; // The group is NULL in the cache of groups.
     const PyCodeObject *code;
     int instruction;
     void *found;
 };
 
-// A task that the slice reads. All references are borrowed.
+// A task that the slice reads. All references in this struct are borrowed.
 struct ReadTask {
-    PyObject *key;    // The entry of the set.
-    Py_ssize_t index; // Index of the entry.
+    PyObject *key;    // The entry of the set of tasks.
+    Py_ssize_t index; // Index of the entry in the set's table.
     PyObject *task;
     struct AwaitTask is;
     struct AwaitFrame frame; // The task's coroutine.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Does the work of `make install` and `make uninstall`, which packagers use. This file
 copies the files of a wheel to their places in PREFIX below DESTDIR. Uninstalling
-removes the files that the list RECORD names. pip can read RECORD as well. PREFIX,
+removes the files that the list RECORD names. pip can read the list RECORD as well. PREFIX,
 DESTDIR and PYTHONDIR are environment variables.
 
     install.py EXTENSION VIEWER | --remove

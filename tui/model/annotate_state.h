@@ -20,7 +20,7 @@ struct AnnotateState {
     // Numbers of samples since the start of tracing, as the process reported
     // them, one for each row of `listing`.
     struct Moment now;
-    enum Period period; // The chosen period, but never PERIOD_LATELY.
+    enum Period period; // The chosen period of time, but never PERIOD_LATELY.
     double period_s;    // Length of the period in seconds.
     struct Source source;
     struct Annotation annotation;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define END_SIZE 22u // bytes of the end record (EOCD)
+#define END_SIZE 22u // Bytes of the end record (EOCD) of an archive.
 #define ENTRY_SIZE 46u
 #define LOCAL_SIZE 30u
 #define ARCHIVE_MOST ((size_t)1 << 30)
@@ -36,7 +36,8 @@ static uint32_t u32(const uint8_t *at)
     return u16(at) | u16(at + 2) << 16;
 }
 
-// Returns `count` bytes from offset `at`, or NULL. The caller frees the bytes.
+// Returns `count` bytes from offset `at`, or NULL. The caller frees these
+// bytes.
 static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 {
     uint8_t *bytes;
@@ -93,7 +94,7 @@ static bool find_directory(const struct Archive *archive,
 
 struct Member {
     uint32_t method, packed, size;
-    size_t local; // offset of the member's own header
+    size_t local; // Offset of the member's own header in the archive.
 };
 
 static bool find_member(const uint8_t *directory, size_t size, const char *name,

@@ -15,7 +15,7 @@ struct CallersState {
     struct Tree tree;
     // Ids of the functions that were in the middle before.
     uint64_t way[CALLERS_WAY];
-    int depth; // number of functions in `way`
+    int depth; // Number of functions in `way`.
     enum Period period;
     struct Calls calls;   // Calls in the period, unused if `own` is false.
     bool own;             // The tree shows `calls` instead of the snapshot.

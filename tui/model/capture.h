@@ -22,7 +22,7 @@ struct Capture {
     double began;
     // -errno of the failed write that has ended the recording, or 0.
     int error;
-    struct Bytes bytes; // buffer for one entry
+    struct Bytes bytes; // Buffer for one entry of the file.
     struct {
         uint64_t id; // Function whose code was requested.
         double at;   // Time of the newest request.
@@ -30,8 +30,8 @@ struct Capture {
     size_t asked_count;
 };
 
-// Creates the file of the recording. Fails if the file exists. Returns 0, or
-// -errno with the reason in `why`.
+// Creates the file of the recording. Fails if the recording's file exists.
+// Returns 0, or -errno with the reason in `why`.
 int Capture_open(struct Capture *recording, const char *path, char *why,
                  size_t why_size);
 // Closes the file. Returns 0, or -errno of a failed write.

@@ -29,7 +29,7 @@
 // Two runs are from the same machine if the ratio of their clock rates is at
 // most CLOCKS.
 #define CLOCKS 1.01
-#define NOTES_MOST 4 // largest number of notes
+#define NOTES_MOST 4 // Largest number of notes about a comparison.
 
 // --- Records -----------------------------------------------------------------
 

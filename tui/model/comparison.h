@@ -38,7 +38,7 @@ struct Measured {
     double b; // The number in the second run.
     double change;
     double error;   // Standard error of `change`.
-    uint64_t apart; // Whether `change` is more than noise.
+    uint64_t apart; // Tells whether `change` is more than noise.
 };
 
 struct ComparedFunction {

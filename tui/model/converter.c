@@ -27,8 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_BYTES ((uint64_t)8 << 20)   // Bytes copied between two checks.
-#define MEMORY_BYTES ((uint64_t)1 << 30) // Largest copy in memory.
+// Number of bytes that are copied between two checks.
+#define COPY_BYTES ((uint64_t)8 << 20)
+// Largest copy of a recording in memory, in bytes.
+#define MEMORY_BYTES ((uint64_t)1 << 30)
 #define TELL_S 0.1 // Seconds between two reports of progress.
 
 struct Converter {
@@ -121,7 +123,8 @@ static ssize_t copy_some(int from, int to, off_t *at, uint64_t end)
         return copied < 0 ? 1 : copied;
     if (lseek(to, *at, SEEK_SET) < 0)
         return -errno;
-    copied = sendfile(to, from, at, size); // for example to another file system
+    // sendfile() also copies to another file system.
+    copied = sendfile(to, from, at, size);
     return copied < 0 ? -errno : copied;
 }
 
@@ -294,7 +297,7 @@ int Converter_next(struct Converter *converter, struct Message *message)
     if (ended)
         give_end(converter, message);
     else if (!(message->value < 1))
-        message->value = 0.999; // only the last message has 1
+        message->value = 0.999; // Only the last message has the value 1.
     return 1;
 }
 

@@ -321,7 +321,7 @@ static bool take(struct Feed *feed, struct Message *message,
     case MESSAGE_END:
         end(feed, "The program has stopped tracing");
         return false;
-    default: // a message of a later version
+    default: // a message that only a later version knows
         return false;
     }
 }

@@ -40,7 +40,7 @@ struct Feed {
     double speed; // speed of a replay (1 = the recorded speed)
     bool paused;
     bool ended;
-    char reason[320]; // Why the feed ended.
+    char reason[320]; // The reason why the feed ended.
     // The process's reason why no snapshot has come yet, not trusted, or "".
     char notice[160];
     double rate_s;             // Requested seconds between snapshots.
@@ -62,7 +62,7 @@ struct Feed {
     bool by_process; // An older process writes the file.
 };
 
-double Feed_now(void); // monotonic time in seconds
+double Feed_now(void); // Returns the monotonic time in seconds.
 
 // Connects to a process and asks for snapshots. Returns 0, or -errno with the
 // reason in `why`.

@@ -53,8 +53,8 @@ struct Pending { // a zeroed struct has no requests
 };
 
 // Stores a request that was sent. If the array is full, the request replaces an
-// old request, which will not be answered any more. An export is never
-// replaced.
+// old request, which will not be answered any more. The request for an export
+// is never replaced.
 void Pending_add(struct Pending *pending, const struct Message *request);
 // Forgets all requests. If `exports` is true, keeps the request for an export.
 void Pending_end(struct Pending *pending, bool exports);

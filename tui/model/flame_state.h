@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // FlameState is the state of the flame view. The state has the newest stacks as
 // a tree, the CPU times of the last minute, the selected box and the zoomed
-// box. Other views also use the stacks. Views call these functions on the
-// viewer's main thread.
+// box. Other views also use the stacks of the feed. Views call these functions
+// on the viewer's main thread.
 #ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
 #define OCULAR_TUI_MODEL_FLAME_STATE_H
 
@@ -21,7 +21,7 @@ struct FlameState {
     // True if the shares are those of `period`, false if they are those of the
     // sampler's window.
     bool own;
-    bool marking;              // The next stacks start PERIOD_SINCE.
+    bool marking; // The period PERIOD_SINCE begins with the next stacks.
     struct FlamePath zoom;     // Path to the box that is as wide as the screen.
     struct FlamePath selected; // Path to the selected box, at or below `zoom`.
     struct FlamePath search_zoom; // Value of `zoom` when a search began.

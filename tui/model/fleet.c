@@ -57,11 +57,11 @@ struct Sent {        // A request to one process.
 
 struct Worker {
     pid_t pid;
-    struct Client *client; // NULL if there is no connection
+    struct Client *client; // NULL if there is no connection to the process.
     bool greeted;
     bool returned; // No snapshot has come since the connection was lost.
     bool found;    // The newest search has found the process.
-    bool fresh;    // `newest` is not merged yet.
+    bool fresh;    // The snapshot `newest` is not merged yet.
     struct Snapshot *newest;
     struct IdMap ids;
     double begun_at; // Time at which the connection began.
@@ -82,7 +82,7 @@ struct Ask { // a request that the feed has sent
     enum MessageType type;
     double until;
     unsigned waiting;      // Number of processes that have not answered.
-    struct Message answer; // An answer, or the newest error.
+    struct Message answer; // An answer of a process, or the newest error.
 };
 
 struct Fleet {

@@ -37,7 +37,7 @@ struct FleetState { // the fleet's state for the views and for JSON
     size_t worker_count;
     // Number of ended processes, whose counts are merged.
     uint64_t workers_ended;
-    uint64_t workers_beyond; // number of processes beyond FLEET_MOST
+    uint64_t workers_beyond; // Number of processes beyond FLEET_MOST.
 };
 
 // Returns true if the process has a worker that serves.

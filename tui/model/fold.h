@@ -14,8 +14,8 @@ enum FoldAge { FOLD_ENDED, FOLD_SILENT, FOLD_LIVE };
 // enum FoldHow says how the values of a field are combined into one value. Null
 // values are left out. If all values are null, the result is null.
 enum FoldHow {
-    FOLD_NONE,  // The result is null.
-    FOLD_OWN,   // merge.c sets the field.
+    FOLD_NONE,  // The result of the fold is null.
+    FOLD_OWN,   // merge.c sets the field by itself.
     FOLD_FIRST, // The first value.
     FOLD_SAME,  // The value, if all records have the same value.
     FOLD_SUM,

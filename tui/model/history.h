@@ -29,7 +29,7 @@ struct Total {
     double in_c; // the part of `all` in C code
 };
 
-struct Moment { // one report of the process
+struct Moment { // One report of the counters of a process.
     double at_s;
     double samples;
     struct Total *totals;

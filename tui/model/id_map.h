@@ -15,7 +15,7 @@ struct IdEntry {
 struct IdMap {             // A zeroed map is empty.
     struct IdEntry *items; // Owned hash table with open addressing.
     size_t count;
-    size_t capacity; // a power of two, or 0
+    size_t capacity; // A power of two, or 0.
 };
 
 void IdMap_release(struct IdMap *map);

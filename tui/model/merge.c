@@ -516,7 +516,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Returns how slow a function is in one process, in seconds. This is the
+// Returns how slow a function is in one process, in seconds. The time is the
 // function's P99, or the age of a call that hangs.
 static double slowness(const struct Function *function, double silent_s)
 {

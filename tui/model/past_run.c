@@ -38,8 +38,8 @@ struct PastRun {
     int error;
     char why[400];
     // Only the viewer's thread uses the next fields.
-    bool due;           // A snapshot is to be sent.
-    bool sent;          // A snapshot was sent.
+    bool due;           // A snapshot of the run is to be sent.
+    bool sent;          // A snapshot of the run was sent.
     uint32_t answer_to; // Number of the NOW request to be answered (0 = none).
     struct Message asked[ASKED]; // Requests that wait for an answer.
     size_t asked_count;

@@ -11,7 +11,7 @@
 
 // Returns a descriptor of the root directory of process `pid` (0 = this
 // process). If the root of `pid` may not be opened, returns a descriptor of the
-// viewer's root. Returns -1 with errno on failure.
+// viewer's root. Returns -1 with errno if the system call fails.
 int Place_root(pid_t pid);
 // Writes the path of `file` below the root of process `pid`. A relative path is
 // appended to the process's working directory. Returns false if the path is too

@@ -63,7 +63,8 @@ struct Row {
     bool part;
     double part_share;
     struct Window window; // Stretch of time of the snapshot's shares.
-    // The worker that stands out. Unknown, if the snapshot is of one process.
+    // The worker that stands out in this function. Unknown, if the snapshot is
+    // of one process.
     struct FunctionStandouts workers;
     // Seconds of CPU time of the function and its callees since the sampler
     // began, and the number of samples for this time (NaN = unknown).
@@ -90,7 +91,7 @@ void Row_reset(struct Row *row); // makes the row's counts start now
 double Row_u64(uint64_t value);
 // Returns the function's share in the chosen thread, or in all threads.
 double Row_share(const struct Row *row);
-double Row_calls(const struct Row *row); // Calls that were counted.
+double Row_calls(const struct Row *row); // Returns the number of counted calls.
 // Returns the estimated number of calls, or NaN if there is no estimate.
 double Row_estimated(const struct Row *row);
 // Returns true if the function's numbers come from slices. In a slice the calls
@@ -104,7 +105,7 @@ bool Row_is_sure(const struct Row *row);
 // Returns true if only the first digit of an estimate from slices is known.
 bool Row_is_rough(const struct Row *row);
 double Row_best_calls(const struct Row *row);
-double Row_self(const struct Row *row); // Cycles of timed calls.
+double Row_self(const struct Row *row); // Returns the cycles of timed calls.
 // Returns Row_self plus the mean cost of each call that was not timed.
 double Row_spent(const struct Row *row);
 bool Row_spent_estimated(const struct Row *row);

@@ -24,7 +24,7 @@ struct SortItem {
 struct SortWay {
     bool by_text;
     bool sinks; // Idle functions come last, even in the inverted order.
-    int sign;   // -1 if inverted, else 1.
+    int sign;   // The factor is -1 if the order is inverted, else 1.
 };
 
 static int larger_first(double a, double b)

@@ -9,7 +9,7 @@
 #include "tui/model/row_table.h"
 
 struct OrderWish {
-    enum ColumnId column; // the column to sort by
+    enum ColumnId column; // The column by which the rows are sorted.
     bool invert;
     bool baseline;      // Sort by the change since the baseline.
     bool hide_idle;     // Leave out idle rows, and count them.

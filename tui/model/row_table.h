@@ -11,8 +11,8 @@ struct RowTable {      // A zeroed table is empty.
     struct Row *items; // Owned array of one row for each id, not sorted.
     size_t count;
     size_t capacity;
-    // Hash table with open addressing, owned. A slot is an index in `items`
-    // plus 1, or 0 if the slot is free.
+    // Owned hash table with open addressing. A slot is an index in `items` plus
+    // 1, or 0 if the slot is free.
     uint32_t *slots;
     size_t slot_count;
 };

@@ -85,7 +85,8 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 static bool is_later(struct timespec time, const struct SourceWish *wish)
 {
     double s = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-    return s > wish->process_start_s + GRACE_S; // false if the start is NaN
+    // The result is false if the start of the process is NaN.
+    return s > wish->process_start_s + GRACE_S;
 }
 
 // Warns if the inode changed after the process began. If a file was copied

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#define SOURCE_BYTES ((size_t)8 << 20) // larger files are not read
+#define SOURCE_BYTES ((size_t)8 << 20) // Files that are larger are not read.
 
 enum SourceState {
     SOURCE_FINE,

@@ -20,7 +20,7 @@ struct Standout {
     // The process's number, divided by the usual number of the other processes
     // (NaN = unknown).
     double times;
-    bool out; // the process stands out
+    bool out; // True if the process stands out.
 };
 
 struct FunctionStandouts {

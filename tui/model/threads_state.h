@@ -50,10 +50,10 @@ void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 // struct ThreadFigures has the numbers of one thread since the reset or the
 // baseline. NaN means unknown.
 struct ThreadFigures {
-    double cpu, cpu_before; // shares now and at the baseline
+    double cpu, cpu_before; // The thread's shares now and at the baseline.
     double wait, wait_before;
     double gil_held, gil_wait; // Shares now.
-    double seconds;            // Seconds of CPU time.
+    double seconds;            // Seconds of CPU time of the thread.
     double samples;
 };
 

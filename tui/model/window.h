@@ -27,8 +27,8 @@ struct Window {
 // enum Basis is the class of a share by its number of samples.
 enum Basis {
     BASIS_NONE, // The window has no sample of this share, or the share is null.
-    BASIS_TRACE, // Less than one sample.
-    BASIS_FEW,   // Fewer samples than WINDOW_FEW.
+    BASIS_TRACE, // Less than one sample of the share.
+    BASIS_FEW,   // Fewer samples of the share than WINDOW_FEW.
     BASIS_FINE   // WINDOW_FEW or more samples, or their number is not reported.
 };
 

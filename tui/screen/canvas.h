@@ -17,8 +17,8 @@ enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,
     STYLE_FAINT,
-    STYLE_ACCENT, // The program's name, the selected function.
-    STYLE_HEAT_1, // Shares, cold to hot.
+    STYLE_ACCENT, // Style of the program's name and of the selected function.
+    STYLE_HEAT_1, // Styles of shares, from cold to hot.
     STYLE_HEAT_2,
     STYLE_HEAT_3,
     STYLE_HEAT_4,
@@ -26,11 +26,11 @@ enum Style {
     STYLE_ARMED,
     STYLE_PARTIAL,
     STYLE_DARK,
-    STYLE_ALERT,     // Stale data, lost events, deopts, failures.
-    STYLE_HEAD,      // The line of column titles.
-    STYLE_HEAD_SORT, // Title of the column that sorts.
+    STYLE_ALERT,     // Style of stale data, lost events, deopts and failures.
+    STYLE_HEAD,      // Style of the line of column titles.
+    STYLE_HEAD_SORT, // Style of the title of the column that sorts.
     STYLE_KEY,       // A key's name on the bottom line.
-    STYLE_LABEL,     // Other text on the bottom line.
+    STYLE_LABEL,     // Style of other text on the bottom line.
     STYLE_PROMPT,
     STYLE_COUNT,
     STYLE_SELECTED = 0x80 // added to the style of cells in the selected row
@@ -71,11 +71,11 @@ struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x);
 // Returns the number of cells that the text needs on this canvas.
 int Canvas_measure(const struct Canvas *canvas, const char *text);
 // Draws text from column x up to, not including, column `end`. Returns the
-// column after the text.
+// screen column after the text.
 int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
                const char *text);
 
-struct Box { // a part of one screen line
+struct Box { // A box is a part of one screen line.
     int y;
     int x;
     int width;

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-// Returns the style of a share. NaN counts as 0.
+// Returns the style of a share. A share that is NaN counts as 0.
 enum Style Gauge_heat(double share);
 // Writes `count` values as one small bar each, scaled to `most`. A value that
 // was not measured (NaN) is written as a dot.

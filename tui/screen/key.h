@@ -23,7 +23,7 @@ enum Key {
     PRESS_HOME,
     PRESS_END,
     PRESS_DELETE,
-    PRESS_F1, // PRESS_F2 and so on follow
+    PRESS_F1, // The keys PRESS_F2 and so on follow.
     PRESS_F12 = PRESS_F1 + 11,
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,

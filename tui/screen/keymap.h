@@ -23,7 +23,7 @@ enum Request {
     REQUEST_END,
     REQUEST_SCROLL_UP,
     REQUEST_SCROLL_DOWN,
-    REQUEST_CLICK, // Key_x and Key_y return the cell
+    REQUEST_CLICK, // Key_x and Key_y return the clicked cell.
     REQUEST_SEARCH,
     REQUEST_SEARCH_NEXT,
     REQUEST_SEARCH_PREVIOUS,
@@ -71,11 +71,11 @@ enum Ability {
     CAN_RESET = 1024, // The view's counts or window can be reset.
     // The abilities below depend on the process or file that the viewer shows
     // (Navigation_reach), not on the view.
-    CAN_ASK = 64,       // A live process, which accepts requests.
-    CAN_LEAVE = 128,    // The user may choose another process.
-    CAN_PAUSE = 256,    // More snapshots may come.
+    CAN_ASK = 64,    // The viewer shows a live process, which accepts requests.
+    CAN_LEAVE = 128, // The user may choose another process.
+    CAN_PAUSE = 256, // More snapshots may come.
     CAN_STRETCH = 2048, // The recording of a run, whose stretches can be shown.
-    CAN_COMPARE = 4096, // Two recordings to compare.
+    CAN_COMPARE = 4096, // The viewer shows two recordings to compare.
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 
@@ -84,7 +84,7 @@ struct Binding {
     unsigned ability; // The enum Ability that the key needs (0 = none).
     uint32_t keys[BINDING_KEYS]; // Keys with the same effect (0 ends the list).
     const char *about;           // Text in the help.
-    const char *group;           // Heading in the help.
+    const char *group;           // Heading of the key in the help.
     const char *label; // Text on the bottom line (NULL = not shown there).
     // If the bottom line is too short, the key with the largest importance is
     // dropped first.

@@ -27,7 +27,8 @@ struct ListColumn {
     int width; // Width in cells, or the least width of a growing column.
     int gap;   // Blank cells before the column.
     // The column with the largest importance is dropped first. Each importance
-    // is used once. The importance 0 is never dropped.
+    // is used for one column only. A column with the importance 0 is never
+    // dropped.
     int importance;
     int room; // Least cells for growing columns, or it is left out.
     // Percentage of the free cells that the column gets (0 = the width is
@@ -86,7 +87,7 @@ struct List {
     uint64_t key;
     bool unmarked;    // The selected row is not highlighted.
     int sort;         // Index of the column that sorts.
-    bool invert;      // The order is reversed.
+    bool invert;      // The order of the rows is reversed.
     struct Box place; // The box of the titles in the newest drawing.
     struct ListPlace columns[LIST_COLUMNS];
     int column_count;
@@ -99,7 +100,7 @@ enum ListAnswer {
     LIST_SORTS  // `sort` or `invert` has changed.
 };
 
-// Writes a text into a cell.
+// Writes a text into a cell of the list.
 void ListCell_put(struct ListCell *cell, enum Style style, const char *text);
 
 // Chooses and places the columns in `width` cells. Adds columns by importance,

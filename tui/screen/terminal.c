@@ -29,7 +29,7 @@
 struct Terminal {
     SCREEN *screen;
     FILE *in;
-    bool own_in; // Terminal_open has opened `in`.
+    bool own_in; // True if Terminal_open has opened `in`.
     int colours; // Number of colours (0, 8 or 256).
     int signals; // signalfd
     sigset_t old_mask;

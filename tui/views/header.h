@@ -12,7 +12,7 @@
 #define HEADER_WIDE 110 // Least screen width for bars.
 // Least screen width for words next to the overhead's parts.
 #define HEADER_WIDER 140
-#define HEADER_WIDEST 170 // least screen width for long bars
+#define HEADER_WIDEST 170 // Least screen width for long bars.
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);

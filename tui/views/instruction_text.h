@@ -13,7 +13,7 @@ struct AnnotateState;
 
 // The annotate view does not show smaller shares of a function's time.
 #define INSTRUCTION_LEAST_SHARE 0.005
-#define INSTRUCTION_SHORT 9 // longest fixed text of InstructionText_short
+#define INSTRUCTION_SHORT 9 // Longest fixed text of InstructionText_short.
 
 // Writes an instruction's operand as text, as a label or as a number. For a
 // call instruction, also writes the callee.

@@ -28,9 +28,9 @@ struct Ui {
     struct Feed *feed;               // The stream of snapshots, borrowed.
     struct Model model;
     struct Canvas canvas;
-    struct Layout layout; // layout of the newest frame
+    struct Layout layout; // Layout of the newest frame on the screen.
     struct Prompt prompt;
-    bool bare;    // --batch: no selection and no keys.
+    bool bare;    // True with --batch, which has no selection and no keys.
     bool ns;      // Cycles are shown as time.
     bool quit;    // The user wants to quit or leave.
     bool leave;   // The user wants the list of processes (`quit` is set, too).
@@ -41,14 +41,14 @@ struct Ui {
     enum ViewId way[VIEW_COUNT];
     int depth;    // Number of views in `way` (0 = the main screen is shown).
     int help_top; // First visible line of the help (0 = the top).
-    struct List lists[VIEW_COUNT]; // The list of each view.
+    struct List lists[VIEW_COUNT]; // The list of rows of each view.
     struct List search_from; // Copy of the list at the beginning of a search.
     bool sort_menu;          // The main screen shows the menu of sort columns.
     struct List sort_list;   // Lines of the menu of sort columns.
     struct AnnotateState annotate;
     struct CallersState callers;
-    bool on_pairs;         // Opcodes view: the keys move in pair_list.
-    struct List pair_list; // The counts of the opcodes view.
+    bool on_pairs;         // In the opcodes view, the keys move in pair_list.
+    struct List pair_list; // The list of the counts in the opcodes view.
     struct ThreadsState threads;
     struct FlameState flame;
     // Comparison of the newest snapshot with another run.

@@ -115,7 +115,8 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
            Text_has(Column_text_key(COLUMN_FUNCTION, function), text);
 }
 
-// Draws lines such as "│ ├─ ▸ ". Returns the column behind the lines.
+// Draws lines such as "│ ├─ ▸ ". Returns the screen column behind the lines of
+// the tree.
 static int put_limbs(struct Canvas *canvas, int y, int x, int end,
                      const struct Branch *branch)
 {

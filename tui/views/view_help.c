@@ -20,7 +20,7 @@
 
 struct HelpLine {
     char term[64];
-    uint8_t style;    // Style of the term.
+    uint8_t style;    // Style in which the term is drawn.
     const char *text; // The meaning of the term (NULL = the term is a heading).
     int length;       // Length of `text` in bytes.
 };

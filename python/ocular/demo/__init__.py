@@ -3,6 +3,6 @@
 
 The program imitates a small service. A feeder makes jobs, two parsers evaluate them, an
 archivist packs the results with C libraries, and an analyst computes in plain Python.
-`service` has the threads. `pure` has single-threaded pieces whose call counts never
-change. `python -m ocular.demo --help` explains the options.
+`service` has the workload's threads. `pure` has single-threaded pieces whose call counts
+never change. `python -m ocular.demo --help` explains the options.
 """

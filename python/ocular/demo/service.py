@@ -16,7 +16,8 @@ PAUSE = 0.003  # seconds between the rounds of an endless run
 END = None  # the last item of a queue
 
 NAMES = ("width", "height", "depth", "mass")
-VARIABLES = {"width": 12, "height": 7, "depth": 3}  # "mass" is undefined on purpose
+# "mass" is undefined on purpose, so that evaluate() fails.
+VARIABLES = {"width": 12, "height": 7, "depth": 3}
 SIGNS = "+-*/"
 
 
@@ -71,11 +72,13 @@ class Service:
             thread.start()
 
     def stop(self):
-        """Makes the threads end after the current round. join() waits for the threads."""
+        """Makes the threads end after the current round. join() waits for the threads of
+        the workload."""
         self.ended.set()
 
     def join(self):
-        """Waits for the threads. If a thread has failed, raises the thread's exception."""
+        """Waits until the threads have ended. If a thread has failed, raises the thread's
+        exception."""
         for thread in self.threads:
             # If a signal comes just before the wait, CPython handles the signal after the
             # wait. So each call of join() waits only for a short time.
