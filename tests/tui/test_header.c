@@ -362,3 +362,18 @@ TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
     assert_false(says(f, "unread") || says(f, "too deep"));
     assert_false(says(f, "untraced") || says(f, "gone"));
 }
+
+TEST_WITH(test_threads_that_wait_for_a_cpu, set_up, tear_down)
+{
+    struct Fixture *f = *state;
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+
+    snapshot->cpu_waited = .049;
+    draw(f, snapshot, 80);
+    assert_false(says(f, "for a CPU"));
+    snapshot = Sample_new((struct SampleWish){0});
+    snapshot->cpu_waited = .23;
+    draw(f, snapshot, 80);
+    assert_true(says(f, "waiting for a CPU 23.0%"));
+    assert_int_equal(style_of(f, 2, "waiting for"), STYLE_ALERT);
+}

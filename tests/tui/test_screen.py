@@ -173,7 +173,7 @@ def test_sorting(top):
     top.wait("TOTAL▼")
     # keys that the menu does not know close the menu, and then have their usual effect
     top.press("F6", "g", "Enter", ">", "F6", ">")
-    top.wait("CALLS/s▼")
+    top.wait("TOTAL%▼")
     top.press("<", "<", "<")
     top.wait("FUNCTION▲|FILE:LINE▲")
 

@@ -17,6 +17,8 @@
 #define MUCH .01   // larger shares of missing time are shown
 // a larger share of waiting for the GIL is highlighted
 #define MUCH_GIL .1
+// a smaller share of waiting for a CPU is not shown
+#define MUCH_STARVED .05
 
 // Sets `out` to the means of `cells` equal parts of `trend`.
 static void squeeze(float *out, const float *trend, int cells)
@@ -172,6 +174,17 @@ static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
               "%s", Number_percent(number, snapshot->gil_waited));
 }
 
+// Adds the share of time for which threads had no CPU, if it is large.
+static void add_starved(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    char number[NUMBER_MAX];
+    if (!(snapshot->cpu_waited >= MUCH_STARVED))
+        return;
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_ALERT, "waiting for a CPU %s",
+              Number_percent(number, snapshot->cpu_waited));
+}
+
 // Adds what a latency includes, or says that no latencies are known.
 static void add_latency(struct Strip *strip, const struct Model *model)
 {
@@ -286,6 +299,7 @@ void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
     if (!model->one_thread) {
         add_garbage(&strip, model->snapshot, canvas->width >= HEADER_WIDER);
         add_gil(&strip, model->snapshot);
+        add_starved(&strip, model->snapshot);
         add_unseen(&strip, model->snapshot);
     }
     add_choices(&strip, model, status);

@@ -8,6 +8,7 @@
 #include "tui/text/text.h"
 #include "tui/views/annotate_rows.h"
 #include "tui/views/header.h"
+#include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
 
 #include <errno.h>
@@ -121,6 +122,10 @@ static void want(struct Ui *ui)
         Listing_free(listing);
     follow_successor(ui);
     Feed_want_listing(ui->feed, state->id);
+    const struct Row *row = Model_row_of(&ui->model, state->id);
+    // The tasks say in which function a coroutine awaits.
+    if (row && row->now->await_s > 0 && !Feed_is_replay(ui->feed))
+        Feed_tasks(ui->feed);
 }
 
 // --- The view's own line
@@ -257,6 +262,15 @@ static void draw_title(struct Ui *ui, const struct Display *display)
                (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
+// Draws the bar in the blank line below the title, if there is one.
+static void draw_bar(struct Ui *ui)
+{
+    const struct Row *row = Model_row_of(&ui->model, ui->annotate.id);
+    struct Box line = {ui->layout.title_y + 1, 1, ui->canvas.width - 2};
+    if (row && line.y < ui->layout.table_y)
+        TimeBar_draw(&ui->canvas, line, row, ui->model.snapshot);
+}
+
 // --- The screen
 
 // Draws the reason why no code can be shown.
@@ -298,6 +312,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     struct AnnotateRows rows;
     Header_draw(canvas, &ui->model, status);
     draw_title(ui, &status->display);
+    draw_bar(ui);
     AnnotateRows_fill(&rows, &ui->annotate, list, &status->display,
                       canvas->width);
     List_draw(list, &rows.rows, canvas,

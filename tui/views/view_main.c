@@ -11,6 +11,7 @@
 #include "tui/views/header_whole.h"
 #include "tui/views/navigation.h"
 #include "tui/views/table.h"
+#include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
 
 #include <stdio.h>
@@ -65,6 +66,19 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
                STYLE_FAINT, CUT_END, text);
 }
 
+// Draws the selected function's numbers. The bar is in the blank line above
+// them, if there is one.
+static void draw_detail(struct Canvas *canvas, const struct Model *model,
+                        const struct List *list, const struct Layout *layout,
+                        const struct Status *status)
+{
+    const struct Row *row = Model_row(model, (size_t)list->selected);
+    struct Box line = {layout->detail_y - 1, 2, canvas->width - 3};
+    if (layout->body_y + layout->body_height <= line.y)
+        TimeBar_draw(canvas, line, row, model->snapshot);
+    DetailLines_draw(canvas, row, layout, &status->display);
+}
+
 void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    struct List *list, const struct Layout *layout,
                    const struct Status *status)
@@ -78,8 +92,7 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
     if (!list->count)
         draw_empty(canvas, model, layout, status);
     else if (layout->detail_y >= 0)
-        DetailLines_draw(canvas, Model_row(model, (size_t)list->selected),
-                         layout, &status->display);
+        draw_detail(canvas, model, list, layout, status);
 }
 
 // --- The menu of columns to sort by, in place of the rows

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Tests tui/views/time_bar: which parts the bar and the legend have.
+#include "tui/views/time_bar.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit.h"
+
+static char text[4096];
+
+// Draws the bar of a function with these parts, of whose total share 20 % is
+// Python code.
+static void draw(struct Function *function, struct PartShares *parts,
+                 const struct TaskGroup *tasks, int width)
+{
+    struct Snapshot snapshot = {.tasks_groups = tasks,
+                                .tasks_group_count = tasks != NULL};
+    struct Row row = {.id = 7, .now = function};
+    struct Canvas canvas;
+    struct Bytes out;
+
+    function->total_parts = parts;
+    function->total_part_count = parts != NULL;
+    Canvas_init(&canvas, false);
+    assert_int_equal(Canvas_resize(&canvas, width, 1), 0);
+    TimeBar_draw(&canvas, (struct Box){0, 2, width - 3}, &row, &snapshot);
+    Bytes_init(&out);
+    Canvas_write(&canvas, &out);
+    assert_true(out.size < sizeof text);
+    memcpy(text, out.data, out.size);
+    text[out.size] = 0;
+    Bytes_release(&out);
+    Canvas_release(&canvas);
+}
+
+static struct Function waiting(struct PartShares *parts)
+{
+    *parts = (struct PartShares){.c = 0.1, .gc = 0.05};
+    parts->waits[WAITS_SOCKET] = 0.5;
+    parts->waits[WAITS_LOCK] = 0.15;
+    return (struct Function){
+        .total_share = 1, .await_s = NAN, .calls_per_s = 10};
+}
+
+// Returns how often the glyph is in the text.
+static int count(const char *glyph)
+{
+    int found = 0;
+    for (const char *at = text; (at = strstr(at, glyph)); at++)
+        found++;
+    return found;
+}
+
+TEST(test_the_parts_of_the_time)
+{
+    struct PartShares parts;
+    struct Function function = waiting(&parts);
+
+    draw(&function, &parts, NULL, 120);
+    assert_non_null(strstr(text,
+                           "▒ socket 50%  █ Python 20%  ▒ lock 15%  "
+                           "▓ C 10%  ▓ gc 5%"));
+    // The bar has 29 cells, and the legend has one cell of each part.
+    assert_int_equal(count("█"), 5 + 1);
+    assert_int_equal(count("▒"), 15 + 5 + 2);
+    assert_int_equal(count("▓"), 4 + 2);
+    draw(&function, &parts, NULL, 80);
+    assert_non_null(strstr(text, "socket 50%  █ Python 20%  ▒ lock 15%"));
+}
+
+// A call that is suspended is on no stack.
+TEST(test_awaits_come_on_top)
+{
+    const struct TaskGroup tasks = {.id = 7, .waits_in = "Queue.get"};
+    struct PartShares parts;
+    struct Function function = waiting(&parts);
+
+    function.await_s = 0.9;
+    draw(&function, &parts, NULL, 120);
+    assert_non_null(strstr(text, "░ awaiting 90%  ▒ socket 5%"));
+    draw(&function, &parts, &tasks, 120);
+    assert_non_null(strstr(text, "░ awaiting 90% in Queue.get  ▒ socket 5%"));
+}
+
+TEST(test_what_is_not_known_is_not_drawn)
+{
+    struct PartShares parts;
+    struct Function function = waiting(&parts);
+
+    draw(&function, NULL, NULL, 80);
+    assert_int_equal(strspn(text, " \n"), strlen(text));
+    parts.waits[WAITS_CPU] = NAN;
+    draw(&function, &parts, NULL, 80);
+    assert_int_equal(strspn(text, " \n"), strlen(text));
+}
+
+TEST(test_hostile_parts)
+{
+    static const double values[] = {-1e308, -1, 0, 1e-300, 1e308, INFINITY};
+    struct PartShares parts;
+    struct Function function = waiting(&parts);
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
+            parts.c = values[i];
+            parts.waits[WAITS_FILE] = values[k];
+            function.await_s = values[(i + k) % 6];
+            draw(&function, &parts, NULL, 20 + (int)(i * k));
+        }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Draws what the time of a function's calls is made of, as one line: a bar, and
+// a legend in words. The time includes the functions that it called, and its
+// awaits. Only one thread calls TimeBar_draw.
+#ifndef OCULAR_TUI_VIEWS_TIME_BAR_H
+#define OCULAR_TUI_VIEWS_TIME_BAR_H
+
+#include "tui/model/row.h"
+#include "tui/screen/canvas.h"
+
+// Draws nothing if the parts are not known. `snapshot` may have asyncio's
+// tasks, which say in which function a coroutine awaits.
+void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
+                  const struct Snapshot *snapshot);
+
+#endif
