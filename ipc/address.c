@@ -27,8 +27,8 @@
 
 // --- Where to serve
 
-// Returns the length of the socket's path. The path is complete only if the
-// length is less than ADDRESS_MAX.
+// Returns the length of the socket's path. If this length is ADDRESS_MAX or
+// more, the path is cut off.
 static int name_socket(char path[ADDRESS_MAX], const char *directory, pid_t pid)
 {
     return snprintf(path, ADDRESS_MAX, "%s/%d" SUFFIX, directory, (int)pid);
@@ -89,8 +89,9 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
-// Removes a socket at which no process listens any more. Compares the inode,
-// because meanwhile another process may have bound a new socket at this path.
+// Removes a socket at which no process listens any more. Compares the socket's
+// inode, because meanwhile another process may have bound a new socket at this
+// path.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -116,7 +117,8 @@ static enum Answer ask(const char *path, bool clean, struct Peer *peer)
         close(fd);
         return ANSWER_LIVE;
     }
-    if (fd == -EAGAIN) { // The socket's queue is full, so its process lives.
+    // If the socket's queue of connections is full, its process is alive.
+    if (fd == -EAGAIN) {
         peer->uid = seen.st_uid;
         return ANSWER_LIVE;
     }
@@ -190,8 +192,8 @@ static bool search_everywhere(struct Search *search)
     snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
     Places_add_its(&places, root, process->pid);
     Places_add_usual(&places, root, process->inner_uid);
-    // The sockets belong to the other process, so this process must not remove
-    // them.
+    // The sockets below /proc/PID/root belong to the other process, so this
+    // process must not remove them.
     return try_places(search, &places, false);
 }
 
@@ -304,9 +306,9 @@ static void list_entry(struct Listing *list, const char *directory,
         add_served(list, peer.pid ? peer.pid : number, peer.uid, path);
 }
 
-// Returns true if only the owner can write to the directory. The owner must be
-// the caller's user. If the caller is root, any owner is allowed, because root
-// lists the directories of all users.
+// Returns true if only the owner can write to the directory. The directory's
+// owner must be the caller's user. If the caller is root, any owner is allowed,
+// because root lists the directories of all users.
 static bool is_safe(int fd)
 {
     struct stat status;
@@ -345,7 +347,8 @@ static void list_directory(struct Listing *list, const char *path)
     closedir(stream);
 }
 
-// Lists the processes in the usual directories of all users, for root.
+// For root, lists the processes that serve in the usual directories of all
+// users.
 static void list_users(struct Listing *list, const char *parent,
                        const char *prefix, const char *suffix)
 {
@@ -407,7 +410,7 @@ long Address_list(struct Served **served)
 
 // Removes the socket of a process that no longer exists. If no process in this
 // pid namespace has the socket's pid, the process may run in another namespace.
-// So sweep_entry() first tries to connect to the socket.
+// So sweep_entry() first tries to connect to a socket before it removes it.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];

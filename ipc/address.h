@@ -11,18 +11,19 @@
 #include <sys/types.h>
 
 // Sets `path` to the path of this process's socket. The socket is in
-// $OCULAR_DIR, or in $XDG_RUNTIME_DIR/ocular, or in /tmp/ocular-UID. Makes the
-// directory with mode 0700 if it is missing. Returns 0 if this is a real
+// $OCULAR_DIR, or in $XDG_RUNTIME_DIR/ocular, or in /tmp/ocular-UID. If this
+// directory is missing, makes it with mode 0700. Returns 0 if it is a real
 // directory that the process's user owns and that gives other users no rights.
-// Otherwise returns -errno (-EPERM, -ENOTDIR, -ELOOP, -ENAMETOOLONG...). After
-// an error `why` says what is wrong and what the user can do.
+// For any other directory, returns -errno (-EPERM, -ENOTDIR, -ELOOP,
+// -ENAMETOOLONG...). After an error `why` says what is wrong and what the user
+// can do.
 int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
 // If the directory of `path` has vanished, makes it again, as Address_prepare
-// does. If this directory is not allowed any more, changes `path` to a path in
-// /tmp/ocular-UID. Returns 0 or -errno. Any thread may call this function,
-// because it does not read the environment.
+// does. If this process may no longer make the directory, changes `path` to a
+// path in /tmp/ocular-UID. Returns 0 or -errno. Any thread may call this
+// function, because it does not read the environment's variables.
 int Address_restore(char path[ADDRESS_MAX], pid_t pid);
 
 // A process that serves, and its socket.
@@ -34,22 +35,23 @@ struct Served {
     char command[256];
 };
 
-// Finds the socket of one process. Searches the directories that the caller's
-// environment names, the usual directories of the process's user, and the
-// directories that /proc/PID/environ names. Then searches the last two kinds
-// again, with /proc/PID/root before the paths. Returns 0, -ESRCH if there is no
-// such process, -ENOENT if the process does not serve, or -EACCES if the
-// process belongs to another user.
+// Finds the socket of one process. Searches for the socket in the directories
+// that the caller's environment names, the usual directories of the process's
+// user, and the directories that /proc/PID/environ names. After that, searches
+// the last two kinds of directories again, with /proc/PID/root before their
+// paths. Returns 0, -ESRCH if there is no such process, -ENOENT if the process
+// does not serve, or -EACCES if the process belongs to another user.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
 // Lists every process that serves and to which the caller's user may connect,
-// sorted by pid. If $OCULAR_DIR is set, searches only that directory. Removes
-// the user's own sockets at which no process listens any more. Returns the
-// number of processes, or -errno. *list is allocated by malloc().
+// sorted by pid. If $OCULAR_DIR is set, searches for sockets only in that
+// directory. Removes the user's own sockets at which no process listens any
+// more. Returns the number of processes, or -errno. *list is allocated by
+// malloc().
 long Address_list(struct Served **list);
 
 // Removes the sockets in the directory of `path` whose processes were killed
-// (SIGKILL, os._exit). Wakes no other process.
+// (SIGKILL, os._exit). Address_sweep wakes no other process.
 void Address_sweep(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements the list of answers. The calling thread encodes the message before
-// it takes the lock.
+// Implements the list of answers to viewers. A thread encodes its answer before
+// it takes the list's lock.
 #include "ipc/answers.h"
 #include "ipc/base/heap.h"
 

@@ -12,9 +12,9 @@
 struct Answer {
     struct Answer *next;
     uint64_t viewer;
-    struct Bytes bytes; // One encoded frame.
+    struct Bytes bytes; // The encoded answer, as one frame.
     // Descriptor of a file that is sent with the answer's first byte; 0 if
-    // there is none. The answer owns it.
+    // there is none. The answer owns this descriptor.
     int file;
     struct Opened opened;
 };
@@ -28,8 +28,9 @@ struct Answers {
 void Answers_init(struct Answers *answers);
 void Answers_release(struct Answers *answers);
 // Encodes an answer and appends it to the list. If the message is too large to
-// send, appends an ERROR that says so. Takes over the message's descriptor,
-// even after an error. Returns 0 or -errno. Any thread may call this function.
+// send, appends an ERROR that says so instead. Takes over the message's
+// descriptor, even after an error. Returns 0 or -errno. Any thread may call
+// this function.
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message);
 // Removes all answers from the list. Returns the oldest answer, or NULL if the

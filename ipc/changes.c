@@ -40,9 +40,9 @@ void Changes_free(struct Changes *changes)
     Heap_free(changes);
 }
 
-// Adds the estimated calls of a dark function since its row was filled. Only
-// the rate of these calls is known, so their error is proportional to their
-// number.
+// Adds the estimated number of calls of a dark function since its row was
+// filled. Only the rate of such calls is known, so the error is proportional to
+// their number.
 static void miss_calls(struct Function *f, double elapsed_s)
 {
     double before = f->calls_estimated - (double)f->calls;
@@ -100,7 +100,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     function->total_share *= fading->window_kept;
     function->gil_blocked_share *= fading->window_kept;
     function->run_share *= fading->run_kept;
-    // If a rate has an error, the rate was counted in slices and does not
+    // If a rate of calls has an error, it was counted in slices and does not
     // decay.
     if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))
         function->calls_per_s *= fading->window_kept;
@@ -113,7 +113,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
 // --- A hash table of the function ids that are not copied from the base
 
 struct IdSet {
-    uint64_t *ids; // A free place is NULL_U64.
+    uint64_t *ids; // A hash table of ids, in which a free place is NULL_U64.
     size_t mask;
 };
 

@@ -25,21 +25,21 @@
 // full.
 #define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-// Largest number of reads in one Client_next(), so that no sender can block the
-// viewer.
+// Largest number of reads in one Client_next(), so that no traced process can
+// block the viewer.
 #define READS_MAX 256
-// Request number of FOLLOW. All other requests have numbers from 1 on.
+// Number of the request FOLLOW. All other requests have numbers from 1 on.
 #define FOLLOW_REQUEST UINT32_MAX
 // Maximum bytes of memory that a decoded snapshot may occupy.
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME)
-// Maximum number of bytes of requests that wait to be sent.
+// Maximum number of bytes of requests that wait until the process reads them.
 #define OUT_MAX ((size_t)1 << 20)
 
 struct Client {
     int fd;
     uint32_t next_request;
-    // True if the process has closed the connection. `in` may still have
-    // messages.
+    // True if the process has closed the connection. The buffer `in` may still
+    // have messages.
     bool ended;
     struct Message hello;
     // The newest snapshot, to which the next CHANGES apply, or NULL.
@@ -69,8 +69,8 @@ static void drop_passed(struct Client *client)
     client->passed = 0;
 }
 
-// Sends bytes of `out`. Returns the same as Socket_send. A descriptor is sent
-// with the first byte of its request.
+// Sends bytes of the buffer `out`. Returns the same as Socket_send. The
+// descriptor of a request is sent with the first byte of the request.
 static long send_some(struct Client *client)
 {
     const uint8_t *from = client->out.data + client->sent;
@@ -118,7 +118,8 @@ static void compact(struct Client *client)
     client->taken = 0;
 }
 
-// Returns 1 if bytes have been received, 0 if there are none now, or -errno.
+// Receives bytes. Returns 1 if bytes have been received, 0 if none have
+// arrived, or -errno.
 static int receive(struct Client *client)
 {
     struct Bytes *in = &client->in;
@@ -157,7 +158,8 @@ static int decode(struct Client *client, struct Message *message)
 }
 
 // Asks the process for a whole snapshot now and for changes later. An older
-// Ocular does not know this request and continues to send whole snapshots.
+// Ocular does not know the request FOLLOW and continues to send whole
+// snapshots.
 static int follow(struct Client *client)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW,
@@ -166,8 +168,8 @@ static int follow(struct Client *client)
     return Message_encode(&client->out, &ask);
 }
 
-// Turns a message CHANGES into a message SNAPSHOT. Returns 1 if the caller gets
-// the message, 0 if not, or -errno.
+// Turns a message CHANGES into a message SNAPSHOT. Returns 1 if the caller of
+// Client_next gets the message, 0 if not, or -errno.
 static int assemble(struct Client *client, struct Message *message)
 {
     struct Snapshot *base = client->base, *next = message->snapshot;
@@ -213,7 +215,7 @@ int Client_next(struct Client *client, struct Message *message)
 {
     int got = 1, decoded;
 
-    // A process that has ended may have left bytes to read.
+    // A process that has ended may have sent bytes that can still be read.
     if (!client->ended)
         (void)flush(client);
     for (unsigned reads = 0;; reads++) {
@@ -223,7 +225,7 @@ int Client_next(struct Client *client, struct Message *message)
         if (client->ended)
             return -EPIPE;
         if (reads == READS_MAX)
-            return 0; // If more bytes have arrived, the socket stays readable.
+            return 0; // With more bytes the socket stays readable.
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;
@@ -244,7 +246,9 @@ int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
         if (client->out.size)
             polled.events |= POLLOUT;
         if (left <= 0 || poll(&polled, 1, (int)left) < 0)
-            return 0; // The caller may want to stop waiting after a signal.
+            // poll() fails after a signal, after which the caller may want to
+            // stop waiting.
+            return 0;
     }
 }
 
@@ -301,7 +305,7 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        close(fd); // The pid or the path belongs to another process now.
+        close(fd); // The process id or the path belongs to another process now.
         return -ECONNREFUSED;
     }
     return fd;
@@ -335,7 +339,7 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        // If the process has refused the connection, its reason can still be
+        // Even if the process has refused the connection, its reason can be
         // read.
         (void)flush(client);
     return error;
@@ -367,14 +371,15 @@ static int check_hello(const struct Client *client, pid_t pid, char *why,
     return -EPROTONOSUPPORT;
 }
 
-// Takes the hello. `got` is the result of reading it. Returns 0 if the
-// connection can be used, or -errno.
+// Checks the process's hello. `got` is the result of reading the hello. Returns
+// 0 if the connection can be used, or -errno.
 static int settle(struct Client *client, pid_t pid, int got, char *why,
                   size_t why_size)
 {
     int error = got > 0 ? check_hello(client, pid, why, why_size) : got;
 
-    if (got > 0) // The FOLLOW is sent together with the first request.
+    // The request FOLLOW is sent together with the first other request.
+    if (got > 0)
         return error ? error : follow(client);
     if (got == 0)
         snprintf(why, why_size,
@@ -389,7 +394,7 @@ static int settle(struct Client *client, pid_t pid, int got, char *why,
     return got ? got : -ETIMEDOUT;
 }
 
-// Connects and sends the hello.
+// Connects to a traced process and sends the hello.
 static int begin(struct Client **out, const struct Served *served,
                  long deadline, char *why, size_t why_size)
 {

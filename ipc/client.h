@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Client is the viewer's end of the connection to a traced process. It
-// connects, sends the hello, and decodes the received bytes into messages. Only
-// one thread uses a client. Only Client_open and Client_wait block.
+// struct Client is the viewer's end of the connection to a traced process. A
+// client connects to the process, sends the hello, and decodes the received
+// bytes into messages. Only one thread uses a client. Of the functions below,
+// only Client_open and Client_wait block.
 #ifndef OCULAR_IPC_CLIENT_H
 #define OCULAR_IPC_CLIENT_H
 
@@ -19,8 +20,8 @@ int Client_open(struct Client **client, const struct Served *served, char *why,
 // Client_begin connects without waiting for the process's hello. After that,
 // the caller calls Client_greet whenever the descriptor is readable.
 // Client_greet returns 1 if the client can be used, 0 if the hello has not come
-// yet, or -errno. In all other points these two functions work as Client_open
-// does.
+// yet, or -errno. In all other points Client_begin and Client_greet work as
+// Client_open does.
 int Client_begin(struct Client **client, const struct Served *served, char *why,
                  size_t why_size);
 int Client_greet(struct Client *client, pid_t pid, char *why, size_t why_size);
@@ -28,17 +29,17 @@ void Client_close(struct Client *client);
 // Returns the connection's descriptor, which the caller polls for reading.
 int Client_fd(const struct Client *client);
 const struct Message *Client_hello(const struct Client *client);
-// Sends a request and sets request->request to its number. Duplicates the
-// descriptor of the request. Returns 0 or -errno. -EAGAIN means that the
-// process has not read the earlier requests.
+// Sends a request and sets request->request to its number. Sends a duplicate of
+// the request's descriptor. Returns 0 or -errno. -EAGAIN means that the process
+// has not read the earlier requests.
 int Client_request(struct Client *client, struct Message *request);
 // Takes the next message that has arrived. Returns 1 and fills *message, which
 // the caller releases. Returns 0 if no message has arrived, -EPIPE if the
 // process is gone, or -EPROTO if the bytes are not Ocular's protocol. The
-// descriptor of a RECORDING stays open until a later call.
+// descriptor of a RECORDING is closed by a later call.
 int Client_next(struct Client *client, struct Message *message);
-// Waits for a message, for at most timeout_ms. Returns 0 after this time.
-// Otherwise works as Client_next does.
+// Waits for a message, for at most timeout_ms. Returns 0 if no message has come
+// by then. In all other points Client_wait works as Client_next does.
 int Client_wait(struct Client *client, struct Message *message, int timeout_ms);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the server's side of docs/protocol.md. A connection begins with a
-// hello. Each viewer has its own rate, and each snapshot is encoded once.
-// server.c calls these functions on the server's thread.
+// Implements the server's side of docs/protocol.md. Each connection of a viewer
+// begins with a hello. Each viewer has its own rate, and each snapshot is
+// encoded once. server.c calls these functions on the server's thread.
 #include "ipc/clients.h"
 #include "ipc/dispatch.h"
 
@@ -48,7 +48,7 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 void Clients_count(struct Clients *clients)
 {
     // The thread that calls Server_close() may hold a lock that the callback
-    // takes.
+    // `viewers` takes.
     if (!clients->leaving)
         clients->source->viewers(clients->source->context, clients->greeted);
 }
@@ -156,7 +156,7 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
         if (!viewer->greeted)
             greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            // The viewer does not read the server's answers.
+            // In this case the viewer does not read the server's answers.
             Viewer_dismiss(viewer, now);
         Message_release(&message);
     }
@@ -293,7 +293,7 @@ void Clients_turn(struct Clients *clients, uint64_t now)
         if (viewer->due_ms <= now)
             viewer->due_ms = now + viewer->period_ms;
         if (viewer->frame)
-            // A viewer that is too slow for its rate skips a snapshot.
+            // A viewer that is too slow for its rate misses this snapshot.
             continue;
         viewer->waiting = wanted = true;
         first |= !viewer->shown;
@@ -380,7 +380,7 @@ void Clients_end(struct Clients *clients)
         if (is_served(viewer))
             Viewer_end(viewer, frame);
         viewer->closing = true;
-        // The deadline of Server_close applies instead.
+        // From now on, the deadline of Server_close applies to the viewer.
         viewer->deadline_ms = 0;
     }
     Frame_drop(frame);
@@ -402,7 +402,8 @@ void Clients_part(struct Clients *clients, int error, const char *why,
         else
             Viewer_end(viewer, frame);
         Viewer_dismiss(viewer, now);
-        // From here on the source does not count this viewer.
+        // From here on, the source does not count a viewer that was
+        // disconnected in this way.
         viewer->greeted = false;
         count_viewers(clients, -1);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct Clients has all viewers of a server. It admits viewers, sends each
-// viewer messages at the right times, and serves requests. It has no thread and
-// does not wait. The server's loop gets from Clients_poll() the events to wait
-// for, and passes the events to Clients_read(). Only the server's thread calls
-// these functions.
+// struct Clients has all viewers of a server. struct Clients admits viewers,
+// sends each viewer messages at the right times, and serves requests. It has no
+// thread of its own and does not wait. The server's loop gets from
+// Clients_poll() the events to wait for, and passes the events to
+// Clients_read(). Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
 
@@ -20,8 +20,8 @@ struct Clients {
     const struct ServerSource *source;
     char version[64]; // Version of Ocular, for the hello.
     pid_t pid;
-    // True while the server closes. source->viewers is then not called any
-    // more.
+    // True while the server closes. After that, source->viewers is not called
+    // any more.
     bool leaving;
     unsigned greeted; // Number of viewers that have sent a HELLO.
     uint64_t next_id;
@@ -35,18 +35,18 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
                    uint64_t now);
 // Fills an entry of `polled` for each connected viewer. Returns the number of
-// entries, at most CLIENTS_MAX. (poll() refuses more entries than the process
-// may have descriptors.)
+// entries filled, at most CLIENTS_MAX. (poll() refuses more entries than the
+// process may have descriptors.)
 unsigned Clients_poll(struct Clients *clients, struct pollfd *polled);
 // Reads and serves the viewers for which poll() has reported an event.
 void Clients_read(struct Clients *clients, const struct pollfd *polled,
                   uint64_t now);
 // Sends an answer to its viewer, unless the viewer is gone. Takes over the
-// answer's file.
+// answer's file descriptor.
 void Clients_answer(struct Clients *clients, struct Answer *answer,
                     uint64_t now);
-// Drops the encoded frames. Each viewer gets a whole snapshot next. Must be
-// called after the source has changed.
+// Drops the encoded frames, so that each viewer gets a whole snapshot next.
+// Must be called after the server's source has changed.
 void Clients_forget(struct Clients *clients);
 // Tells the source how many viewers have sent a HELLO.
 void Clients_count(struct Clients *clients);
@@ -60,19 +60,20 @@ void Clients_part(struct Clients *clients, int error, const char *why,
 void Clients_turn(struct Clients *clients, uint64_t now);
 // Sends the newest snapshot to all viewers that wait. A whole snapshot is
 // encoded once. Changes are encoded once for all viewers that have the same
-// base.
+// earlier snapshot.
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
 // Returns the earliest time at which a viewer's snapshot is due, a viewer's
-// deadline ends, or a viewer may make requests again. Returns `otherwise` if it
-// is earlier.
+// deadline ends, or a viewer may make requests again. Returns `otherwise` if
+// that time is earlier.
 uint64_t Clients_next_ms(const struct Clients *clients, uint64_t otherwise);
 // Queues the newest snapshot and END for every viewer.
 void Clients_end(struct Clients *clients);
-void Clients_release(struct Clients *clients); // Closes all connections.
-// Closes the descriptors in a forked child. Also frees the memory, unless
-// `messy` is true. In this case the parent may have been changing the memory
-// during the fork.
+// Closes the connections of all viewers.
+void Clients_release(struct Clients *clients);
+// Closes the viewers' descriptors in a forked child. Also frees the memory,
+// unless `messy` is true, which means that the parent may have been changing
+// this memory during the fork.
 void Clients_abandon(struct Clients *clients, bool messy);
 
 #endif

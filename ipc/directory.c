@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Implements the rules that keep other users away from the sockets
 // (docs/protocol.md). address.c calls these functions on the thread that starts
-// tracing. If the directory has vanished, the server's thread calls them.
+// tracing. If the directory of the sockets has vanished, the server's thread
+// calls these functions.
 #define _GNU_SOURCE 1 // O_PATH
 #include "ipc/directory.h"
 #include "ipc/base/opened.h"
@@ -29,8 +30,8 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
 }
 
 // Returns true if the process's user owns the runtime directory. The user did
-// not choose this directory. So if it belongs to another user (su, sudo -E), or
-// logind has removed it, the caller skips it without an error.
+// not choose the runtime directory. So if it belongs to another user (su, sudo
+// -E), or logind has removed it, Directory_choose skips it without an error.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -60,8 +61,8 @@ int Directory_choose(char *path, size_t size, char *why, size_t why_size)
                       "the directory for sockets, %.60s..., is too long for a "
                       "socket's path; set OCULAR_DIR to a shorter one",
                       path);
-    // Removes slashes at the end. With O_NOFOLLOW, open() refuses a symlink
-    // "link", but follows "link/".
+    // Removes slashes at the end of the path. With O_NOFOLLOW, open() refuses a
+    // symlink "link", but follows "link/".
     for (length = strlen(path); length > 1 && path[length - 1] == '/';)
         path[--length] = '\0';
     return 0;
@@ -96,8 +97,8 @@ static int check(int fd, const char *path, char *why, size_t why_size)
 }
 
 // Gives the process's user all rights to the new directory, because a strict
-// umask may have removed some. Changes the mode by descriptor, because the name
-// may belong to another file now.
+// umask may have removed some rights. Changes the mode by the directory's
+// descriptor, because another file may have the name now.
 static void restore_mode(int fd)
 {
     char path[64];

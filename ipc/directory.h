@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chooses, makes and checks the directory that holds the sockets. The directory
-// must belong to the process's user, and other users must not be able to enter
-// it. Only address.c calls these functions, on any thread. The functions keep
-// no state.
+// Chooses, makes and checks the directory that holds the sockets. This
+// directory must belong to the process's user, and other users must not be able
+// to enter it. Only address.c calls these functions, on any thread. The
+// functions keep no state.
 #ifndef OCULAR_IPC_DIRECTORY_H
 #define OCULAR_IPC_DIRECTORY_H
 
@@ -13,9 +13,9 @@
 // /tmp/ocular-UID. Returns 0 or -errno. After an error `why` has an
 // explanation.
 int Directory_choose(char *path, size_t size, char *why, size_t why_size);
-// Makes the directory with mode 0700 if it is missing, and then checks it.
-// Returns 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if another user owns the
-// directory or can enter it, or the error of mkdir().
+// Makes the directory with mode 0700 if it is missing, and then checks who owns
+// it and who can enter it. Returns 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if
+// another user owns the directory or can enter it, or the error of mkdir().
 int Directory_make(const char *path, char *why, size_t why_size);
 
 #endif

@@ -37,8 +37,8 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// Sends the source's notice, if there is one. The notice says why the first
-// snapshot comes later.
+// Sends the source's notice, if there is one. The notice tells the viewer why
+// the first snapshot comes later.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
@@ -106,7 +106,7 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
 }
 
 // Makes the viewer's next snapshot due as soon as the highest rate allows. The
-// viewer's period begins again at this time.
+// viewer's period begins again when that snapshot is due.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {
@@ -155,7 +155,8 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                              "ocular-top of Ocular %s, which writes the file "
                              "itself",
                              context->version);
-    // The answer is large, and it is built before the socket has room for it.
+    // The stacks are a large answer, and are built before the socket has room
+    // for them.
     case MESSAGE_FLAME:
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,

@@ -10,7 +10,8 @@
 
 #include <sys/types.h>
 
-// The source and the version that the answers need. The caller owns both.
+// The source and the version that the answers need. The caller owns both of
+// them.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // Version of Ocular.
@@ -20,15 +21,15 @@ struct DispatchContext {
 // of "nobody" may stand for any user. So even a process that runs as "nobody"
 // refuses this user id.
 const char *Dispatch_objection(uid_t uid);
-// Disconnects a viewer that is not admitted. Sends an error before, if the
-// socket's buffer has space for it.
+// Disconnects a viewer that is not admitted. Before that, sends an error, if
+// the socket's buffer has space for it.
 void Dispatch_reject(int fd, int error, const char *words);
 // Handles the viewer's first message. Returns true if the viewer is admitted.
 bool Dispatch_greet(const struct DispatchContext *context,
                     struct Viewer *viewer, const struct Message *message,
                     uint64_t now);
 // Serves a viewer's request. Returns 0, or -ENOBUFS if too many answers wait
-// because the viewer does not read.
+// because the viewer does not read them.
 int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now);
 // Disconnects a viewer whose bytes are not a message of Ocular's protocol.

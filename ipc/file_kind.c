@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-// Returns true if a name of `length` bytes ends in `ending` and is longer.
+// Returns true if a name of `length` bytes ends in `ending` and is longer than
+// `ending`.
 static bool ends_in(const char *name, size_t length, const char *ending)
 {
     size_t size = strlen(ending);

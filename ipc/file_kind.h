@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct FileKind says what Ocular writes into an output file, according to the
-// suffix of the file's name. The tracer writes the file, and the viewer names
-// its content. Any thread may call these functions.
+// suffix of the file's name. The tracer writes output files, and the viewer
+// names their content. Any thread may call these functions.
 #ifndef OCULAR_IPC_FILE_KIND_H
 #define OCULAR_IPC_FILE_KIND_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum FileContent {
-    // A timeline as JSON. It is also the content for unknown suffixes.
+    // A timeline as JSON. Files with an unknown suffix also contain this.
     FILE_JSON,
     FILE_PFTRACE,    // .pftrace: a timeline in Perfetto's protobuf format.
     FILE_FOLDED,     // .folded: one line per stack, for flame graphs.
@@ -24,7 +24,7 @@ enum FileContent {
 struct FileKind {
     enum FileContent content;
     bool gzipped; // True if ".gz" follows the suffix.
-    size_t stem;  // Number of bytes of the path before the suffixes.
+    size_t stem; // Number of bytes of the path of the file before its suffixes.
 };
 
 struct FileKind FileKind_of(const char *path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of the flame table's schema. Append new rows at the end, because
-// the order of rows is the order on the wire.
+// The tables of the flame table's schema. Append new rows at the end of a
+// table, because the order of rows is the order on the wire.
 #include "ipc/flame_table.h"
 
 #include "ipc/base/heap.h"

@@ -10,19 +10,21 @@
 #include "ipc/record.h"
 
 struct FlameRow {
-    // Number of the caller's row, which comes before this row; null for the
-    // root.
+    // Number of the row of this function's caller; null for the root. The
+    // caller's row comes before this row.
     uint64_t parent;
     // Id of the function; null for the root, and for the cut-off part of
     // stacks.
     uint64_t id;
-    // Part of one core's wall time for which this row was on top of the stack.
+    // Part of one core's wall time for which the function of this row was on
+    // top of the stack.
     double share;
     // Part of `share` that was spent in C functions that this function called.
     double c_share;
-    // cpu_ns is the CPU time in ns, since the sampler began, for which this row
-    // was on top of the stack. c_ns is the part of cpu_ns in C functions. The
-    // CPU time of a path that was dropped is in the row of the path's caller.
+    // cpu_ns is the CPU time in ns, since the sampler began, for which the
+    // function of this row was on top of the stack. c_ns is the part of cpu_ns
+    // in C functions. If a path of functions was dropped, its CPU time is in
+    // the row of its caller.
     uint64_t cpu_ns;
     uint64_t c_ns;
 };
@@ -40,9 +42,9 @@ struct FlameTable {
     // Seconds since the sampler began to keep stacks. The shares of stacks
     // decay in the same way as the shares of functions.
     double kept_s;
-    uint64_t samples; // Number of samples in the table.
-    // The root is the first row. The root's own time was spent outside the
-    // functions that the table lists.
+    uint64_t samples; // Number of samples from which the table was made.
+    // The root is the first row. The root's own time was spent in functions
+    // that the table does not list.
     const struct FlameRow *rows;
     size_t row_count;
     // The table's functions, sorted by id.

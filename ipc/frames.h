@@ -16,8 +16,9 @@ struct Frames {
 
 // Frees the frames, and makes *frames empty.
 void Frames_release(struct Frames *frames);
-// Returns the frame of the snapshot for a viewer. The caller drops the frame.
-// Returns NULL and sets *error if there is no memory or the frame is too large.
+// Returns the frame of the snapshot for a viewer. The caller drops the frame by
+// Frame_drop. Returns NULL and sets *error if there is no memory or the frame
+// is too large.
 struct Frame *Frames_encode(struct Frames *frames,
                             const struct Snapshot *snapshot,
                             const struct Viewer *viewer, int *error);

@@ -5,15 +5,16 @@
 
 #include <stdlib.h>
 
-// tui/model/row_order.c sorts in the same order, and has the same definition of
-// an idle function (Row_is_idle).
+// tui/model/row_order.c sorts functions in the same order, and has the same
+// definition of an idle function (Row_is_idle).
 #define IDLE_S 60.0 // Seconds without a call after which a function is idle.
-// A function that is on a stack for less than this part of the time is idle.
+// If a function is on a stack for less than this part of the time, it is idle.
 #define IDLE_SHARE 0.0005
-// A sample counts as in the window until its weight has decayed to a quarter.
+// The weight of a sample decays with its age. A sample counts until its weight
+// has decayed to this value.
 #define LEAST_SAMPLES 0.25
 
-// Orders the larger number first. Null counts as 0.
+// Compares two numbers. The larger number comes first, and null counts as 0.
 static int larger_first(uint64_t a, uint64_t b)
 {
     a = a == NULL_U64 ? 0 : a;
@@ -28,13 +29,14 @@ static int more_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Returns true if the function is idle. It was then not called in the last
-// minute, and no sampled stack has it, neither running nor waiting.
+// Returns true if the function is idle. An idle function was not called in the
+// last minute, and no sampled stack contains it.
 static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    if (isnan(f->share)) // Without a sampler, only hooks can see the function.
+    // Without a sampler, only hooks show whether the function runs.
+    if (isnan(f->share))
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }
@@ -57,7 +59,8 @@ static int hotter_first(const void *left, const void *right, void *context)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// Returns the limit below which a share comes only from old samples.
+// Returns a limit for shares. Shares below the limit come only from old
+// samples.
 static double least_share(const struct Function *functions, size_t count,
                           double window_samples)
 {
@@ -75,6 +78,6 @@ void FunctionOrder_sort(struct Function *functions, size_t count,
 {
     double least = least_share(functions, count, window_samples);
 
-    if (count) // For glibc the array must not be NULL.
+    if (count) // glibc's qsort_r() does not allow NULL as the array.
         qsort_r(functions, count, sizeof *functions, hotter_first, &least);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sorts the functions of a snapshot. The function is pure.
+// Sorts the functions of a snapshot, and changes nothing else.
 #ifndef OCULAR_IPC_FUNCTION_ORDER_H
 #define OCULAR_IPC_FUNCTION_ORDER_H
 

@@ -17,8 +17,8 @@
 // Returns true if the socket at `path` is the server's own. If lstat() is not
 // permitted, also returns true, because the program may have bound the socket
 // with capabilities that Ocular's threads do not have (ipc/base/worker.c). But
-// if the program has changed its user, returns false. The socket then moves to
-// the new user's directory in /tmp.
+// if the program has changed its user, returns false. In that case the socket
+// moves to the new user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -56,9 +56,10 @@ static int look_before(const char *path, char *why, size_t why_size)
     return -EADDRINUSE;
 }
 
-// Watches the socket and its directory, because another program may unlink the
-// socket or move the directory. If the user can have no more inotify instances,
-// the server's thread checks the path every CHECK_MS instead (server.c).
+// Watches the server's socket and the socket's directory, because another
+// program may unlink the socket or move the directory. If the user can have no
+// more inotify instances, the server's thread checks the path every CHECK_MS
+// instead (server.c).
 static void watch_path(struct Listener *listener, const char *path)
 {
     char folder[ADDRESS_MAX];
@@ -92,8 +93,8 @@ static void drain_watch(struct Listener *listener)
         if (Opened_holds(&listener->watching, watch))
             got = read(watch, events, sizeof(events));
     } while (got > 0);
-    // The program has closed the descriptor, or now uses its number for an
-    // epoll. An epoll has the same inode as an inotify.
+    // The program has closed the descriptor of the inotify, or now uses its
+    // number for an epoll. An epoll has the same inode as an inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }

@@ -13,28 +13,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A path of the socket. No path is freed before Listener_release(), because a
-// caller of Listener_path() may still use it.
+// A path that the socket has or had. No path is freed before
+// Listener_release(), because a caller of Listener_path() may still use it.
 struct ListenerPath {
     struct ListenerPath *older;
     char text[ADDRESS_MAX];
 };
 
 struct Listener {
-    // Descriptor of the socket, or -1. It is atomic, because a fork may happen
-    // at any moment.
+    // Descriptor of the socket, or -1. `fd` is atomic, because a fork may
+    // happen at any moment.
     atomic_int fd;
     pid_t pid; // The process to which the socket belongs.
-    // An inotify descriptor, or -1. It is readable if the path may have
-    // vanished.
+    // An inotify descriptor, or -1. It becomes readable if the socket's path
+    // may have vanished.
     atomic_int watch;
     bool watched; // True if the socket and its directory are both watched.
     // The files for which the descriptors `fd` and `watch` were opened.
     struct Opened opened, watching;
-    // The device and the inode identify the socket's file.
+    // The device and the inode of the socket's file, which identify it.
     dev_t device;
     ino_t inode;
-    uid_t user; // Effective user when the socket was bound.
+    uid_t user; // Id of the effective user when the socket was bound.
     _Atomic(struct ListenerPath *) path;
 };
 
@@ -49,15 +49,16 @@ const char *Listener_path(const struct Listener *listener);
 // removed it. Returns true if the socket is in its place and `watch` will
 // report its removal.
 bool Listener_check(struct Listener *listener);
-// Says that the process is about to end. After this call Listener_check does
+// Notes that the process is about to end. After this call Listener_check does
 // not bind a vanished socket again. Any thread and any signal handler may call
 // this function.
 void Listener_stay_away(void);
-// Forgets the descriptors that the program has closed. Returns true if there
-// were any. The next Listener_check opens new descriptors. `others` is true if
-// the program has closed other descriptors of Ocular. Then the watch counts as
-// lost, because an eventfd of the program would have the same inode as the
-// watch. If the program has not closed the watch, its descriptor is leaked.
+// Forgets the descriptors that the program has closed. Returns true if the
+// program has closed any of them. The next Listener_check opens new
+// descriptors. `others` is true if the program has closed other descriptors of
+// Ocular. In this case the watch counts as lost, because an eventfd of the
+// program would have the same inode as the watch. If the program has not closed
+// the watch, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, so that the thread that polls `watch` wakes up.
 // The thread wakes up even if the program has closed the descriptor `watch`,
@@ -66,9 +67,9 @@ void Listener_touch(const struct Listener *listener);
 // Stops listening. Removes the server's socket, and the sockets of processes
 // that no longer exist.
 void Listener_leave(struct Listener *listener);
-// Closes the descriptors in a forked child, but removes no file.
+// Closes the listener's descriptors in a forked child, but removes no file.
 void Listener_abandon(struct Listener *listener);
-// Frees the paths when the server ends.
+// Frees the listener's paths when the server ends.
 void Listener_release(struct Listener *listener);
 
 #endif

@@ -10,24 +10,26 @@
 
 #include <stdbool.h>
 
-// One instruction, together with the EXTENDED_ARGs before it.
+// A row of a listing: one instruction, together with the EXTENDED_ARGs before
+// it.
 struct ListingRow {
     uint64_t offset; // Offset of the instruction in its code object, in bytes.
     // Line in the source file; null if the instruction has no line.
     uint64_t line;
-    const char *opcode; // The base form of the opcode.
-    // The newest form of the opcode; null if it is the base form.
+    const char *opcode; // The base form of the instruction's opcode.
+    // The newest form of the instruction's opcode; null if this is the base
+    // form.
     const char *live;
     // Argument of the instruction; null if the opcode takes none.
     uint64_t argument;
-    // The argument as a text: a name, a constant or an operator.
+    // The instruction's argument as a text: a name, a constant or an operator.
     const char *words;
     // Offset to which the instruction may jump; null if it does not jump.
     uint64_t target;
     // Name of the function that a call instruction calls, or null.
     const char *callee;
     // Number of times that the instruction ran; null if unknown. If hits_exact
-    // is false, it may have run more often.
+    // is false, the instruction may have run more often.
     uint64_t hits;
     uint64_t hits_exact;
     // Cycles of one execution of the instruction; null if unknown.
@@ -35,7 +37,8 @@ struct ListingRow {
     // bool: true if the instruction's hook is installed; null if it cannot have
     // a hook.
     uint64_t armed;
-    uint64_t specializable; // bool: true if the opcode has specialised forms.
+    // bool: true if the instruction's opcode has specialised forms.
+    uint64_t specializable;
     // Number of samples that found this instruction running; null if there is
     // no sampler.
     uint64_t samples;
@@ -50,13 +53,13 @@ struct Listing {
     const char *name;
     const char *file;
     uint64_t line;
-    // bool: true if hits and cycles are measured for each instruction. Each
-    // instruction then runs in its generic form.
+    // bool: true if hits and cycles are measured for each instruction. In this
+    // case each instruction runs in its generic form.
     uint64_t precise;
     // Number of instructions of the function. The listing may have fewer rows.
     uint64_t instructions;
-    // bool: true if the rows have `words`. If false, a later listing may have
-    // them.
+    // bool: true if the rows have `words`. If `words` is false, a later listing
+    // may have them.
     uint64_t words;
     double process_start_s; // Unix time at which the process began.
     // Seconds from the start of tracing to the making of this listing.

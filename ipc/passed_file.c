@@ -17,7 +17,9 @@ long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
     got = passed->awaited ? Socket_receive_file(socket, data, size, &fd)
                           : Socket_receive(socket, data, size);
     if (fd && passed->fd)
-        close(fd); // Only one descriptor waits for its message.
+        // A second descriptor is closed, because only one waits for its
+        // message.
+        close(fd);
     else if (fd)
         passed->fd = fd;
     return got;

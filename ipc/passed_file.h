@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct PassedFile holds a descriptor that a process has sent to a viewer,
-// until the viewer has taken the message to which the descriptor belongs. The
-// client owns this struct.
+// until the viewer has taken the message to which the descriptor belongs. A
+// struct Client owns its struct PassedFile.
 #ifndef OCULAR_IPC_PASSED_FILE_H
 #define OCULAR_IPC_PASSED_FILE_H
 
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 
 struct PassedFile {
-    // Number of RECORDINGs that were asked for and have not come. Refused
-    // requests count, too.
+    // Number of RECORDINGs that were asked for and have not come. Requests that
+    // were refused count, too.
     unsigned awaited;
-    int fd;     // The descriptor, or 0 if there is none.
-    bool given; // True if a message has this descriptor.
+    int fd;     // The descriptor that was received, or 0 if there is none.
+    bool given; // True if a message already has this descriptor.
 };
 
 // Receives bytes as Socket_receive does. If the viewer awaits a descriptor,
 // keeps one that comes with the bytes. Otherwise the kernel drops the
-// descriptor. Closes the descriptor of an earlier message.
+// descriptor. Also closes the descriptor of an earlier message.
 long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
                         size_t size);
-// Sets the descriptor of a RECORDING. The descriptor stays open until bytes are
-// received again.
+// Gives the received descriptor to a message RECORDING. The descriptor stays
+// open until bytes are received again.
 void PassedFile_give(struct PassedFile *passed, struct Message *message);
 void PassedFile_close(struct PassedFile *passed);
 

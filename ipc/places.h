@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // struct Places lists the directories in which a process may have its socket.
-// These are the directories that the environments of the process and of the
+// The list has the directories that the environments of the process and of the
 // caller name, and the usual directories. The caller owns the struct. Any
 // thread may call these functions.
 #ifndef OCULAR_IPC_PLACES_H
@@ -21,17 +21,18 @@ static inline bool Places_is_set(const char *variable)
     return variable && *variable;
 }
 
-// Adds a directory, unless the list is full or already has it. Does not add a
-// path that is too long or relative.
+// Adds a directory to the list, unless the list is full or already has it. A
+// path that is relative or too long is not added.
 __attribute__((format(printf, 2, 3))) void Places_add(struct Places *places,
                                                       const char *format, ...);
 // Adds the directories that the environment of this process names.
 void Places_add_own(struct Places *places);
 // Adds the directories that a user's processes usually serve in. `root` is put
-// before their paths; "" means this process's own root directory.
+// before the paths of these directories; "" means this process's own root
+// directory.
 void Places_add_usual(struct Places *places, const char *root, uid_t uid);
 // Adds the directories that the environment of process `pid` named when the
-// process was started. `root` is put before their paths.
+// process was started. `root` is put before the paths of these directories.
 void Places_add_its(struct Places *places, const char *root, pid_t pid);
 
 #endif

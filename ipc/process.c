@@ -40,8 +40,9 @@ const char *Process_row(const char *status, const char *name)
     return at ? at + strlen(name) : "";
 }
 
-// Returns the last number of the row. For example, the row NSpid has the pid of
-// the process in each pid namespace, the innermost namespace last.
+// Returns the last number of a row in /proc/PID/status. For example, the row
+// NSpid has the pid of the process in each pid namespace, the innermost
+// namespace last.
 static pid_t last_number(const char *row, pid_t otherwise)
 {
     const char *end = strchr(row, '\n');
@@ -99,7 +100,7 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // The state Z alone does not mean that the process is gone. Other threads
+    // The state Z alone does not mean that a process is gone. Its other threads
     // may still run after the end of the main thread, or one of them may be
     // running exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
@@ -121,8 +122,8 @@ int Process_user(struct ProcessUser *user, pid_t pid)
 
     if (!Process_status(pid, status))
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
-    // The four numbers are the real id, the effective id, the saved id, and the
-    // id for file access.
+    // The four numbers in the rows Uid and Gid are the real id, the effective
+    // id, the saved id, and the id for file access.
     if (sscanf(Process_row(status, "\nUid:"), "%*u %*u %*u %u", &uid) != 1 ||
         sscanf(Process_row(status, "\nGid:"), "%*u %*u %*u %u", &gid) != 1)
         return -EACCES;
@@ -140,7 +141,7 @@ int Process_user(struct ProcessUser *user, pid_t pid)
 }
 
 // Replaces each harmful character, and each byte that is not UTF-8, by one '?'.
-// Changes the text in place.
+// The text is changed in place.
 static void make_printable(char *text)
 {
     const char *from = text, *at = text;
@@ -165,7 +166,8 @@ pid_t Process_parent(pid_t pid)
 
     if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
         return 0;
-    // The name is in brackets, and may contain brackets and blanks.
+    // In /proc/PID/stat the process's name is in brackets, and may contain
+    // brackets and blanks.
     const char *end = strrchr(stat, ')');
     return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
 }
@@ -186,8 +188,8 @@ uint64_t Process_start(pid_t pid)
     return ticks;
 }
 
-// Returns the text of /proc/PID/stat from the field `number` on, or "". The
-// name in brackets is the second field.
+// Returns the text of /proc/PID/stat from the field `number` on, or "". In this
+// file, the process's name in brackets is the second field.
 static const char *stat_field(pid_t pid, char stat[1024], int number)
 {
     if (read_file(pid, "stat", stat, 1024) < 0)

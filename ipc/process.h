@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads facts about another process from /proc: its user, its environment, its
-// CPU time and its ids, also those inside its container. Ocular needs them to
-// find the process's socket. Any thread may call these functions, which keep no
-// state. Other users may have written the texts in /proc, so the texts are not
-// trusted.
+// CPU time and its ids, also those inside its container. Ocular uses these
+// facts to find the process's socket, among other things. Any thread may call
+// these functions, which keep no state. Other users may have written the texts
+// in /proc, so the texts are not trusted.
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 
@@ -14,7 +14,7 @@
 
 struct Process {
     pid_t pid;
-    uid_t uid;       // Effective user id.
+    uid_t uid;       // Effective user id of the process.
     pid_t inner_pid; // Process id in the process's own pid namespace.
     uid_t inner_uid; // User id in the process's own user namespace.
 };
@@ -31,8 +31,8 @@ struct ProcessUser {
     unsigned group_count;
 };
 
-// Reads the user of a process. Returns 0, or -ESRCH or -EACCES as Process_look
-// does.
+// Reads the user of a process. Returns 0, -ESRCH if there is no such process,
+// or -EACCES if /proc hides it.
 int Process_user(struct ProcessUser *user, pid_t pid);
 // Reads the ids of a process. Returns 0, -ESRCH if there is no such process or
 // it is a zombie, or -EACCES if /proc hides the process.
@@ -40,7 +40,7 @@ int Process_look(struct Process *process, pid_t pid);
 // Writes the command line of a process to `out`, with spaces between the
 // arguments. If the command line is empty, writes the name of the process in
 // brackets. Replaces control characters and invisible characters by '?'. The
-// text always ends with a NUL.
+// text in `out` always ends with a NUL.
 void Process_command(pid_t pid, char *out, size_t size);
 #define PROCESS_STATUS 8192
 // Reads /proc/TASK/status of a process or of a thread. If the file cannot be
@@ -52,8 +52,8 @@ const char *Process_row(const char *status, const char *name);
 // Returns the parent of a process, or 0 if /proc does not give it.
 pid_t Process_parent(pid_t pid);
 // Returns the time at which a process was forked, in clock ticks since boot, or
-// 0 if /proc does not give it. The pid and this time together identify a
-// process.
+// 0 if /proc does not give it. The process id and the time of the fork together
+// identify a process.
 uint64_t Process_start(pid_t pid);
 // Returns the CPU time of a process in seconds, or 0 if /proc does not give it.
 double Process_cpu_s(pid_t pid);

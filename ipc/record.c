@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements record.h. The functions work with any record, and are pure.
+// Implements record.h. The functions of record.c work with any struct Record,
+// and are pure.
 #include "ipc/record.h"
 
 static void clear_field(const struct Field *field, char *value)

@@ -22,9 +22,11 @@ enum FieldType {
     FIELD_F64,  // A double, which is NaN for null.
     FIELD_TEXT, // A const char * to UTF-8 text, which is NULL for null.
     // A uint64_t with an enum FunctionState, or NULL_U64 for null. State_name()
-    // returns its text.
+    // returns the text of such a number.
     FIELD_STATE,
-    FIELD_LIST // A list: a pointer at `offset` and a size_t at `count_offset`.
+    // A list: a pointer at the offset `offset`, and a size_t at the offset
+    // `count_offset`.
+    FIELD_LIST
 };
 
 struct Field {
@@ -44,14 +46,14 @@ struct Field {
 
 struct Record {
     const char *name;
-    size_t size; // sizeof the struct.
+    size_t size; // sizeof the struct that the table describes.
     const struct Field *fields;
     size_t field_count;
 };
 
 // Sets every member that the table describes to null or empty. Memory from an
 // arena is zeroed, and zero is not null. So call Record_clear() before you set
-// the known members of a record.
+// the known members of a struct.
 void Record_clear(const struct Record *record, void *value);
 
 #endif

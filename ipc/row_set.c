@@ -36,7 +36,7 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
 }
 
 // Copies the rows whose moment is after `since_s`. The numbers in the copies
-// apply to the moment of `set`.
+// are those at the moment of `set`.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct RowSet has the functions of a snapshot, in rows that several snapshots
-// share. A row lies in a block, is filled once and never changes after that.
-// Some numbers change even if the function does not run. The row has the values
-// that these numbers had when it was filled, and a reader computes later values
-// from them. tracer/session/row_log.c makes and frees the blocks. Any thread
-// that holds a snapshot may read its rows.
+// share. A row lies in a block of memory, is filled once and never changes
+// after that. Some numbers of a function change even if it does not run. A row
+// has the values that these numbers had when the row was filled, and a reader
+// computes later values from them. tracer/session/row_log.c makes and frees the
+// blocks. Any thread that holds a snapshot may read the snapshot's rows.
 #ifndef OCULAR_IPC_ROW_SET_H
 #define OCULAR_IPC_ROW_SET_H
 
@@ -12,11 +12,12 @@
 
 #include <stdatomic.h>
 
-#define ROW_BLOCKS 16 // Maximum number of blocks of a snapshot.
+// Maximum number of blocks that have the rows of a snapshot.
+#define ROW_BLOCKS 16
 // Maximum number of ids of removed functions that are kept.
 #define ROWS_GONE 256
 
-// A moment to which the numbers of a row apply.
+// A moment at which the numbers of a row are right.
 struct RowMoment {
     double uptime_s; // uptime_s of the snapshot, which identifies the snapshot.
     // Seconds by the CPU's time stamp counter, from which age_s is computed.
@@ -24,19 +25,21 @@ struct RowMoment {
     // Time since the sampler's start, in units of the mean age of the window's
     // samples.
     double window_age;
-    double window_ns; // ns of one core's wall time in the window of the shares.
-    double run_ns;    // ns since the sampler's start; 0 if there is no sampler.
+    // ns of one core's wall time in the newest seconds over which shares are
+    // computed.
+    double window_ns;
+    double run_ns; // ns since the sampler's start; 0 if there is no sampler.
 };
 
 struct SharedRow {
     struct Function function;
-    // The moment lies in the memory of the block.
+    // The moment at which the row was filled, in the memory of the block.
     const struct RowMoment *moment;
     // uptime_s of the first snapshot that lacks the row, or INFINITY if the
     // newest snapshot has it. The writer sets `until` while it builds a new
     // snapshot, and other threads read older snapshots.
     _Atomic double until;
-    // Only the writer uses the members from `block` on.
+    // Only the thread that fills rows uses the members from `block` on.
     struct RowBlock *block;
     uint32_t slot;
     uint32_t bytes;
@@ -46,25 +49,26 @@ struct SharedRow {
 struct RowBlock {
     struct SharedRow *rows;
     size_t count;
-    double newest_s; // uptime_s of the newest moment of the rows.
-    // Only the writer uses the members from `arena` on.
-    struct Arena arena; // Holds the rows with their texts and lists.
-    size_t live;        // Number of rows that are in the newest snapshot.
+    double newest_s; // uptime_s of the newest moment of the block's rows.
+    // Only the thread that fills rows uses the members from `arena` on.
+    struct Arena arena; // Holds the block's rows with their texts and lists.
+    size_t live; // Number of the block's rows that are in the newest snapshot.
     struct RowBlock *next;
 };
 
 struct RowGone {
-    double uptime_s; // uptime_s of the first snapshot without this id.
+    // uptime_s of the first snapshot that lacks the function with this id.
+    double uptime_s;
     uint64_t id;
 };
 
 struct RowSet {
-    struct RowMoment moment; // Moment of the snapshot.
+    struct RowMoment moment; // Moment of the snapshot to which the set belongs.
     size_t count;            // Number of rows in the set.
     size_t block_count;
     const struct RowBlock *blocks[ROW_BLOCKS];
-    // `gone` has all ids that were removed after the snapshot with this
-    // uptime_s.
+    // The array `gone` has the ids of all functions that were removed after the
+    // snapshot with this uptime_s.
     double known_s;
     size_t gone_count;
     struct RowGone gone[ROWS_GONE];
@@ -80,14 +84,14 @@ struct Fading Fading_between(const struct RowMoment *from,
 // which the caller owns. Returns 0 or -ENOMEM.
 int RowSet_whole(const struct Snapshot *shared, struct Snapshot *out);
 // Makes *out a copy of `shared` with only the functions that have changed since
-// `base`. *changes says how all other functions have changed. The caller
-// releases changes->arena. Returns 0 or -errno. -ESTALE means that not all
+// `base`. *changes says how all other functions have changed. The caller must
+// release changes->arena. Returns 0 or -errno. -ESTALE means that not all
 // changes since `base` are known.
 int RowSet_changes(const struct Snapshot *shared, const struct RowMoment *base,
                    struct Snapshot *out, struct Changes *changes);
-// Copies all functions of a snapshot into the snapshot's own memory, so that it
-// shares no rows any more. No other thread may read the snapshot during this
-// call. Returns 0 or -ENOMEM.
+// Copies all functions of a snapshot into the snapshot's own memory, so that
+// the snapshot shares no rows any more. No other thread may read the snapshot
+// during this call. Returns 0 or -ENOMEM.
 int RowSet_settle(struct Snapshot *snapshot);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The server's thread runs a poll loop over the listening socket, the wake-up
-// socket and the clients. Other threads set `fresh` and `stopping`, and push
-// answers. They also set `order` and wait until the server's thread has carried
-// out the order.
+// socket and the clients. Other threads tell this thread what to do by `fresh`,
+// `stopping`, the list of answers, and `order`. A thread that sets `order`
+// waits until the server's thread has carried out the order.
 #include "ipc/server.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -26,28 +26,29 @@
 // Milliseconds for which accept() is not called after the process had no free
 // descriptor.
 #define ACCEPT_PAUSE_MS 1000
-// Milliseconds for which the thread sleeps if poll() fails.
+// Milliseconds for which the server's thread sleeps if poll() fails.
 #define POLL_PAUSE_MS 100
-// Milliseconds between two turns of the loop while the wake-up socket is lost.
+// Milliseconds between two turns of the server's loop while the wake-up socket
+// is lost.
 #define DEAF_MS 100
 // ENTRY_BURST viewers may connect at once. The server accepts further viewers
 // at a rate of one per ENTRY_MS. So even endless new connections cost the
 // traced process almost nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
-// Number of descriptors that the thread polls besides the viewers: the wake-up
-// socket, the listener, and the watch of the listener's path.
+// Number of descriptors that the server's thread polls besides the viewers: the
+// wake-up socket, the listener, and the watch of the listener's path.
 #define OWN_POLLED 3
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// An order is work on the clients for the server's thread. The thread that
-// gives the order waits until the work is done.
+// An order is work for the server's thread that changes the clients. The thread
+// that gives the order waits until the work is done.
 struct Order {
-    // The next source, or NULL if the source does not change.
+    // The server's next source, or NULL if the source does not change.
     const struct ServerSource *source;
     bool farewell;
-    int error; // If it is not 0, all viewers are disconnected with this error.
+    int error; // An error with which all viewers are disconnected, or 0.
     const char *why;
     bool done;
 };
@@ -56,22 +57,27 @@ struct Server {
     struct ServerSource source;
     struct Worker worker;
     struct WakeSocket wake_socket;
-    atomic_bool fresh;    // Set by Server_notify, and cleared by turn().
-    atomic_bool stopping; // Set by stop_thread, and read by run().
-    // True while the server's thread may be changing `clients`. Server_abandon
+    // True if a new snapshot is published. Server_notify sets `fresh`, and
+    // turn() clears it.
+    atomic_bool fresh;
+    // True if the server's thread must end. stop_thread sets it, and run()
     // reads it.
+    atomic_bool stopping;
+    // True while the server's thread may be changing `clients`. Server_abandon
+    // reads `busy`.
     atomic_bool busy;
     struct Answers answers;
-    pthread_mutex_t ordering; // Protects `order` and order->done.
-    pthread_cond_t ordered;   // Signalled when an order is done.
+    pthread_mutex_t ordering; // Protects Server.order and Order.done.
+    pthread_cond_t ordered;   // Signalled when an order is carried out.
     struct Order *order;
     // Only the server's thread uses the members from `listener` on.
     struct Listener listener;
     struct Clients clients;
     uint64_t accept_at_ms; // Time before which no viewer is accepted.
-    uint64_t entered_ms;   // Each new viewer adds ENTRY_MS to this time.
+    uint64_t entered_ms;   // Time to which each new viewer adds ENTRY_MS.
     uint64_t check_at_ms;
-    // True if the socket is in its place, and its removal will be noticed.
+    // True if the server's socket is in its place and a removal will be noticed
+    // at once.
     bool in_place;
 };
 
@@ -82,7 +88,7 @@ static uint64_t now_ms(void)
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
 // socket, the hang-up has already woken the thread. But if a forked child still
-// has this end open, only Listener_touch() or the timeout of poll() wakes the
+// has that end open, only Listener_touch() or the timeout of poll() wakes the
 // thread.
 static void ring(struct Server *server)
 {
@@ -91,9 +97,10 @@ static void ring(struct Server *server)
 }
 
 // Forgets the descriptors that the program has closed, even if their numbers
-// are in use again. Returns true if there was such a descriptor. The server
-// opens its descriptors again CHECK_MS later. Before that, a program that
-// closes all descriptors can open its own files, and rely on their numbers.
+// are in use again. Returns true if the program has closed any descriptor of
+// the server. The server opens its descriptors again CHECK_MS later. Before
+// that, a program that closes all descriptors can open its own files, and rely
+// on their numbers.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -133,8 +140,9 @@ static void accept_viewers(struct Server *server, uint64_t now)
         server->entered_ms += ENTRY_MS;
         Clients_admit(&server->clients, fd, &peer, now);
     }
-    // The process has no free descriptor or no memory. The waiting viewer keeps
-    // the socket readable, so the socket is not polled for ACCEPT_PAUSE_MS.
+    // In this case the process has no free descriptor or no memory. The viewer
+    // that waits keeps the socket readable, so the socket is not polled for
+    // ACCEPT_PAUSE_MS.
     if (fd < 0 && fd != -EAGAIN)
         server->accept_at_ms = now + ACCEPT_PAUSE_MS;
 }
@@ -148,8 +156,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Returns true if nothing is traced and no connection is open. The server's
-// thread then sleeps without a timeout.
+// Returns true if nothing is traced and no connection is open. In this case the
+// server's thread sleeps without a timeout.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -179,8 +187,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     int got;
 
     if (server->in_place && is_idle(server))
-        // An idle thread gets no timeout at which it would notice lost
-        // descriptors.
+        // The thread of an idle server has no timeout at which it would notice
+        // lost descriptors.
         forget_lost(server, now);
     polled[0] =
         (struct pollfd){.fd = server->wake_socket.read_end, .events = POLLIN};
@@ -198,8 +206,9 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// Carries out an order. The server's thread calls this function. If it does not
-// run, the thread that gives the order calls this function.
+// Carries out an order. The server's thread calls this function. If the
+// server's thread does not run, the thread that gives the order calls
+// carry_out().
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;
@@ -244,8 +253,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // `fresh` is cleared even if no viewer waits. The snapshot would be too old
-    // for a viewer that waits later.
+    // `fresh` is cleared even if no viewer waits. By the time that a viewer
+    // waits, this snapshot would be too old.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);
@@ -255,7 +264,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
     }
 }
 
-// Sends the queued bytes to the viewers that read them, for at most wait_ms.
+// Sends the queued bytes to those viewers that read them, for at most `wait_ms`
+// milliseconds.
 static void finish(struct Server *server, unsigned wait_ms)
 {
     struct pollfd polled[CLIENTS_MAX];
@@ -274,7 +284,7 @@ static void finish(struct Server *server, unsigned wait_ms)
             break;
         if (poll(polled, count, (int)(deadline - now)) < 0)
             poll(NULL, 0, 1);
-        // Some viewers may have disconnected.
+        // Some viewers may have disconnected meanwhile.
         Clients_read(&server->clients, polled, now);
     }
     Clients_release(&server->clients);
@@ -304,8 +314,8 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Stops and joins the server's thread. After this call the source is not called
-// any more.
+// Stops and joins the server's thread. After stop_thread() the source is not
+// called any more.
 static void stop_thread(struct Server *server)
 {
     atomic_store(&server->stopping, true);
@@ -354,7 +364,8 @@ int Server_open(struct Server **out, const struct ServerSource *source,
         snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
         error = Listener_open(&server->listener, why, why_size);
-    *out = server; // The source's callbacks may use *out.
+    // The source's callbacks may use *out as soon as the thread runs.
+    *out = server;
     if (!error) {
         error = start_thread(server);
         if (error) {
@@ -385,7 +396,7 @@ void Server_notify(struct Server *server)
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *message)
 {
-    // If there is no memory, the viewer gets no answer.
+    // If there is no memory, the viewer gets no answer to its request.
     if (Answers_push(&server->answers, viewer, message) == 0)
         ring(server);
 }
@@ -393,7 +404,7 @@ void Server_answer(struct Server *server, uint64_t viewer,
 static void give_order(struct Server *server, struct Order *order)
 {
     pthread_mutex_lock(&server->ordering);
-    while (server->order) // The order of another thread is not done yet.
+    while (server->order) // The order of another thread is not carried out yet.
         pthread_cond_wait(&server->ordered, &server->ordering);
     if (!server->worker.started) {
         carry_out(server, order);
@@ -448,8 +459,8 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The server's thread does not exist in the forked child. If the thread was
-    // changing its buffers during the fork, the buffers are leaked.
+    // The server's thread does not exist in the forked child. If that thread
+    // was changing its buffers during the fork, the buffers are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A snapshot has the numbers of a traced process at one moment. The tracer
 // builds the snapshot, the server sends it to viewers, and ocular.snapshot()
-// returns it. One thread builds a snapshot. A finished snapshot never changes,
-// so any thread may read it.
+// returns it. Only one thread builds a snapshot. A finished snapshot never
+// changes, so any thread may read it.
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
 
@@ -12,15 +12,16 @@
 
 #include <stdbool.h>
 
-#define SNAPSHOT_SCHEMA 1 // Value of Snapshot.schema.
+// Version of the schema, which is the value of Snapshot.schema.
+#define SNAPSHOT_SCHEMA 1
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
 // A caller's part of the total share of a function, or a function's part of a
 // thread's CPU time.
 struct Caller {
-    // Id of the function; null for the sum of all functions that are not
-    // listed.
+    // Id of the function; null if this entry is the sum of all functions that
+    // are not listed.
     uint64_t id;
     double share;
 };
@@ -41,22 +42,24 @@ struct PartShares {
 struct Thread {
     uint64_t tid;
     const char *name;
-    // CPU time as a part of one core's wall time, in the window of the shares.
+    // CPU time of the thread as a part of one core's wall time, over the last
+    // sampler_window_s seconds.
     double cpu_share;
     double wait_share;
     uint64_t samples;
-    // CPU time in seconds since tracing began. If Ocular first saw the thread
-    // later, CPU time since then.
+    // CPU time of the thread in seconds, since tracing began or since Ocular
+    // first saw the thread.
     double cpu_s;
     uint64_t ended;
     // The functions that ran in the thread. The shares of these functions add
-    // up to cpu_share. The list is empty if the thread has ended.
+    // up to cpu_share. The list of functions is empty if the thread has ended.
     const struct Caller *functions;
     size_t function_count;
     // gil_held_* is the time for which the thread had the GIL. gil_wait_* is
-    // the time for which the thread waited for the GIL. The shares are parts of
-    // one core's wall time in the window of the shares. The other two are
-    // seconds since tracing began.
+    // the time for which the thread waited for the GIL. gil_held_share and
+    // gil_wait_share are parts of one core's wall time over the last
+    // sampler_window_s seconds. gil_held_s and gil_wait_s are seconds since
+    // tracing began.
     double gil_held_share;
     double gil_wait_share;
     double gil_held_s;
@@ -68,8 +71,8 @@ struct Function {
     const char *name; // Qualified name of the function.
     const char *file;
     uint64_t line;
-    // Number of counted calls. If calls_exact is false, the function may have
-    // been called more often.
+    // Number of the function's calls that were counted. If calls_exact is
+    // false, the function may have been called more often.
     uint64_t calls;
     uint64_t calls_exact;
     double calls_estimated;
@@ -78,8 +81,8 @@ struct Function {
     double calls_per_s;
     // bool: true if calls_per_s is estimated and not counted.
     uint64_t rate_estimated;
-    // The shares of a function are parts of one core's wall time, in the window
-    // of the shares.
+    // The shares of a function are parts of one core's wall time, over the last
+    // sampler_window_s seconds.
     double share;
     double cpu_share;
     double wait_share;
@@ -91,15 +94,15 @@ struct Function {
     // cost of Ocular's hooks.
     uint64_t self_cycles;
     uint64_t total_cycles;
-    // Self cycles per call. If avg_estimated is true, the number is estimated
-    // from samples.
+    // The function's self cycles per call. If avg_estimated is true, this
+    // number is estimated from samples.
     double avg_cycles;
     uint64_t avg_estimated;
     double min_cycles;
     double p50_cycles;
     double p99_cycles;
     uint64_t waited_cycles;
-    uint64_t state; // A value of enum FunctionState.
+    uint64_t state; // The function's state, an enum FunctionState.
     double age_s;
     uint64_t sites;
     uint64_t dark_sites;
@@ -107,37 +110,42 @@ struct Function {
     uint64_t specializable_sites;
     const struct Caller *callers;
     size_t caller_count;
-    // The part of `samples` that found the function running.
+    // Number of samples that found the function running. Function.samples also
+    // contains samples of waiting threads.
     uint64_t run_samples;
-    // Standard deviation of calls_per_s, in calls a second. The value is null
-    // if the rate is counted or not known.
+    // Standard deviation of calls_per_s, in calls per second. It is null if
+    // calls_per_s is counted or not known.
     double calls_per_s_error;
-    // Number of times that a call continued after a yield or an await.
+    // Number of times that a call of the function continued after a yield or an
+    // await.
     uint64_t resumptions;
-    // The part of calls_per_s that is estimated; 0 if all calls are counted.
+    // The part of calls_per_s that was estimated; 0 if all calls are counted.
     double missed_per_s;
     // The latency of a call is the number of seconds from the call's beginning
-    // to its return, with all awaits. The median and the 99th percentile are of
-    // about the newest thousand calls. The maximum is of all calls that have
-    // ended since tracing began. A latency that is not known is null.
+    // to its return, with all awaits. The latencies wall_p50_s and wall_p99_s
+    // are the median and the 99th percentile of about the newest thousand
+    // calls. The latency wall_max_s is the maximum of all calls that have ended
+    // since tracing began. A latency that is not known is null.
     double wall_p50_s;
     double wall_p99_s;
     double wall_max_s;
-    // Number of calls that have begun and have not ended. The number is null if
-    // the function was not armed all the time, or is a generator.
+    // Number of the function's calls that have begun and have not ended. It is
+    // null if the function was not armed all the time, or is a generator.
     uint64_t in_flight;
-    // Seconds since the beginning of the oldest call that has not ended.
+    // Seconds since the beginning of the function's oldest call that has not
+    // ended.
     double oldest_s;
-    double await_s; // Mean number of seconds for which a call was suspended.
+    // Mean number of seconds for which a call of the function was suspended.
+    double await_s;
     // Time for which other threads waited for the GIL while the function had
-    // it, added up over the waiting threads. The share is a part of one core's
-    // wall time in the window of the shares. The other number is seconds since
-    // tracing began.
+    // it, added up over the waiting threads. gil_blocked_share is a part of one
+    // core's wall time over the last sampler_window_s seconds. gil_blocked_s is
+    // in seconds since tracing began.
     double gil_blocked_share;
     double gil_blocked_s;
     // Number of exceptions that began in the function, except exceptions for
-    // control flow, such as StopIteration. The number is null if it is not
-    // known.
+    // control flow, such as StopIteration. `raised` is null if this number is
+    // not known.
     uint64_t raised;
     // bool: true if `raised` is estimated and not counted.
     uint64_t raised_estimated;
@@ -168,25 +176,27 @@ struct TransitionPair {
     const char *from;
     const char *to;
     uint64_t count;
-    // bool: true if instructions lost their specialised form by this change.
+    // bool: true if instructions lost their specialised form by changing from
+    // `from` to `to`.
     uint64_t deopt;
 };
 
 // The sum over all functions of one name, file and line whose code objects are
 // freed.
 struct RetiredRow {
-    // Name of the functions. "(others)" stands for the sum of all rows that are
-    // not listed, and has no file and no line.
+    // Qualified name of the functions. A row named "(others)" is the sum of all
+    // rows that are not listed, and has no file and no line.
     const char *name;
     const char *file;
     uint64_t line;
-    uint64_t objects; // Number of freed code objects in this row.
+    uint64_t objects; // Number of freed code objects that this row adds up.
     uint64_t calls;
     uint64_t calls_exact;
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;
-    // CPU time as a part of one core's wall time, since tracing began.
+    // CPU time of the functions as a part of one core's wall time, since
+    // tracing began.
     double run_share;
     uint64_t samples;
     uint64_t run_samples;
@@ -197,8 +207,9 @@ struct RetiredRow {
 struct GarbageRow {
     // Number of garbage collections that have ended since tracing began.
     uint64_t collections;
-    double total_s;   // Seconds that all pauses of the garbage collector took.
-    double longest_s; // Seconds of the longest pause of the garbage collector.
+    double total_s; // Seconds that all pauses for garbage collections took.
+    // Seconds that the longest pause for a garbage collection took.
+    double longest_s;
 };
 
 // A function on a stack.
@@ -206,32 +217,34 @@ struct StackPlace {
     uint64_t id;
     const char *name;
     const char *file;
-    uint64_t line; // The line at which the function was.
+    uint64_t line; // The line at which the function on the stack was.
 };
 
 // The event loop of one thread, over about the last ten seconds.
 struct LoopRow {
     const char *thread; // Name of the thread.
     // Mean number of seconds from the moment at which a timer's callback was
-    // due to the moment at which it ran. The mean is null if it is not known or
-    // no timer has run.
+    // due to the moment at which it ran. lag_s is null if it is not known or no
+    // timer has run.
     double lag_s;
-    // Steps per second. A step is one callback, or one part of a task up to its
-    // next await.
+    // Steps of the event loop per second. A step is one callback, or one part
+    // of a task up to its next await.
     double steps_per_s;
     uint64_t tid;
 };
 
 // A step of an event loop that took long.
 struct StallRow {
-    double at_s; // Beginning of the step, in seconds since tracing began.
+    // Beginning of the event loop's step, in seconds since tracing began.
+    double at_s;
     double seconds;
     const char *thread; // Name of the thread.
-    // Name of asyncio's task; null if the name is not known or the step belongs
-    // to no task.
+    // Name of the asyncio task that the step belongs to; null if the name is
+    // not known or the step belongs to no task.
     const char *task;
-    // The place in the code at which most observations have found the step. All
-    // four values are null if there was no observation.
+    // function, file, line and stack give the place in the code at which most
+    // observations have found the step. These four values and the id are null
+    // if there was no observation.
     const char *function;
     const char *file;
     uint64_t line;
@@ -247,26 +260,28 @@ struct TaskGroup {
     const char *coroutine; // Qualified name of the coroutine function.
     const char *file;
     uint64_t line;
-    uint64_t count; // Number of tasks.
-    // Growth of the group, in tasks per minute, over the newest minute or less.
+    uint64_t count; // Number of tasks in the group.
+    // Growth of the group of tasks, in tasks per minute, over the newest minute
+    // or less.
     double growth_per_min;
-    double oldest_s; // Seconds for which the oldest task has existed, at least.
+    // Smallest number of seconds for which the oldest task has existed.
+    double oldest_s;
     // Id of the coroutine function; null if the function is not traced.
     uint64_t id;
-    // The line at which most of the tasks wait. It is the line of their
-    // innermost await.
-    const char *waits_in; // Qualified name of the function.
+    // The line of the innermost await in which most of the tasks wait.
+    const char *waits_in; // Qualified name of the function that has this line.
     const char *wait_file;
     uint64_t wait_line;
-    uint64_t wait_count; // Number of tasks that wait at this line.
-    // Seconds between the first and the newest growth of the group since it
-    // last shrank.
+    uint64_t wait_count; // Number of the group's tasks that wait at this line.
+    // Seconds between the first and the newest growth of the group of tasks,
+    // since it last shrank.
     double growing_s;
-    // Name of the oldest task. If the program has named all tasks of the group,
-    // the name of any of them.
+    // Name of the oldest task. If the program has given names to all tasks of
+    // the group, name of any of the tasks.
     const char *task;
     // The await chain of the task whose name is in `task`, from its coroutine
-    // to the innermost await. The list is empty if the chain was not read.
+    // to the innermost await. The list of the await chain is empty if the chain
+    // was not read.
     const struct StackPlace *chain;
     size_t chain_count;
     // bool: true if the oldest task may be much older than `oldest_s`, because
@@ -276,10 +291,11 @@ struct TaskGroup {
 
 // The exceptions of one type in one function.
 struct ExceptionRow {
-    // Name of the exceptions' type. "(others)" stands for the sum of all rows
-    // that are not listed, and has no function.
+    // Name of the exceptions' type. A row of the type "(others)" is the sum of
+    // all rows that are not listed, and has no function.
     const char *type;
-    // Name of the function; null if the function is not traced.
+    // Name of the function in which the exceptions occurred; null if the
+    // function is not traced.
     const char *function;
     const char *file;
     // Line at which the first of these exceptions began; null if none began in
@@ -290,8 +306,8 @@ struct ExceptionRow {
     // Number of exceptions that came into the function from a function that it
     // had called.
     uint64_t passed;
-    // Standard deviation of `raised`, divided by `raised`. The value is null if
-    // `raised` is counted, or if the deviation is not known.
+    // Standard deviation of the number `raised`, divided by `raised`. It is
+    // null if `raised` is counted, or if the deviation is not known.
     double error;
     double raised_per_s;
     double passed_per_s;
@@ -320,15 +336,15 @@ struct Snapshot {
     uint64_t events;
     uint64_t lost;
     uint64_t memory_bytes;
-    // The overhead, as a part of the CPU time that the process used in the last
-    // ten seconds.
+    // Ocular's overhead, as a part of the CPU time that the process used in the
+    // last ten seconds.
     double overhead_measured;
     double overhead_budget;
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    // The allowed overhead. It is the budget, or more if the process uses less
-    // than a fifth of a core.
+    // The allowed overhead, which is the budget, or more if the process uses
+    // less than a fifth of a core.
     double overhead_allowed;
     double overhead_mean;  // Average of overhead_measured since tracing began.
     double overhead_cores; // overhead_measured as a part of one core's time.
@@ -336,32 +352,37 @@ struct Snapshot {
     double overhead_cores_allowed;
     uint64_t sites_armed;
     uint64_t sites_dark;
-    // Samples of running threads per second, in the window of the shares.
+    // Samples of running threads per second, over the last sampler_window_s
+    // seconds.
     double sampler_hz;
     // Number of samples of running threads since tracing began.
     uint64_t sampler_samples;
     // Number of samples whose stack could not be read to its end.
     uint64_t sampler_unknown;
-    // Time in functions that are not traced, as a part of one core's wall time.
+    // Time that threads spent in functions that are not traced, as a part of
+    // one core's wall time.
     double sampler_elsewhere;
     // Number of samples whose stack had too many frames.
     uint64_t sampler_truncated;
     // Reason why no samples are taken, or null if samples are taken.
     const char *sampler_trouble;
-    // Length in seconds of the window over which all shares are taken.
+    // Number of newest seconds over which shares are computed.
     double sampler_window_s;
-    // Number of samples of running threads in the window of the shares.
+    // Number of samples of running threads in the last sampler_window_s
+    // seconds.
     double sampler_window_samples;
-    // Number of the signal by which samples are taken. If it is null, no thread
-    // has a timer, and all threads are observed 20 times a second instead.
+    // Number of the signal by which samples are taken. If the number of the
+    // signal is null, no thread has a timer, and all threads are observed 20
+    // times a second instead.
     uint64_t sampler_signal;
-    // Number of samples that were lost because a ring was full.
+    // Number of samples that were lost because a ring of samples was full.
     uint64_t sampler_lost;
-    // Number of samples that found the thread in a hook.
+    // Number of samples that found a thread in a hook of Ocular.
     uint64_t sampler_in_hooks;
     uint64_t sampler_untimed; // Number of threads that could get no timer.
     uint64_t functions_total;
-    // Number of functions in the state `armed`; the next two likewise.
+    // states_armed, states_partial and states_dark are the numbers of functions
+    // in each state.
     uint64_t states_armed;
     uint64_t states_partial;
     uint64_t states_dark;
@@ -391,12 +412,13 @@ struct Snapshot {
     size_t filter_include_only_count;
     // gil_held is the time for which any thread had the GIL. gil_waited is the
     // time for which threads waited for the GIL, added up over all threads.
-    // Both are parts of one core's wall time in the window of the shares.
+    // gil_held and gil_waited are parts of one core's wall time over the last
+    // sampler_window_s seconds.
     double gil_held;
     double gil_waited;
     // Longest time since tracing began, in seconds, for which one thread had
-    // the GIL without a break while another thread waited for it. It is null if
-    // no such time was seen.
+    // the GIL without a break while another thread waited for it. gil_longest_s
+    // is null if no such time was seen.
     double gil_longest_s;
     // Stack of the thread at the end of the longest hold of the GIL, the
     // innermost function first.
@@ -405,31 +427,32 @@ struct Snapshot {
     // gil_held_s and gil_waited_s are in seconds since tracing began.
     double gil_held_s;
     double gil_waited_s;
-    // One row for each thread whose event loop has run.
+    // A list with one row for each thread whose event loop has run.
     const struct LoopRow *loops;
     size_t loop_count;
-    // The newest stalls of event loops, the oldest of them first.
+    // The newest stalls of event loops, sorted by their beginning.
     const struct StallRow *stalls;
     size_t stall_count;
-    // Number of stalls since tracing began; null if not known.
+    // Number of event loops' stalls since tracing began; null if not known.
     uint64_t stalls_total;
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.
     double stall_limit_s;
-    // Number of all asyncio tasks. It is null if not all tasks have been read.
+    // Number of all asyncio tasks. tasks_total is null if not all tasks have
+    // been read.
     uint64_t tasks_total;
     // The groups of asyncio tasks, the largest group first.
     const struct TaskGroup *tasks_groups;
     size_t tasks_group_count;
-    // One row for each kind of exception. The kind whose first exception is the
-    // newest comes first.
+    // A list with one row for each kind of exceptions. The kind whose first
+    // exception is the newest comes first.
     const struct ExceptionRow *exceptions;
     size_t exception_count;
     uint64_t exception_totals_raised;
     uint64_t exception_totals_passed;
     // Number of exceptions for control flow that began: StopIteration,
     // StopAsyncIteration, GeneratorExit and CancelledError. The other numbers
-    // of exceptions do not contain them.
+    // of exceptions do not contain these exceptions.
     uint64_t exception_totals_control;
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;
@@ -441,7 +464,7 @@ struct Snapshot {
     // schema's tables do not list `shared`.
     const struct RowSet *shared;
     // The number of owners of the snapshot beyond the first. Snapshot_free
-    // decrements this number, and frees the snapshot only if the number is 0.
+    // decrements `held`, and frees the snapshot only if `held` is 0.
     unsigned held;
     struct Arena arena; // Owns the memory of all pointers in the snapshot.
 };
@@ -449,7 +472,8 @@ struct Snapshot {
 // --- The schema (record.h). Append new rows at the end of a table in
 // snapshot.c, since the order of rows is the order on the wire.
 
-extern const struct Record SNAPSHOT_RECORD; // The schema of a whole snapshot.
+// The schema of a snapshot, with the schemas of all its lists.
+extern const struct Record SNAPSHOT_RECORD;
 extern const struct Record FILTER_RULE_RECORD;
 extern const struct Record EXCEPTION_RECORD;
 
@@ -460,11 +484,11 @@ const char *State_name(uint64_t state);
 // is empty. The caller frees the snapshot. Returns NULL if there is no memory.
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // `snapshot` may be NULL.
-// Adds an owner to the snapshot. Each owner calls Snapshot_free. All owners of
-// a snapshot run on the same thread.
+// Adds an owner to the snapshot. Each owner of a snapshot calls Snapshot_free.
+// All owners of a snapshot run on the same thread.
 struct Snapshot *Snapshot_hold(struct Snapshot *snapshot);
-// Makes the snapshot as empty as a new snapshot, but keeps its memory for
-// reuse.
+// Makes the snapshot as empty as a new snapshot, but keeps the snapshot's
+// memory for reuse.
 void Snapshot_renew(struct Snapshot *snapshot);
 
 // Returns zeroed memory that lives as long as the snapshot, or NULL if there is

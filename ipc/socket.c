@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements socket.h. No other file uses the socket API. The server's thread,
-// viewers, and address.c call these functions.
+// Implements socket.h. socket.c is the only file that uses the kernel's socket
+// functions. The server's thread, viewers, and address.c call these functions.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
 #include "ipc/base/opened.h"
@@ -68,8 +68,9 @@ int Socket_listen(const char *path)
 
     if (fd < 0)
         return fd;
-    // The socket PID.sock is first bound as PID.soc~. Both names have the same
-    // length, so the path fits. address.c does not list PID.soc~.
+    // The socket PID.sock is first bound as PID.soc~. The names PID.sock and
+    // PID.soc~ have the same length, so the path fits. address.c does not list
+    // PID.soc~.
     address.sun_path[length - 1] = '~';
     error = bind_and_listen(fd, &address, path);
     if (error) {
@@ -158,10 +159,11 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// A control message with one descriptor. The kernel closes any further
-// descriptors of a message.
+// Memory for a control message with one descriptor. If a message has more
+// descriptors, the kernel closes the others.
 union Passed {
-    struct cmsghdr head; // Makes the compiler align `bytes` as a cmsghdr.
+    // Makes the compiler align `bytes` as a struct cmsghdr.
+    struct cmsghdr head;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
@@ -186,8 +188,8 @@ long Socket_send_file(int fd, const void *data, size_t size, int passed)
     return sent < 0 ? -errno : sent;
 }
 
-// Returns the descriptor that was received, or 0. The control message may have
-// two descriptors, because its alignment leaves room for a second one.
+// Returns the descriptor that came with a message, or 0. A control message may
+// have two descriptors, because its alignment leaves room for a second one.
 static int take_passed(struct msghdr *message)
 {
     struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes and uses Unix stream sockets. Every descriptor is non-blocking and
-// close-on-exec. No call raises SIGPIPE. Any thread may call these functions,
-// which keep no state.
+// Makes and uses Unix stream sockets. Every socket is non-blocking and
+// close-on-exec. No call of these functions raises SIGPIPE. Any thread may call
+// these functions, which keep no state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H
 
@@ -13,7 +13,8 @@
 
 // The process at the other end of a connection, as the kernel reports it.
 struct Peer {
-    pid_t pid; // 0 if the process is not visible from this pid namespace.
+    // Process id; 0 if the process is not visible from this pid namespace.
+    pid_t pid;
     uid_t uid;
 };
 
@@ -22,11 +23,12 @@ struct Peer {
 // this file may be replaced. No client can connect before the socket listens.
 // Returns a descriptor or -errno.
 int Socket_listen(const char *path);
-// Accepts the next client. Returns a descriptor, -EAGAIN if no client waits, or
-// another -errno.
+// Accepts the next client of a listening socket. Returns a descriptor, -EAGAIN
+// if no client waits, or another -errno.
 int Socket_accept(int listener, struct Peer *peer);
-// Connects to a socket. Returns a descriptor, -ECONNREFUSED if no process
-// listens, -EAGAIN if the queue of connections is full, or another -errno.
+// Connects to the socket at `path`. Returns a descriptor, -ECONNREFUSED if no
+// process listens, -EAGAIN if the queue of connections is full, or another
+// -errno.
 int Socket_connect(const char *path, struct Peer *peer);
 // Makes two connected sockets. Returns 0 or -errno.
 int Socket_pair(int ends[2]);
@@ -38,8 +40,8 @@ long Socket_receive(int fd, void *data, size_t size);
 // Socket_send_file and Socket_receive_file transfer bytes together with a
 // descriptor (SCM_RIGHTS). The receiver gets a copy of the descriptor with the
 // first of the bytes. The receiver owns *passed, which is closed on exec and 3
-// or more. If no descriptor came, *passed is 0. If several descriptors came,
-// all of them are closed, and *passed is 0, too.
+// or more. If no descriptor came with the bytes, *passed is 0. If several
+// descriptors came, all of them are closed, and *passed is 0, too.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);
 

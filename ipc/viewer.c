@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the queues of bytes for a viewer. A frame that is partly sent is
-// finished first. After that, answers are sent before snapshots. clients.c and
-// dispatch.c call these functions on the server's thread.
+// Implements the queues of bytes for a viewer. If a frame is partly sent, its
+// rest is sent first. After that, answers are sent before snapshots. clients.c
+// and dispatch.c call these functions on the server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #define READ_SIZE 4096u
-// If more than CONTROL_MAX bytes of answers wait, no further answer is queued.
-// A single answer may be larger.
+// If more than CONTROL_MAX bytes of answers wait, no further answer is queued
+// for the viewer. A single answer may be larger.
 #define CONTROL_MAX ((size_t)256 << 10)
 // Milliseconds that a viewer has to read its last ERROR before it is
 // disconnected.
@@ -99,13 +99,15 @@ int Viewer_receive(struct Viewer *viewer)
     long got;
 
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        return -EPIPE; // The program has closed the descriptor.
+        // The program has closed the descriptor of the connection.
+        return -EPIPE;
     if (in->size >= WIRE_MAX_REQUEST)
         return 1; // Viewer_next() makes room in the buffer, or fails.
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
         return -EPIPE; // Without memory the viewer is disconnected.
-    // If an older viewer sends descriptors along, the kernel closes them.
+    // If an older viewer sends descriptors with the bytes, the kernel closes
+    // them.
     got = Socket_receive(viewer->fd, room, READ_SIZE);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
     if (got == -EAGAIN)
@@ -132,8 +134,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // Sent bytes are removed from the queue, because the queue of a slow viewer
-    // may never become empty.
+    // Bytes that are sent are removed from the queue, because the queue of a
+    // slow viewer may never become empty.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
@@ -217,9 +219,10 @@ bool Viewer_has_output(const struct Viewer *viewer)
            viewer->ending;
 }
 
-// Sends some of the bytes that follow the first `sent` bytes. If a file waits
-// to be sent, sends the bytes before the file's byte, or that byte together
-// with the file. Returns the same as Socket_send.
+// Sends some of the viewer's bytes that follow the first `sent` bytes. If a
+// descriptor waits to be sent with a certain byte, sends either the bytes
+// before that byte, or the byte together with the descriptor. Returns the same
+// as Socket_send.
 static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
                       size_t sent)
 {
@@ -242,12 +245,13 @@ static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
     return pushed;
 }
 
-// Sends the bytes that follow the first *sent bytes. Returns 1 if all bytes are
-// sent, 0 if the socket has no room now, or -EPIPE.
+// Sends the viewer's bytes that follow the first *sent bytes. Returns 1 if all
+// bytes are sent, 0 if the socket has no room now, or -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
 {
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        return -EPIPE; // The program has closed the descriptor.
+        // The program has closed the descriptor of the connection.
+        return -EPIPE;
     while (*sent < bytes->size) {
         long pushed = send_some(viewer, bytes, *sent);
 
@@ -281,8 +285,8 @@ static int push_frame(struct Viewer *viewer)
     return done;
 }
 
-// Puts the last frame, or END, into an empty queue. Returns 1, or 0 if there is
-// nothing to send.
+// Puts the last frame, or END, into an empty queue. Returns 1 if there is
+// something to send, otherwise 0.
 static int refill(struct Viewer *viewer)
 {
     struct Message end = {.type = MESSAGE_END};

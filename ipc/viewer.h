@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Viewer is the server's side of the connection to one viewer. It has
-// the bytes that the viewer has sent, and a queue of bytes to send to the
-// viewer. The queue has at most one snapshot, and any number of answers. The
-// functions do not block. Only the server's thread calls them.
+// struct Viewer is the server's side of the connection to one viewer. struct
+// Viewer has the bytes that the viewer has sent, and a queue of bytes to send
+// to the viewer. The queue has at most one snapshot, and any number of answers.
+// The functions of viewer.h do not block. Only the server's thread calls them.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
@@ -12,14 +12,16 @@
 
 #include <stdatomic.h>
 
-// An encoded snapshot. Several viewers' queues may share a frame.
+// A snapshot that is encoded for viewers. Several viewers' queues may share a
+// frame.
 struct Frame {
     unsigned references;
-    double uptime_s; // uptime_s of the snapshot; NaN if unknown.
-    // uptime_s of the snapshot to which the changes in this frame apply. NaN if
-    // the frame is a whole snapshot.
+    // Snapshot.uptime_s of the encoded snapshot; NaN if unknown.
+    double uptime_s;
+    // Snapshot.uptime_s of the snapshot to which the changes in this frame
+    // apply. base_s is NaN if the frame is a whole snapshot.
     double base_s;
-    // Moment of the snapshot; its uptime_s is NaN if unknown.
+    // Moment of the encoded snapshot; its uptime_s is NaN if unknown.
     struct RowMoment moment;
     struct Bytes bytes;
 };
@@ -27,10 +29,11 @@ struct Frame {
 // Returns a frame with one reference, or NULL if there is no memory.
 struct Frame *Frame_new(void);
 struct Frame *Frame_hold(struct Frame *frame); // Adds a reference to the frame.
-void Frame_drop(struct Frame *frame); // Drops a reference. `frame` may be NULL.
+// Drops a reference to the frame. `frame` may be NULL.
+void Frame_drop(struct Frame *frame);
 
 struct Viewer {
-    // Descriptor of the connection, or -1 if no viewer has this slot. It is
+    // Descriptor of the connection, or -1 if no viewer has this slot. `fd` is
     // atomic, because a fork may happen at any moment.
     atomic_int fd;
     struct Opened opened;
@@ -38,15 +41,15 @@ struct Viewer {
     uint64_t id;
     bool greeted; // True if the viewer has sent a valid HELLO.
     bool waiting; // True if the viewer waits for the next snapshot.
-    bool shown;   // True if the viewer has got a snapshot.
-    // uptime_s of the newest snapshot that was sent to the viewer.
+    bool shown;   // True if the viewer has got at least one snapshot.
+    // Snapshot.uptime_s of the newest snapshot that was sent to the viewer.
     double seen_s;
     // True if the viewer wants changes instead of whole snapshots.
     bool follows;
-    // Moment of the snapshot to which the next changes apply. If its uptime_s
-    // is NaN, the viewer gets a whole snapshot next.
+    // Moment of the snapshot to which the next changes apply. If the moment's
+    // uptime_s is NaN, the viewer gets a whole snapshot next.
     struct RowMoment base;
-    bool ending; // True if END must be sent after the queue.
+    bool ending; // True if the message END must be sent after the queue.
     // True if the viewer must be disconnected as soon as the queue is sent.
     bool closing;
     // Number of requests for stacks in this turn of the server's loop.
@@ -54,36 +57,37 @@ struct Viewer {
     uint64_t period_ms;
     uint64_t due_ms; // Time at which the viewer's next snapshot is due.
     // Time by which the viewer must have sent its HELLO, or read its last
-    // ERROR; 0 if there is no such limit.
+    // ERROR; 0 if there is no time limit.
     uint64_t deadline_ms;
     // Time to which each request of the viewer adds REQUEST_MS (hold,
     // clients.c).
     uint64_t asked_ms;
-    // Time before which no request is taken from the viewer; 0 if there is no
-    // such time.
+    // Time before which no request is taken from the viewer; 0 if requests are
+    // taken at once.
     uint64_t held_ms;
     unsigned polled; // Index of the viewer's entry in the array for poll().
     struct Bytes in;
-    struct Bytes control; // Encoded answers that wait to be sent.
+    struct Bytes control; // Encoded answers that wait to be sent to the viewer.
     size_t control_sent;
     // Descriptor of a file that is sent with the byte number gift_at of
-    // `control`; 0 if there is none. The viewer owns it.
+    // `control`; 0 if there is none. The struct Viewer owns this descriptor.
     atomic_int gift;
     struct Opened gift_file;
     size_t gift_at;
     struct Frame *frame;
     size_t frame_sent;
-    // The last frame, which is sent after `frame` when tracing ends.
+    // The viewer's last frame, which is sent after `frame` when tracing ends.
     struct Frame *last;
 };
 
-void Viewer_init(struct Viewer *viewer); // Makes a slot that no viewer has.
+// Initialises a slot that no viewer has.
+void Viewer_init(struct Viewer *viewer);
 void Viewer_open(struct Viewer *viewer, int fd, uint64_t id);
-// Closes the connection and makes the slot free.
+// Closes the viewer's connection, and makes its slot free.
 void Viewer_close(struct Viewer *viewer);
-// Reads bytes that have arrived, until the buffer holds WIRE_MAX_REQUEST bytes.
-// Returns 0 if no bytes are left to read, 1 if there may be more bytes, or
-// -EPIPE if the viewer is gone.
+// Reads bytes that have arrived from the viewer, until the buffer holds
+// WIRE_MAX_REQUEST bytes. Returns 0 if no bytes are left to read, 1 if there
+// may be more bytes, or -EPIPE if the viewer is gone.
 int Viewer_receive(struct Viewer *viewer);
 // Takes the viewer's next request. Returns 1 and fills *message, which the
 // caller releases. Returns 0 if no request is complete, or -EPROTO, -EMSGSIZE
@@ -94,8 +98,8 @@ int Viewer_next(struct Viewer *viewer, struct Message *message);
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
 // Takes over the descriptor *file, and sends it with the first byte of the next
-// answer. Only one descriptor waits at a time. If another one already waits,
-// closes *file.
+// answer. Only one descriptor at a time may wait to be sent. If another one
+// already waits, closes *file.
 void Viewer_give(struct Viewer *viewer, int *file, const struct Opened *opened);
 // Queues an ERROR with a text for the viewer. Returns the same as Viewer_say.
 __attribute__((format(printf, 4, 5))) int

@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: MIT
-// struct WakeSocket wakes the server's thread, which polls it. The socket is
-// readable from WakeSocket_wake() to WakeSocket_clear(). It is a pair of
-// sockets, because each socket has its own inode, while all eventfds share one.
-// So the server notices if the program closes the pair and opens other files
-// with the same numbers (opened.h). Any thread may call WakeSocket_wake(). Only
-// one thread at a time may call the other functions.
+// struct WakeSocket wakes the server's thread, which polls it. From
+// WakeSocket_wake() to WakeSocket_clear(), the wake-up socket is readable. A
+// wake-up socket is a pair of sockets, because each socket has its own inode,
+// while all eventfds share one. So the server notices if the program closes the
+// pair and opens other files with the same numbers (opened.h). Any thread may
+// call WakeSocket_wake(). Only one thread at a time may call the other
+// functions.
 #ifndef OCULAR_IPC_WAKE_SOCKET_H
 #define OCULAR_IPC_WAKE_SOCKET_H
 
 #include "ipc/base/opened.h"
 
 struct WakeSocket {
-    // WakeSocket_wake() sends a byte to this end; -1 if no pair is open.
+    // Descriptor by which WakeSocket_wake() sends a byte; -1 if no pair is
+    // open.
     atomic_int write_end;
-    atomic_int read_end; // The server polls this end; -1 if no pair is open.
+    // Descriptor that the server polls; -1 if no pair is open.
+    atomic_int read_end;
     struct Opened write_file, read_file;
-    // Ends of a lost pair that must be closed later; -1 if there are none.
+    // Descriptors of a lost pair that must be closed later; -1 if there are
+    // none.
     int left[2];
 };
 
 // Initialises the struct without a pair.
 void WakeSocket_init(struct WakeSocket *socket);
-// Opens a pair of sockets. Returns 0 or -errno. After an error no pair is open.
+// Opens a pair of sockets. Returns 0 or -errno. After an error no pair of
+// sockets is open.
 int WakeSocket_open(struct WakeSocket *socket);
-// Wakes the server's thread. Returns false if this is not possible.
+// Wakes the server's thread. Returns false if the program has closed the
+// socket.
 bool WakeSocket_wake(const struct WakeSocket *socket);
 void WakeSocket_clear(struct WakeSocket *socket);
-// If the program has closed one end of the pair, forgets the pair and returns
-// true. The other end stays open until the next WakeSocket_open, because the
-// program may be about to close it, too.
+// If the program has closed one socket of the pair, forgets the pair and
+// returns true. The other socket stays open until the next WakeSocket_open,
+// because the program may be about to close it, too.
 bool WakeSocket_forget_lost(struct WakeSocket *socket);
 void WakeSocket_close(struct WakeSocket *socket);
 

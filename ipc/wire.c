@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-// Bytes of a header: magic, type, payload length, request number.
+// Bytes of the header of a message: magic, type, payload length, request
+// number.
 #define HEADER_SIZE 12u
 #define MAGIC_0 'O'
 #define MAGIC_1 'c'
@@ -24,7 +25,8 @@
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
-// Each bit is a member of a message, in the order of the wire.
+// A set of these bits tells which members a type of message has. On the wire,
+// the members have this order.
 enum {
     HAS_VERSION = 1,
     HAS_NUMBER = 2,
@@ -33,7 +35,8 @@ enum {
     HAS_SNAPSHOT = 16,
     HAS_LISTING = 32,
     HAS_STACKS = 64,
-    HAS_CHANGES = 128 // On the wire, changes come before the snapshot.
+    // The exception to this order: changes come before the snapshot.
+    HAS_CHANGES = 128
 };
 
 static unsigned members_of(enum MessageType type)
@@ -65,7 +68,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_HANDOUT:
         return HAS_NUMBER;
     case MESSAGE_END:
-    // The process ignores the members of this message.
+    // The process ignores the members of EXPORT_PATH.
     case MESSAGE_EXPORT_PATH:
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
@@ -96,7 +99,7 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        // The frame exceeds the limit, so Message_encode() refuses it.
+        // A list of so many elements exceeds the limit of a frame.
         count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)
@@ -186,7 +189,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
     if (error)
-        out->size = start; // Remove the part of the frame that was written.
+        out->size = start; // Removes the frame that was begun.
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
     return error;
@@ -195,8 +198,8 @@ int Message_encode(struct Bytes *out, const struct Message *message)
 // --- Decoding
 
 struct Decoder {
-    struct Arena *arena; // Holds the decoded records.
-    size_t budget;       // Number of bytes that may still be allocated.
+    struct Arena *arena; // Holds the memory of the decoded records.
+    size_t budget;       // Number of bytes that the decoder may still allocate.
     int error;
 };
 
@@ -229,7 +232,7 @@ static void get_list(struct Decoder *decoder, const struct Field *field,
 
     if (!count || cursor->error)
         return;
-    // Each element has at least a length.
+    // On the wire, each element of a list has at least a length of four bytes.
     if (count > Cursor_left(cursor) / 4) {
         decoder->error = -EPROTO;
         return;
@@ -284,8 +287,8 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
     }
 }
 
-// The recursion is as deep as the nesting of the tables, and does not depend on
-// the bytes.
+// The recursion of get_record() is as deep as the nesting of the schema's
+// tables, and does not depend on the received bytes.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {
@@ -301,14 +304,15 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
         if (!Cursor_left(&body))
-            break; // The sender is older, so the other fields stay null.
+            break; // An older sender does not know the other fields.
         get_field(decoder, &record->fields[i], &body, value);
         if (body.error && !decoder->error)
             decoder->error = body.error;
     }
 }
 
-// Decodes a payload of one record into a struct that owns an arena.
+// Decodes a message's payload that is one record into a struct that owns an
+// arena.
 static int get_root(const struct Record *record, void *value,
                     struct Arena *arena, struct Cursor *cursor)
 {
@@ -397,7 +401,8 @@ static int get_payload(struct Message *message, struct Cursor *cursor)
     return error ? error : cursor->error;
 }
 
-// Returns 1 if the header is complete, 0 if bytes are missing, or -EPROTO.
+// Checks the header of a message. Returns 1 if the header is complete, 0 if
+// bytes are missing, or -EPROTO.
 static int check_start(const uint8_t *bytes, size_t size)
 {
     if (size > 0 && bytes[0] != MAGIC_0)

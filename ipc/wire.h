@@ -21,17 +21,19 @@
 
 enum MessageType {
     // Messages from the process to the viewer.
-    MESSAGE_HELLO = 1, // The first message, in both directions.
+    // The first message in both directions, from which each side learns the
+    // other's version.
+    MESSAGE_HELLO = 1,
     MESSAGE_SNAPSHOT = 2,
     MESSAGE_REPLY = 3, // Says that a request is done or is being done.
     MESSAGE_ERROR = 4, // Says that a request has failed, and why.
-    // Says that tracing ends. It comes after the last snapshot.
+    // Says that tracing ends. END comes after the last snapshot.
     MESSAGE_END = 5,
-    MESSAGE_NOTICE = 6,  // Says why there is no snapshot yet.
+    MESSAGE_NOTICE = 6,  // Says why there is no snapshot for the viewer yet.
     MESSAGE_LISTING = 7, // Answers DETAIL with the code of one function.
     MESSAGE_STACKS = 8,  // Answers FLAME with the sampled stacks.
     MESSAGE_CHANGES = 9, // Has the differences between two snapshots.
-    // Answers HANDOUT. It comes with a descriptor of the recording.
+    // Answers HANDOUT. RECORDING comes with a descriptor of the recording.
     MESSAGE_RECORDING = 10,
     // Messages from the viewer to the process.
     MESSAGE_RATE = 16,   // Sets the seconds between two snapshots (0.1 .. 60).
@@ -40,30 +42,30 @@ enum MessageType {
     // functions.
     MESSAGE_REARM = 18,
     MESSAGE_BUDGET = 19, // Sets the share of CPU time that Ocular may use.
-    // Is always refused, because only older versions of Ocular let the process
-    // open the file.
+    // A request that is always refused, because only older versions of Ocular
+    // let the process open the file.
     MESSAGE_EXPORT_PATH = 20,
     MESSAGE_CANCEL = 21, // Stops the EXPORT that is under way (see EXPORT).
     MESSAGE_FLAME = 22,  // Asks for the stacks of the window.
-    // Asks the process to write a timeline into a file. The message has the
-    // name of the file, and comes with the file's descriptor. Only older
-    // versions of Ocular write the file.
+    // Asks the process to write a timeline into a file. EXPORT has the name of
+    // the file, and comes with the file's descriptor. Only older versions of
+    // Ocular write the file.
     MESSAGE_EXPORT = 23,
     MESSAGE_NOW = 24,     // Asks for a snapshot at once.
     MESSAGE_FOLLOW = 25,  // Asks for one SNAPSHOT, and for CHANGES after that.
-    MESSAGE_HANDOUT = 26, // Asks for the recording (enum HandoutKind).
+    MESSAGE_HANDOUT = 26, // Asks for a recording (enum HandoutKind).
     // Asks for asyncio's tasks in the snapshots of the next seconds.
     MESSAGE_TASKS = 27
 };
 
 // The recordings that a HANDOUT can ask for.
 enum HandoutKind {
-    HANDOUT_TIMELINE, // The recording of the timeline up to now.
+    HANDOUT_TIMELINE, // A recording of the timeline up to now.
     HANDOUT_STACKS    // A recording of the sampled stacks of the whole run.
 };
 
 // One decoded message. The message owns its text, which ends with a NUL.
-// Members that the type does not use are zero.
+// Members that the message's type does not use are zero.
 struct Message {
     enum MessageType type;
     // Number that the viewer gives to its request, and that the answer repeats.
@@ -73,7 +75,8 @@ struct Message {
     // errno. HANDOUT: enum HandoutKind. RECORDING: bytes of the recording.
     uint64_t number;
     // EXPORT, RECORDING: the descriptor of the file; 0 if there is none. The
-    // descriptor is not part of the bytes, and the message does not own it.
+    // descriptor is not part of the message's bytes, and the message does not
+    // own it.
     int descriptor;
     // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1.
     // REPLY to NOW: seconds until the snapshot is made. RECORDING: seconds for

@@ -10,21 +10,23 @@
 
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
-#define PAGES_MIN ((size_t)64 << 10) // Chunks of this size or more are mapped.
-// Arena_clear adds 1/SPARE_PART of the used memory for growth.
+// Smallest size in bytes of a chunk that is allocated by mmap().
+#define PAGES_MIN ((size_t)64 << 10)
+// Arena_clear keeps the memory that was used and 1/SPARE_PART of it for growth.
 #define SPARE_PART 4
-// A chunk is too large if less than 1/LEAST_USED of it was used.
+// If less than 1/LEAST_USED of a chunk was used, Arena_clear makes a smaller
+// one.
 #define LEAST_USED 8
 
 struct ArenaChunk {
-    struct ArenaChunk *next; // The chunk before this one.
-    size_t size;             // Number of bytes of `data`.
+    struct ArenaChunk *next; // The chunk that was added before this one.
+    size_t size;             // Number of bytes in `data`.
     size_t used;
     _Alignas(max_align_t) char data[];
 };
 
-// Returns a zeroed chunk. A large chunk is mapped, so its memory returns to the
-// kernel at once when it is freed.
+// Returns a zeroed chunk. The memory of a large chunk comes from mmap(), so it
+// returns to the kernel at once when the chunk is freed.
 static struct ArenaChunk *new_chunk(size_t room)
 {
     size_t bytes = sizeof(struct ArenaChunk) + room;
@@ -95,7 +97,7 @@ void Arena_clear(struct Arena *arena)
         return;
     }
     Arena_release(arena);
-    if (used) // If push_chunk fails, the arena is just empty.
+    if (used) // If push_chunk fails, the arena is empty but usable.
         push_chunk(arena, used + used / SPARE_PART);
 }
 
@@ -129,7 +131,7 @@ const char *Arena_copy(struct Arena *arena, const char *text, size_t size)
         return NULL;
     copy = take(arena, size + 1, 1);
     if (copy)
-        // The chunk is zeroed, so the text ends with a NUL.
+        // The memory of a chunk is zeroed, so the copied text ends with a NUL.
         memcpy(copy, text, size);
     return copy;
 }

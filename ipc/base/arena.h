@@ -22,8 +22,8 @@ void *Arena_alloc(struct Arena *arena, size_t size);
 // Returns a copy of `text`. Returns NULL if `text` is NULL or there is no
 // memory.
 const char *Arena_text(struct Arena *arena, const char *text);
-// Returns a copy of `size` bytes, which need not end with a NUL, and adds a
-// NUL.
+// Returns a copy of `size` bytes, which need not end with a NUL. Adds a NUL to
+// the copy.
 const char *Arena_copy(struct Arena *arena, const char *text, size_t size);
 // Returns the number of bytes of memory that the arena occupies.
 size_t Arena_bytes(const struct Arena *arena);

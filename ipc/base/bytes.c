@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Implements the buffer and the cursor. Only bytes.c depends on the byte order.
-// Only bytes.c checks bounds, so wire.c can read hostile bytes without checks.
-// Any thread may call these functions, which share no state.
+// Implements struct Bytes and struct Cursor. Only bytes.c depends on the byte
+// order of numbers. Only bytes.c checks bounds, so wire.c can read hostile
+// bytes without checks. Any thread may call these functions, which share no
+// state.
 #include "ipc/base/bytes.h"
 #include "ipc/base/heap.h"
 
@@ -69,8 +70,8 @@ void Bytes_put(struct Bytes *bytes, const void *data, size_t size)
         memcpy(room, data, size);
 }
 
-// put_number and take_number are inlined, so that `size` is a constant. A
-// snapshot of 10 000 functions has 400 000 numbers.
+// put_number and take_number are inlined, so that their parameter `size` is a
+// constant. A snapshot of 10 000 functions has 400 000 numbers.
 __attribute__((always_inline)) static inline void
 put_number(struct Bytes *bytes, uint64_t value, size_t size)
 {
@@ -144,7 +145,8 @@ size_t Cursor_left(const struct Cursor *cursor)
     return cursor->error ? 0 : (size_t)(cursor->end - cursor->at);
 }
 
-// Returns the next `size` bytes, or sets the error and returns NULL.
+// Returns a pointer to the next `size` bytes. If there are fewer bytes, sets
+// the cursor's error and returns NULL.
 static const uint8_t *take(struct Cursor *cursor, size_t size)
 {
     const uint8_t *at = cursor->at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Bytes is a growing buffer for writing, and struct Cursor reads bytes.
-// All numbers are little-endian. After an error all further calls do nothing.
-// So the caller checks for errors only once, at the end.
+// All numbers in the bytes are little-endian. After an error all further calls
+// do nothing, so the caller checks for errors only once, at the end.
 #ifndef OCULAR_IPC_BASE_BYTES_H
 #define OCULAR_IPC_BASE_BYTES_H
 
@@ -12,15 +12,16 @@ struct Bytes {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    int error; // 0 or -ENOMEM; stays until Bytes_clear.
+    // An error of the buffer: 0, or -ENOMEM, which stays until Bytes_clear.
+    int error;
 };
 
 void Bytes_init(struct Bytes *bytes);
 void Bytes_release(struct Bytes *bytes);
-// Empties the buffer and clears the error, but keeps the memory.
+// Empties the buffer and clears its error, but keeps its memory.
 void Bytes_clear(struct Bytes *bytes);
-// Adds `size` bytes to the end of the buffer. Returns a pointer to them, or
-// NULL.
+// Adds `size` bytes to the end of the buffer. Returns a pointer to the new
+// bytes, or NULL.
 uint8_t *Bytes_extend(struct Bytes *bytes, size_t size);
 void Bytes_put(struct Bytes *bytes, const void *data, size_t size);
 void Bytes_put_u8(struct Bytes *bytes, uint8_t value);
@@ -35,12 +36,12 @@ void Bytes_put_text(struct Bytes *bytes, const char *text);
 struct Cursor {
     const uint8_t *at;
     const uint8_t *end;
-    int error; // 0, or -EPROTO after a read past the end.
+    int error; // 0, or -EPROTO after a read past the end of the bytes.
 };
 
 struct Cursor Cursor_of(const void *data, size_t size);
 size_t Cursor_left(const struct Cursor *cursor);
-// After an error, the functions that read a number return 0.
+// After an error, the functions that read a number from the bytes return 0.
 uint8_t Cursor_u8(struct Cursor *cursor);
 uint16_t Cursor_u16(struct Cursor *cursor);
 uint32_t Cursor_u32(struct Cursor *cursor);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See heap.h. A slab has 64 KiB and contains blocks of one size. Each larger
-// block has its own mapping. Slabs and mappings begin and end at multiples of
-// 64 KiB, so that a block's address gives its slab. Because of this alignment
-// the kernel also merges neighbouring mappings, of which a process may have
-// only 65 530. Pages that are not touched take no memory. Under a sanitizer the
-// heap is malloc, which the sanitizer watches.
+// See heap.h. A slab is a mapping of 64 KiB that contains blocks of one size.
+// Each block that is too large for a slab has its own mapping. Slabs and
+// mappings begin and end at multiples of 64 KiB, so that a block's address
+// gives its slab. Because of this alignment the kernel also merges neighbouring
+// mappings, of which a process may have only 65 530. Pages of a slab that were
+// never touched take no memory. Under a sanitizer the heap is malloc, which the
+// sanitizer watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -26,40 +27,43 @@
 
 #define ALIGNED 64
 #define SLAB ((size_t)64 << 10)
-#define STEP ((size_t)16)   // Difference between two small sizes, in bytes.
-#define SMALL ((size_t)256) // The largest of the small sizes, in bytes.
+// Bytes between two neighbouring sizes of small blocks.
+#define STEP ((size_t)16)
+#define SMALL ((size_t)256) // Largest size of small blocks, in bytes.
 // Bytes of the largest block in a slab. Between SMALL and LARGEST there are
-// eight sizes per power of two.
+// eight sizes of blocks per power of two.
 #define LARGEST ((size_t)8 << 10)
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
 #define SPARES 4 // Maximum number of empty slabs that are kept.
-// Larger mappings are unmapped as soon as they are freed.
+// Largest size in bytes of a freed mapping that is kept.
 #define KEPT_MOST (2 * SLAB)
 
 struct Slab {
-    // Neighbours in the list of the slabs of this size that have a free block,
-    // or in the list of spare slabs.
+    // Neighbours in the list of slabs with blocks of the same size and a free
+    // block, or in the list of spare slabs.
     struct Slab *next, *previous;
-    void *freed; // A list of free blocks, linked by their first words.
+    // A list of the slab's freed blocks, linked by their first words.
+    void *freed;
     // Bytes of each block of a slab, or of a mapping's only block.
     size_t block;
-    uint32_t used;  // Number of blocks in use.
-    uint32_t fresh; // Offset of the first block that was never used.
+    uint32_t used;  // Number of the slab's blocks in use.
+    uint32_t fresh; // Offset of the slab's first block that was never used.
     _Alignas(ALIGNED) char blocks[];
 };
 
 // `heap` is global, because a process has one heap of Ocular, as it has one
 // malloc.
 static struct {
-    // Protects all members of `heap`. A thread takes this mutex after all other
-    // locks.
+    // Protects all members of `heap`. A thread takes the heap's mutex after all
+    // its other locks.
     pthread_mutex_t mutex;
     struct Slab *roomy[SIZES];
     struct Slab *spares;
-    struct Slab *kept[HEAP_KEPT]; // The kept mappings, the oldest first.
+    // Freed mappings that are kept, the oldest first.
+    struct Slab *kept[HEAP_KEPT];
     size_t spare_count, kept_count;
-    size_t used, mapped; // Bytes in use, and bytes that are mapped.
+    size_t used, mapped; // Bytes of blocks in use, and bytes of all mappings.
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t number_of(size_t size)
@@ -68,7 +72,7 @@ static size_t number_of(size_t size)
 
     if (size <= SMALL)
         return size ? (size - 1) / STEP : 0;
-    // This is 8 for sizes up to 512.
+    // 8 for sizes from 257 to 512.
     doubling = (size_t)(63 - __builtin_clzll(size - 1));
     return SMALL_SIZES + (doubling - 8) * 8 +
            ((size - 1) >> (doubling - 3)) % 8;
@@ -156,8 +160,8 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// Takes a spare slab for blocks of size class `number`. Returns NULL if there
-// is no spare slab.
+// Makes a spare slab a slab for blocks of size class `number`. Returns NULL if
+// there is no spare slab.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;
@@ -197,8 +201,8 @@ static void *take_block(size_t number)
     return block;
 }
 
-// Frees a block. Returns the block's slab if the caller must unmap the slab, or
-// NULL.
+// Frees a block of a slab. Returns the slab if the caller must unmap the slab,
+// or NULL.
 static struct Slab *give_back(struct Slab *slab, void *block)
 {
     struct Slab **roomy = &heap.roomy[number_of(slab->block)];
@@ -219,7 +223,7 @@ static struct Slab *give_back(struct Slab *slab, void *block)
     return slab;
 }
 
-// Removes the kept mapping with index `place` and returns it.
+// Takes the mapping with index `place` out of the kept mappings.
 static struct Slab *remove_kept(size_t place)
 {
     struct Slab *slab = heap.kept[place];
@@ -231,7 +235,7 @@ static struct Slab *remove_kept(size_t place)
 }
 
 // Takes the newest kept mapping for a block of this size. Returns NULL if no
-// mapping fits.
+// kept mapping fits.
 static struct Slab *take_mapping(size_t size)
 {
     for (size_t i = heap.kept_count; i > 0; i--) {
@@ -245,11 +249,11 @@ static struct Slab *take_mapping(size_t size)
     return NULL;
 }
 
-// Frees the block of a mapping. Returns a mapping that the caller must unmap,
-// or NULL. A large mapping must be unmapped. A small mapping is kept, and if
-// too many are kept, the oldest must be unmapped. Mappings are kept because a
-// full timeline allocates and frees a chunk for each 4092 events, and each new
-// thread allocates a record and a stack.
+// Frees a block that has its own mapping. Returns a mapping that the caller
+// must unmap, or NULL. A large mapping must be unmapped. A small mapping is
+// kept, and if too many are kept, the oldest must be unmapped. Mappings are
+// kept because a full timeline allocates and frees a chunk for each 4092
+// events, and each new thread allocates a record and a stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
@@ -266,8 +270,8 @@ static struct Slab *give_back_mapping(struct Slab *slab)
 
 // --- These functions take the mutex ----------------------------------------
 
-// Allocates a block in a slab. Releases the mutex during system calls, because
-// a traced thread may wait for the mutex.
+// Allocates a block in a slab. Releases the heap's mutex during system calls,
+// because a traced thread may wait for the mutex.
 static void *small(size_t size)
 {
     struct Slab *slab;
@@ -391,7 +395,7 @@ void Heap_free(void *memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
     // munmap() fails if it splits a mapping in two while the process already
-    // has the maximum number of mappings. The memory is then leaked.
+    // has the maximum number of mappings. In that case the memory is leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

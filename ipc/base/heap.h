@@ -4,15 +4,15 @@
 // block of Ocular lay between a program's large blocks, malloc would map and
 // unmap the large blocks again and again, and the program would pay for the
 // page faults. The functions of heap.h do the same as malloc's functions. Any
-// thread may call them.
+// thread may call the functions of heap.h.
 #ifndef OCULAR_IPC_BASE_HEAP_H
 #define OCULAR_IPC_BASE_HEAP_H
 
 #include <stddef.h>
 
-// The four functions that allocate return NULL if there is no memory. A block
-// is aligned to 64 bytes if its size is a multiple of 64 and it was never
-// resized. Otherwise it is aligned to 16 bytes.
+// Heap_alloc, Heap_zeroed, Heap_resize and Heap_text return NULL if there is no
+// memory. A block is aligned to 64 bytes if its size is a multiple of 64 and it
+// was never resized. All other blocks are aligned to 16 bytes.
 void *Heap_alloc(size_t size);
 // Returns zeroed memory.
 void *Heap_zeroed(size_t count, size_t size);
@@ -24,7 +24,8 @@ void Heap_free(void *memory);      // Frees a block. `memory` may be NULL.
 // Maximum number of freed mappings of up to 128 KiB that are kept for later
 // blocks.
 #define HEAP_KEPT 32
-// For tests: the bytes in use, and the bytes of address space that are mapped.
+// For tests: the bytes of the heap that are in use, and the bytes of address
+// space that it has mapped.
 size_t Heap_used(void);
 size_t Heap_mapped(void);
 

@@ -30,8 +30,8 @@ static int link_unnamed(int directory, int fd, const char *name)
                                                                       : 0;
 }
 
-// Gives an unnamed file a name that is in use. link() never replaces a file, so
-// the file first gets another name and is then renamed.
+// Gives an unnamed file a name that another file has. link() never replaces a
+// file, so the unnamed file first gets another name and is then renamed.
 static int replace(int directory, int fd, const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -67,15 +67,17 @@ int InPlace_put(int directory, const char *temporary, int fd, const char *name,
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -errno;
-    // The file system does not support RENAME_NOREPLACE.
+    // If renameat2() fails in this way, the file system does not support
+    // RENAME_NOREPLACE.
     if (linkat(directory, temporary, directory, name, 0) == 0) {
         unlinkat(directory, temporary, 0);
         return 0;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
         return -errno;
-    // The file system has no hard links either. If a file of this name appears
-    // before renameat(), it is overwritten.
+    // If linkat() fails in this way, the file system has no hard links. If
+    // another program makes a file of this name before renameat(), it is
+    // overwritten.
     if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
     return renameat(directory, temporary, directory, name) ? -errno : 0;

@@ -8,9 +8,10 @@
 #include <sys/types.h>
 #include <time.h>
 
-// Returns the time of a clock in ns, or 0 if the clock does not exist. If a
-// clock reads 0, returns 1. A new thread's CPU clock can read 0 if a hypervisor
-// has taken the CPU away (1 of 12 000 threads on a virtual machine).
+// Returns the time of a clock in ns, or 0 if the clock does not exist. Returns
+// 1 for an existing clock that reads 0. A new thread's CPU clock can read 0 if
+// a hypervisor has taken the CPU away (1 of 12 000 threads on a virtual
+// machine).
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;
@@ -41,9 +42,10 @@ static inline double Now_s(clockid_t clock)
 }
 
 // Returns the kernel's CPU clock of the thread with this id
-// (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED).
-// pthread_getcpuclockid() would need a pthread_t, which becomes invalid when
-// the thread ends. After the end of the thread, a read of the clock only fails.
+// (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). Unlike this
+// function, pthread_getcpuclockid() needs a pthread_t, which becomes invalid
+// when the thread ends. After the end of the thread, a read of the returned
+// clock only fails.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. Between Ocular's check and the next system call, the program
-// may get a descriptor's number for its own file. This is unlikely, because the
-// kernel gives the lowest free number. So a program that has closed a
+// may get a descriptor's number for its own file. Such a reuse is unlikely,
+// because the kernel gives the lowest free number. A program that has closed a
 // descriptor of Ocular gets the same number only after it has used all lower
 // numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE
@@ -17,7 +17,7 @@ void Opened_note(struct Opened *opened, int fd)
     struct stat status;
 
     if (fstat(fd, &status) < 0)
-        // No file has the device 0 and the inode 0.
+        // No file has the device number 0 and the inode 0.
         status.st_dev = status.st_ino = 0;
     opened->device = status.st_dev;
     opened->inode = status.st_ino;
@@ -37,17 +37,17 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// Copies `fd` to OPENED_ABOVE or a higher number. Meanwhile the program may
-// close `fd` and get the same number for its own file. The program's file is
-// then neither kept nor closed.
+// Copies `fd` to OPENED_ABOVE or a higher number. During this call the program
+// may close `fd` and get the same number for its own file. The program's file
+// is then neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;
     bool limited = copy < 0 && (errno == EMFILE || errno == EINVAL);
 
     if (limited && fd > 2)
-        // The limit of descriptors is lower than OPENED_ABOVE, or it is
-        // reached.
+        // The program's limit of descriptors is lower than OPENED_ABOVE, or it
+        // is reached.
         return fd;
     if (limited)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -86,7 +86,8 @@ int Opened_open(const char *path, int flags, mode_t mode)
     Opened_note(&opened, fd);
     if (stat(path, &named) == 0 &&
         (named.st_dev != opened.device || named.st_ino != opened.inode))
-        return -EBADF; // The program has taken this number.
+        // The program has closed the new descriptor and taken its number.
+        return -EBADF;
     return move_above(fd, &opened);
 }
 
@@ -99,7 +100,8 @@ int Opened_open_unnamed(int directory, const char *folder)
     if (fd < 0)
         return -errno;
     if (fstat(fd, &status) || status.st_nlink)
-        return -EBADF; // The program has taken this number.
+        // The program has closed the new descriptor and taken its number.
+        return -EBADF;
     opened.device = status.st_dev;
     opened.inode = status.st_ino;
     return fd >= OPENED_ABOVE ? fd : move_above(fd, &opened);

@@ -19,20 +19,20 @@ struct Opened {
     _Atomic ino_t inode;
 };
 
-// Notes the file that `fd` stands for.
+// Notes the file for which the descriptor `fd` stands.
 void Opened_note(struct Opened *opened, int fd);
-// Returns true if `fd` still stands for the noted file. Each socket and pipe
-// has its own inode. All eventfds, inotifies, epolls and timerfds share one
-// inode, and count as the same file.
+// Returns true if the descriptor `fd` still stands for the noted file. Each
+// socket and pipe has its own inode. All eventfds, inotifies, epolls and
+// timerfds share one inode, and count as the same file.
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes the descriptor if it still stands for the noted file.
 void Opened_close(const struct Opened *opened, int fd);
-// Smallest number of Ocular's descriptors. The kernel gives a program the
-// lowest free number, so a program that has closed a descriptor of Ocular
-// seldom gets the same number.
+// Smallest number that Ocular uses for its descriptors. The kernel gives a
+// program the lowest free number, so a program that has closed a descriptor of
+// Ocular seldom gets the same number.
 #define OPENED_ABOVE 128
 // Moves a new descriptor of Ocular to a safe number. Must be called for each
-// descriptor right after its creation. Returns `fd` itself if it is
+// descriptor of Ocular right after its creation. Returns `fd` itself if it is
 // OPENED_ABOVE or more. Otherwise closes `fd` and returns a copy, which is
 // closed on exec. If the limit of descriptors is too low for a copy at
 // OPENED_ABOVE or higher, the result is 3 or more. Returns -errno if `fd` is
@@ -49,7 +49,8 @@ int Opened_open_unnamed(int directory, const char *folder);
 // Returns the number of bytes, or -errno. -EBADF means that the program has
 // closed the new descriptor and has got its number for another file.
 long Opened_read(const char *path, char *text, size_t size);
-// Writes all bytes, with as many calls as needed. Returns 0 or -errno.
+// Writes all bytes to the descriptor, with as many calls of write() as needed.
+// Returns 0 or -errno.
 int Opened_write(int fd, const void *data, size_t size);
 
 #endif

@@ -31,7 +31,8 @@ uint32_t Utf8_decode(const char **at)
         return bytes[0];
     uint32_t code = bytes[0] & (0x7Fu >> length);
     for (int i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) // The loop also stops at the NUL.
+        // The loop also stops at the NUL at the end of the text.
+        if ((bytes[i] & 0xC0) != 0x80)
             return UTF8_BAD;
         code = code << 6 | (bytes[i] & 0x3Fu);
     }
@@ -66,7 +67,8 @@ bool Utf8_is_harmful(uint32_t code)
         {0x1D173, 0x1D17A}, // musical formatting
         {0xE0000, 0xE0FFF}, // tags, selectors
     };
-    // The ranges are sorted, so most characters need only two comparisons.
+    // The ranges of harmful characters are sorted, so most characters need only
+    // two comparisons.
     for (size_t i = 0;
          i < sizeof ranges / sizeof ranges[0] && code >= ranges[i].first; i++)
         if (code <= ranges[i].last)

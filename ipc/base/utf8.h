@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UTF8_BAD 0xFFFDu // Stands for bytes that are not UTF-8.
+// The code point that stands for bytes that are not UTF-8.
+#define UTF8_BAD 0xFFFDu
 
 // Reads one code point, and moves *at to the byte after it. Returns 0 at the
 // end of the text. If the bytes are not UTF-8, returns UTF8_BAD and skips only

@@ -32,10 +32,10 @@ static bool is_filtered(void)
 // threads keep CAP_SETUID and CAP_SETGID until the program gives up root.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
-// Capabilities belong to a thread. Without this function, Ocular's thread would
-// keep capabilities that the program gives up later. The thread needs no
-// capability: it reads only its own process, and its files belong to the
-// process's user or were opened by a viewer.
+// Each thread has its own capabilities. Without drop_capabilities(), Ocular's
+// thread would keep capabilities that the program gives up later. Ocular's
+// threads need no capability: they read only their own process, and their files
+// belong to the process's user or were opened by a viewer.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -53,8 +53,8 @@ static void drop_capabilities(void)
     syscall(SYS_capset, &header, held);
 }
 
-// Number of running workers. It is global, because it counts the threads of all
-// sessions and services.
+// Number of running workers. `count` is global, because it counts the threads
+// of all sessions and services.
 static atomic_int count;
 
 int Worker_count(void)
@@ -80,8 +80,8 @@ static void *begin(void *argument)
         sem_post(&worker->prepared);
     }
     worker->run(worker->context);
-    // The thread itself stores its CPU time, because its id may belong to
-    // another thread when it is joined.
+    // A worker's thread stores its own CPU time, because another thread may
+    // have its id when it is joined.
     worker->ended = gettid();
     atomic_store_explicit(&worker->ended_ns,
                           before + Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -107,8 +107,9 @@ int Worker_start(struct Worker *worker, const char *name,
         sem_init(&worker->prepared, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    // A thread's stack also holds the program's thread-local memory. If there
-    // is much of it, pthread_create() refuses a small stack.
+    // A thread's stack also holds the program's thread-local memory. If the
+    // program has much thread-local memory, pthread_create() refuses a small
+    // stack.
     do {
         pthread_attr_setstacksize(&attributes, stack_bytes);
         error = pthread_create(&worker->thread, &attributes, begin, worker);
@@ -125,8 +126,8 @@ int Worker_start(struct Worker *worker, const char *name,
 
 bool Worker_leave_descriptors(void)
 {
-    // The new table must be empty, because a copy of the program's table would
-    // keep the program's pipes open.
+    // The new table of descriptors must be empty, because a copy of the
+    // program's table would keep the program's pipes open.
     return prctl(PR_GET_SECCOMP) == 0 &&
            syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE) == 0;
 }

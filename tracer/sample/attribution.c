@@ -31,11 +31,11 @@ static struct Code *code_of(const struct Attribution *attribution,
 
 // --- What the innermost frame does -------------------------------------------
 
-// The instruction at which the innermost frame is.
+// The instruction at which the innermost frame of a stack is.
 struct Place {
     // Flags of the base opcode; 0 if the instruction is unknown.
     uint16_t flags;
-    // Id of the function that the instruction calls, as earlier stacks have
+    // Id of the function that the instruction calls, as earlier samples have
     // shown; 0 if unknown.
     uint32_t callee;
     uintptr_t at; // Address of the instruction.
@@ -46,8 +46,9 @@ struct Place {
 };
 
 // Returns the number of the code unit that holds the opcode of the instruction
-// at `unit`. `unit` may be a cache or an EXTENDED_ARG of the instruction. On
-// 3.12 a frame is at the last cache of its call instruction during the call.
+// at the code unit `unit`. `unit` may be a cache or an EXTENDED_ARG of the
+// instruction. On CPython 3.12, a frame is at the last cache of its call
+// instruction during the call.
 static uint32_t opcode_unit(const struct Attribution *attribution,
                             const struct Code *code, uint32_t unit)
 {
@@ -90,7 +91,8 @@ static struct Place find_place(const struct Attribution *attribution,
 }
 
 // A specialised call instruction in the bytecode. In CPython, struct
-// _PyCallCache (pycore_code.h) follows the opcode and its argument.
+// _PyCallCache (pycore_code.h) comes after the instruction's opcode and
+// argument.
 struct LiveCall {
     uint8_t opcode, argument;
     uint16_t counter;
@@ -113,12 +115,13 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
     stack->entering = true;
 }
 
-// Returns true if one more sample may count as a push or a pop of the
-// function's frame. A call of an empty function is little more than a push and
-// a pop. So the limit for such samples is the time that the function's calls
-// would take if the function were empty. In a sample beyond this limit CPython
-// frees the function's arguments and locals. Such a sample counts for the
-// caller, because CPython frees arguments and locals after the return event.
+// Returns true if one more sample may count as taken while CPython pushed or
+// popped the function's frame. A call of an empty function is little more than
+// a push and a pop. So the limit for the samples that count in this way is the
+// time that the function's calls would take if the function were empty. A
+// sample beyond this limit found CPython freeing the function's arguments and
+// locals. Such a sample counts for the caller, because CPython frees arguments
+// and locals after the return event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
 {
@@ -132,10 +135,10 @@ static bool takes_entry(const struct Attribution *attribution,
 
 // Returns true if the innermost frame is at a call instruction that runs a C
 // function. An instruction that is specialised for Python functions runs no C
-// function. It is about to push the callee's frame, or has just popped it. The
-// time of the push and the pop belongs to the callee, whose cycles also contain
-// it. In this case calls_c() pushes the callee onto the stack, within the limit
-// of takes_entry().
+// function. Such an instruction is about to push its callee's frame, or has
+// just popped it. The time of the push and the pop counts for the callee,
+// because the callee's cycles also contain this time. For this calls_c() pushes
+// the callee onto the stack, within the limit of takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -180,21 +183,24 @@ void Attribution_judge(const struct Attribution *attribution,
 
 // --- Whose time it is --------------------------------------------------------
 
-// Allocates a function's counters at its first sample. Returns its ShareParts,
-// or NULL if there is no memory. After a failure, a later sample tries again.
+// Allocates a function's counters at its first sample. Returns the function's
+// ShareParts, or NULL if there is no memory. If the allocation fails, a later
+// sample tries again.
 static struct ShareParts *prepare(struct Code *code)
 {
     struct Share *share = &code->share;
     size_t count = Code_instruction_count(code);
-    // The first half counts all samples of an instruction, and the second half
-    // counts its samples in C functions.
+    // The first half of this array counts all samples of an instruction, and
+    // the second half counts the samples that found C code called by the
+    // instruction.
     size_t samples = 2 * count;
     struct ShareParts *parts = Share_own_parts(share);
     void *room;
 
     if (!parts || atomic_load_explicit(&parts->callers, memory_order_relaxed))
         return parts;
-    // The two release stores below pair with the acquire load of a reader.
+    // The release stores of `instruction_samples` and `callers` pair with the
+    // acquire load of a reader.
     if (!Code_instruction_samples(code)) {
         room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
         atomic_store_explicit(&share->instruction_samples, room,
@@ -226,8 +232,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// Stores that the call instruction of the second frame calls the function of
-// the innermost frame.
+// Notes that the call instruction in the second innermost frame calls the
+// function of the innermost frame.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)
@@ -297,9 +303,10 @@ static void credit_cumulative(struct Share *share, struct ShareParts *parts,
 }
 
 // Credits each function on the stack once, at its outermost frame. The loop
-// begins with the outermost frame. Writes the ids of the stack's functions into
-// *path. Sets *top to the innermost frame whose code object is known, and
-// returns this code object. Returns NULL if no frame has a known code object.
+// goes from the outermost frame to the innermost. Writes the ids of the stack's
+// functions into *path. Sets *top to the index of the innermost frame whose
+// code object is known, and returns this code object. Returns NULL if no frame
+// has a known code object.
 static struct Code *add_stack(struct Attribution *attribution,
                               const struct SampledStack *stack,
                               const struct ShareTime *now,
@@ -353,7 +360,7 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
-// Returns the line of the instruction at `unit`.
+// Returns the line of the instruction at the code unit `unit`.
 static uint32_t line_of(const struct Attribution *attribution,
                         const struct Code *code, uint32_t unit)
 {
@@ -364,7 +371,8 @@ static uint32_t line_of(const struct Attribution *attribution,
     return LineReader_line(&lines, opcode_unit(attribution, code, unit));
 }
 
-// Stores the innermost instruction for the consumer of the sample.
+// Stores the innermost function's instruction in the sample, for the sample's
+// consumer.
 static void tell_instruction(const struct Attribution *attribution,
                              const struct Code *code, uint32_t unit,
                              struct FlameSample *path)

@@ -16,12 +16,12 @@
 #include <sys/types.h>
 
 // A consumer that gets each sample of a running thread: its path of functions
-// and its time. The path is valid until `take` returns. The sampler's thread
-// calls `take`.
+// and its time. The sample's path is valid until `take` returns. The sampler's
+// thread calls `take`.
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
-                 uint64_t ticks); // NULL if there is no consumer.
+                 uint64_t ticks); // NULL if no consumer wants the samples.
 };
 
 struct SampledStack {
@@ -47,7 +47,7 @@ struct SampledStack {
     struct WalkFrame frames[WALK_DEPTH];
 };
 
-// A place in a function that is on a stack.
+// A function on a stack, with the line at which it is.
 struct PlaceInCode {
     uint32_t id;   // Id of the function.
     uint32_t line; // Line in the source file; 0 if unknown.
@@ -70,22 +70,22 @@ struct Attribution {
     uint32_t stamp; // Number of the newest sample.
 };
 
-// Returns the code unit at which the frame is, or UINT32_MAX if the frame is
-// not at an instruction of `code`.
+// Returns the code unit at which a function's frame is, or UINT32_MAX if the
+// frame is not at an instruction of `code`.
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
 // Sets `in_c` and `waits_to_run` of the stack by the instruction at which the
-// innermost frame is. If this instruction is about to call a Python function,
-// pushes that function onto the stack. CPython's time for making the function's
-// frame then counts as the function's own time. `active` is true if the thread
-// held the GIL.
+// innermost frame is. If the innermost frame is about to call a Python
+// function, pushes that function onto the stack. CPython's time for making the
+// function's frame then counts as the function's own time. `active` is true if
+// the thread held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // Credits `cpu_ns` of CPU time and `wait_ns` of waiting time to the functions
-// on the stack, and divides the waiting time by its kind. *functions is the
-// breakdown of the thread's CPU time. Returns the part of `cpu_ns` for which
-// the innermost function was not a traced one.
+// on the stack, and divides the waiting time by its kind. *functions divides
+// the thread's CPU time by functions. Returns the part of `cpu_ns` that was
+// spent in functions that are not traced.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,
@@ -96,7 +96,7 @@ void Attribution_block(const struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, double ns);
 // Writes at most `most` traced functions of the stack to `places`, the
-// innermost first, with their lines. Returns their number.
+// innermost first, with their lines. Returns the number of these functions.
 size_t Attribution_places(const struct Attribution *attribution,
                           const struct SampledStack *stack,
                           struct PlaceInCode *places, size_t most);

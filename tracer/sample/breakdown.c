@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Keeps the parts of a share by id. A new part replaces the smallest part. See
+// Implements the division of a share of time into its largest parts. See
 // breakdown.h.
 #include "tracer/sample/breakdown.h"
 
 #include <stdlib.h>
 
 // Returns a free part for a new id, or the smallest part, after adding its time
-// to `others`. A reader may find a part that has its new id but no time yet. A
-// reader never finds a new id with the time of the old id.
+// to `others`. Another thread may read a part that has its new id but no time
+// yet. No thread reads a new id with the time of the old id.
 static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
                                        const struct ShareTime *now)
 {

@@ -17,8 +17,10 @@
 struct BreakdownPart {
     counter_t id; // Id of a function; 0 if the part is free.
     struct ShareValue time;
-    uint32_t seen; // Number of samples since the function got this part.
-    bool reported; // Used only by the code that calls Breakdown_add.
+    // Number of samples since this part was given to the function.
+    uint32_t seen;
+    // A mark that only the caller of Breakdown_add sets and reads.
+    bool reported;
 };
 
 struct Breakdown {
@@ -31,19 +33,19 @@ struct BreakdownRow {
     double share;
 };
 
-// Credits time to the part of the function `id`, and returns this part. If `id`
-// is 0, credits the time to `others` and returns NULL.
+// Credits time to the part of the function with this id, and returns the part.
+// If `id` is 0, credits the time to `others` and returns NULL.
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
 // Writes to `rows` all shares in the window that are not 0. The largest share
-// comes first, and `others` comes last. Returns the number of rows, which is at
+// comes first, and `others` comes last. Returns the number of rows written, at
 // most BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
 // Writes to `rows` the ns of each part since the start, as the field `share`.
 // The largest part comes first, and `others` comes last. Returns the number of
-// rows.
+// rows written.
 size_t Breakdown_totals(const struct Breakdown *breakdown,
                         struct BreakdownRow *rows);
 

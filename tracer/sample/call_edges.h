@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct CallEdges is a short queue of call edges, which are pairs of a caller
 // and a callee that the sampler has found on stacks. The sampler's thread fills
-// the queue. A thread that holds the GIL empties it and records the edges. If
-// the queue is full, an edge is lost, but the sampler will find it again.
+// the queue. A thread that holds the GIL empties the queue and records the
+// edges. If the queue is full, the sampler drops the edge, and will find it
+// again in a later sample.
 #ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 #define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
 
@@ -18,16 +19,17 @@ struct CallEdge {
 };
 
 struct CallEdges {
-    _Atomic uint32_t pushed; // The queue holds `pushed` minus `popped` edges.
+    // Numbers of edges that were put into the queue and taken out of it.
+    _Atomic uint32_t pushed;
     _Atomic uint32_t popped;
     struct CallEdge ring[CALL_EDGES_ROOM];
 };
 
-// Adds an edge to the queue. Returns false if the queue is full. Only the
+// Adds a call edge to the queue. Returns false if the queue is full. Only the
 // sampler's thread calls this function.
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
-// Takes the oldest edge from the queue. Returns false if the queue is empty.
-// Only one thread at a time may call this function.
+// Takes the oldest call edge from the queue. Returns false if the queue is
+// empty. Only one thread at a time may call this function.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);
 
 #endif

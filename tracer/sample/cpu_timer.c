@@ -3,9 +3,9 @@
 //
 // A timer's signal carries the number and the generation of a slot, and no
 // pointer. A thread that has blocked the signal may get it long after the timer
-// was deleted, and the handler must not use the freed memory of the timer.
-// Slots are never freed. A slot is busy while its handler runs, and the timer
-// of a busy slot is not freed.
+// was deleted, and the handler must not use the freed memory of the timer. The
+// slots of timers are never freed. A slot is busy while a signal handler uses
+// it, and the timer of a busy slot is not freed.
 #define _GNU_SOURCE 1 // for SIGEV_THREAD_ID and REG_RIP
 #include "tracer/sample/cpu_timer.h"
 
@@ -30,7 +30,8 @@
 #endif
 
 #define CLOSE_MS 1000
-#define MOST_S 200e-6 // Seconds, from which CpuTimers.most is computed.
+// Largest number of seconds that one sample is charged for.
+#define MOST_S 200e-6
 
 // --- The handler -------------------------------------------------------------
 
@@ -107,7 +108,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, counter);
-    // If the state could not be read, the thread may have freed it.
+    // A thread may have freed its PyThreadState, which then cannot be read.
     if (timer->start.read)
         see_gil(timers->layout->gil, timer->start.state, &head);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
@@ -118,8 +119,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
                 took < timers->most ? took : timers->most);
 }
 
-// Returns false if reading the time stamp counter has failed (tsc_guard.h).
-// Reads the counter only for this check.
+// Returns false if reading the time stamp counter has failed (tsc_guard.h). The
+// counter is read only to make this check.
 static bool may_call_the_kernel(const struct CpuTimer *timer)
 {
     Clock_read(timer->timers->clock);
@@ -137,16 +138,16 @@ static void on_signal(int number, siginfo_t *info, void *context)
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
         return; // None of Ocular's timers has sent this signal.
-    // The atomic operations here, in CpuTimer_free and in is_free are
-    // sequentially consistent. So either this handler sees that the timer is
-    // gone, or the thread that frees the timer sees that the slot is busy.
+    // The atomic operations in on_signal, CpuTimer_free and is_free are
+    // sequentially consistent. So either the signal handler sees that the timer
+    // is gone, or the thread that frees the timer sees that the slot is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32 &&
         may_call_the_kernel(timer)) {
-        // The process's signals are passed on first, because the kernel has
-        // already woken the main thread for them.
+        // The process's signals are passed to the main thread first, because
+        // the kernel has already woken the main thread for them.
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -245,8 +246,8 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     return timer;
 }
 
-// The kernel checks CPU clocks only at its timer ticks. So the first sample
-// comes at a random tick of the first interval.
+// The kernel checks CPU clocks only at its timer ticks. So a thread's first
+// sample comes at a random timer tick of its first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
 {
@@ -293,9 +294,9 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
            (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-// If the old interval ends before the new interval, the next sample comes at
-// the end of the old interval. So a thread gets samples even if its interval is
-// changed often.
+// If a timer's interval is changed and the old interval ends before the new
+// one, the next sample comes at the end of the old interval. So a thread gets
+// samples even if its timer's interval is changed often.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
     uint32_t mute = atomic_load(&timer->mute.word);
@@ -313,9 +314,9 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // The thread may have muted the timer since `mute` was read. Then either
-    // this check sees the mute, or CpuTimer_note_mask stops the timer after
-    // this thread has started it.
+    // The sampled thread may have muted the timer since `mute` was read. In
+    // that case either this check sees the mute, or CpuTimer_note_mask stops
+    // the timer after this thread has started it.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
 }

@@ -7,13 +7,14 @@
 // thread is never interrupted, and its timer costs nothing.
 //
 // The sampler's thread sets the timers, frees the timers and reads the rings.
-// It makes the timers for the threads in its list. A thread that starts later
-// makes its own timer, because the thread may end before the sampler gets the
-// next list.
+// The sampler's thread also makes the timers for the threads in its list. A
+// thread that starts later makes its own timer, because the thread may end
+// before the sampler gets the next list.
 //
-// The handler runs on the sampled thread. It calls only clock_gettime,
-// rt_sigprocmask and the calls of main_signals.h. It allocates nothing, takes
-// no lock, and uses no thread-local memory except errno, which it restores.
+// The signal handler runs on the sampled thread. It calls only clock_gettime,
+// rt_sigprocmask and the calls of main_signals.h. The signal handler allocates
+// nothing, takes no lock, and uses no thread-local memory except errno, which
+// it restores.
 //
 // If a thread has blocked the signal, the thread's timer is muted. A muted
 // timer does not run until the thread or the sampler finds that the signal is
@@ -34,15 +35,15 @@ struct CpuTimers {
     struct Registry *registry; // `registry`, `layout` and `clock` are borrowed.
     const struct FrameLayout *layout;
     const struct Clock *clock;
-    // List of freed timers whose handlers may still run.
+    // A list of timers that were freed but whose signal handlers may still run.
     struct CpuTimer *closing;
-    // Number of the signal that takes samples; 0 if there are no timers.
-    // `error` then has the reason.
+    // Number of the signal that takes samples; 0 if there are no timers. If
+    // there are no timers, `error` has the reason.
     _Atomic int signal;
-    int error;        // -errno, or 0
+    int error; // -errno if the signal's handler could not be installed, or 0.
     uint64_t refused; // Number of times that a thread could not get a timer.
     // Largest number of ticks that one sample is charged for. If a sample took
-    // more ticks, other programs had the CPU meanwhile.
+    // more ticks, other programs must have had the CPU during the sample.
     uint64_t most;
     uint64_t tick_ns; // ns between two checks of CPU clocks by the kernel.
     pid_t pid; // Id of the process, which is also the id of its main thread.
@@ -55,26 +56,28 @@ struct CpuTimer {
     // Only the handler on the sampled thread writes the fields from
     // `sampled_ns` to `walk`.
 
-    // Value of the thread's CPU clock, in ns, at the newest sample in the ring.
+    // Value of the thread's CPU clock, in ns, when the newest sample was taken.
     _Atomic uint64_t sampled_ns;
-    counter_t taken; // Number of times that the handler tried to take a sample.
-    counter_t handler_ticks; // Ticks that the handler spent on these samples.
+    // Number of samples that the signal handler has tried to take.
+    counter_t taken;
+    // Ticks that the signal handler has spent on all samples.
+    counter_t handler_ticks;
     struct WalkStart start;
     struct Walk walk;
 
     // Value of the thread's CPU clock, in ns, up to which the sampler has
-    // accounted for the CPU time without a sample. The CPU time up to the
-    // larger of `sampled_ns` and `accounted_ns` needs no further sample.
+    // attributed the CPU time without a sample. The CPU time up to the larger
+    // of `sampled_ns` and `accounted_ns` needs no further sample.
     _Atomic uint64_t accounted_ns;
-    // The PyThreadState that the handler uses if FrameLayout.own_state returns
-    // 0. The sampler's thread writes this field.
+    // The PyThreadState that the signal handler uses if FrameLayout.own_state
+    // returns 0. Only the sampler's thread writes `state`.
     _Atomic uintptr_t state;
     // Number of threads for which this timer stands. The weight of each sample
-    // is multiplied by this number. When the sampler finds the thread in its
-    // list, it sets the number to 1.
+    // is multiplied by this number. When the sampler gets a list that contains
+    // the thread, it sets `represents` to 1.
     _Atomic uint32_t represents;
-    // Weight in ns of the first sample. If it is 0, the weight is the thread's
-    // CPU time up to this sample.
+    // Weight in ns of the thread's first sample. If `first_ns` is 0, the weight
+    // is the thread's CPU time up to this sample.
     uint64_t first_ns;
     struct CpuTimers *timers;
     struct CpuTimer *next; // Next timer in the list `closing` or `begun`.
@@ -85,52 +88,54 @@ struct CpuTimer {
     // ns of CPU time between two samples; 0 if the timer does not run.
     uint64_t interval_ns;
     struct Mute mute;
-    uint32_t seen_mute; // Value of `mute.word` when `interval_ns` was set.
+    // Value of Mute.word at the time when `interval_ns` was set.
+    uint32_t seen_mute;
     // Values of `taken`, `handler_ticks` and `ring.lost` when the sampler last
     // added them to its sums.
     uint64_t seen_taken, seen_ticks, seen_lost;
     struct SampleRing ring;
 };
 
-// Installs the signal's handler. If `signal` is 0, takes a signal without a
-// handler. The handler is never removed, because the kernel may deliver a
-// signal late. If no handler can be installed, CpuTimer_new always returns
-// NULL, and `error` has the reason. -EBUSY means that each signal has a
-// handler, -EINVAL that the chosen signal cannot be used, and -EPERM that a
-// thread cannot read its own memory.
+// Installs the handler of the signal that takes samples. If `signal` is 0,
+// chooses a signal that has no handler. The signal handler is never removed,
+// because the kernel may deliver a signal late. If no handler can be installed,
+// CpuTimer_new always returns NULL, and `error` has the reason. -EBUSY means
+// that each signal has a handler, -EINVAL that the chosen signal cannot be
+// used, and -EPERM that a thread cannot read its own memory.
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // Returns true if the program has installed its own handler for the sampler's
 // signal.
 bool CpuTimers_lost_signal(const struct CpuTimers *timers);
-// Waits for up to a second until no handler runs. The caller has freed all
-// timers before.
+// Waits for up to a second until no signal handler uses a timer. The caller has
+// freed all timers before.
 void CpuTimers_close(struct CpuTimers *timers);
 // Forgets all timers in a forked child, which inherits no timers.
 void CpuTimers_abandon(struct CpuTimers *timers);
 
-// Makes a timer for the thread `tid`. The timer does not run before
+// Makes a timer for the thread `tid`. The new timer does not run until
 // CpuTimer_set. If the kernel refuses, for example because RLIMIT_SIGPENDING is
 // reached, returns NULL and adds 1 to `refused`.
 struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);
 // Makes a timer for the calling thread, which has just started. The first
 // sample comes at a random tick of the kernel within the first interval, and
-// weighs a whole interval. `random` chooses the tick. So the sums over many
-// threads are right even if each thread ends within its first interval. The
-// sampler gets the timer from CpuTimers_take_begun. Returns false if the kernel
-// refuses or there is no memory. Any thread may call this function.
+// weighs a whole interval. `random` is a random number that chooses this tick.
+// So the sums over many threads are right even if every thread ends within its
+// first sampling interval. The sampler gets the timer from
+// CpuTimers_take_begun. Returns false if the kernel refuses or there is no
+// memory. Any thread may call this function.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random);
 // Returns the timers that threads have made for themselves since the last call,
-// in a list that is linked by `next`. The caller owns these timers.
+// in a list that is linked by `next`. The caller owns the timers of this list.
 struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
 // Makes the timer take a sample after each `interval_ns` of CPU time. If
 // `interval_ns` is 0, stops the timer.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // Must be called by each thread that has changed its signal mask. Mutes the
-// thread's timer if the thread has blocked the signal, and otherwise ends the
-// mute. If the signal is blocked, also removes the sampler's pending signals
-// from the thread. Threads without a timer may call this function, too.
+// thread's timer if the thread has blocked the signal, and otherwise lets the
+// timer run again. If the signal is blocked, also removes the sampler's pending
+// signals from the thread. Threads without a timer may call this function, too.
 void CpuTimer_note_mask(void);
 // Does the work of the signal handler: takes a sample of the calling thread.
 // The thread has used `now_ns` of CPU time and was interrupted at the address
@@ -142,7 +147,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
 // WALK_DEPTH frames.
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
                   struct WalkFrame *frames);
-// Notes that the thread's CPU time up to `cpu_ns` needs no sample.
+// Notes that the thread's CPU time up to `cpu_ns` needs no further sample.
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);
 // Returns the value of the thread's CPU clock at its newest sample, or 0 if
 // there is no sample.
@@ -151,7 +156,7 @@ uint64_t CpuTimer_sampled_ns(const struct CpuTimer *timer);
 // sampled or otherwise accounted for.
 uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer);
 // Frees the timer, which may be NULL. The samples in the timer's ring are lost.
-// The memory is freed when no handler uses the timer any more.
+// The timer's memory is freed when no signal handler uses it any more.
 void CpuTimer_free(struct CpuTimer *timer);
 
 #endif

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#define WINDOW_S 10.0 // Mean age in seconds of the steps in the rates.
-// If the window's weighted number of timers is smaller, the window has no lag.
+// Mean age in seconds of the steps from which the rates are computed.
+#define WINDOW_S 10.0
+// If fewer timers than this (by weight) have run in the window, the lag is not
+// known.
 #define LEAST_TIMERS 0.1
 
 void EventLoops_init(struct EventLoops *loops)
@@ -42,7 +44,7 @@ void EventLoops_after_fork(struct EventLoops *loops)
     EventLoops_watch(loops, NULL, NULL);
 }
 
-// Begins a window of the rates without any steps.
+// Returns a new window of time that has no steps yet.
 static struct LoopWindow new_window(const struct EventLoops *loops,
                                     const struct EventLoop *loop, double now_s)
 {
@@ -73,7 +75,7 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         return NULL;
     pthread_mutex_lock(&loops->mutex);
     loop = find(loops, owner);
-    // The record belonged to another thread before.
+    // The thread record belonged to another thread before.
     if (loop && loop->tid != tid) {
         atomic_store(&loop->used, false);
         loop = NULL;
@@ -85,8 +87,8 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         loop->owner = owner;
         loop->tid = tid;
         atomic_store(&loop->began, 0);
-        // The sums of an earlier thread stay, because EventLoops_steps must
-        // never decrease.
+        // The sums of the loop's earlier thread stay, because EventLoops_steps
+        // must never decrease.
         loop->window = new_window(loops, loop, Now_s(CLOCK_MONOTONIC));
         atomic_store(&loop->used, true);
         if (i >= loops->count)
@@ -141,8 +143,8 @@ void EventLoops_watch(struct EventLoops *loops, void (*wake)(void *sampler),
 
 // --- Stalls ------------------------------------------------------------------
 
-// Returns the entry of the place. If all entries are used by other places,
-// returns the entry with the least time.
+// Returns the entry of a place in the code. If all entries are used by other
+// places, returns the entry with the least time.
 static struct StallPlace *entry_of(struct ObservedStep *observed,
                                    const struct StallPlace *place)
 {
@@ -237,8 +239,8 @@ struct LoopRates EventLoop_rates(const struct EventLoops *loops,
     struct LoopWindow *window = &loop->window;
     double s = fmax(now_s - window->at_s, 0);
     double kept = exp(-s / WINDOW_S), all = WINDOW_S * (1 - kept);
-    // The steps since the last call count as spread evenly over the time since
-    // then.
+    // The steps since the last call of this function count as if they were
+    // spread evenly over the time since then.
     double part = s > 0 ? all / s : 0;
     uint64_t steps = Counter_get(&loop->steps);
     uint64_t timers = Counter_get(&loop->timers);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// struct EventLoops has the data about the program's event loops. A step is a
-// stretch for which a loop's thread runs the program's code: one callback, or
-// one part of a task up to its next await. A stall is a step that takes longer
-// than a limit.
+// struct EventLoops has the data about the program's event loops, for example
+// asyncio's. A step is a stretch for which a loop's thread runs the program's
+// code: one callback, or one part of a task up to its next await. A stall is a
+// step that takes longer than a limit.
 //
 // The hooks of a loop's thread write a struct EventLoop while they hold the
-// GIL. The sampler's thread reads the struct, and observes steps that take long
-// (stall_watch.h). The thread that builds snapshots reads the sums.
+// GIL. The sampler's thread reads the struct EventLoop, and observes steps that
+// take long (stall_watch.h). The thread that builds snapshots reads the loops'
+// sums.
 #ifndef OCULAR_TRACER_SAMPLE_EVENT_LOOPS_H
 #define OCULAR_TRACER_SAMPLE_EVENT_LOOPS_H
 
@@ -19,16 +20,17 @@
 
 // Largest number of threads whose event loop is observed.
 #define EVENT_LOOPS 64
-// Number of stalls in the log. If the log is full, a new stall replaces the
-// oldest.
+// Largest number of stalls in the log of stalls. If the log is full, a new
+// stall replaces the oldest.
 #define STALLS 64
-#define STALL_PLACES 4 // Number of places that are kept of one step.
+// Number of places in the code that are kept of one step.
+#define STALL_PLACES 4
 
 // A place in the program at which an observation found an event loop's thread.
 struct StallPlace {
     uint32_t function; // Id of the innermost traced function.
     uint32_t line;     // Line in the source file; 0 if unknown.
-    bool torn;         // True if `stack` may lack outer functions.
+    bool torn;         // True if `stack` may lack some outer functions.
     // Ticks for which observations have found the thread at this place.
     uint64_t ticks;
     char name[128]; // Name of the function; "" if no traced function was found.
@@ -39,13 +41,13 @@ struct StallPlace {
 
 // The places at which observations have found one step.
 struct ObservedStep {
-    uint64_t step; // EventLoop.steps during this step.
-    uint64_t last; // Ticks at the newest observation.
+    uint64_t step; // Value of EventLoop.steps during the observed step.
+    uint64_t last; // Ticks at the newest observation of the step.
     unsigned count;
     struct StallPlace places[STALL_PLACES];
 };
 
-// Sums over a window of time, in which older parts weigh less.
+// Sums over a window of time, in which older steps weigh less.
 struct LoopWindow {
     // CLOCK_MONOTONIC in seconds at which the window was last updated.
     double at_s;
@@ -57,7 +59,7 @@ struct LoopWindow {
 struct EventLoop {
     // Ticks at which the running step began; 0 if no step runs.
     _Atomic uint64_t began;
-    counter_t steps;  // Number of steps that have begun.
+    counter_t steps;  // Number of steps that have begun in this loop.
     counter_t timers; // Number of timers' callbacks that have run.
     // ns by which all timers' callbacks ran after they were due, added up.
     counter_t late_ns;
@@ -69,7 +71,7 @@ struct EventLoop {
     // Only the hooks of the loop's thread use `depth`, `handle` and `owner`.
     uint32_t depth;   // CPython's recursion depth in the running step.
     uintptr_t handle; // Address of asyncio's handle for the running step, or 0.
-    const void *owner; // The thread's record.
+    const void *owner; // The record of the loop's thread.
     _Atomic bool used;
     pid_t tid;
     // The mutex EventLoops.mutex guards `observed`, which is NULL before the
@@ -92,10 +94,10 @@ struct EventLoops {
     uint64_t limit; // Ticks after which a step is a stall.
     double hz;      // Ticks per second.
     // Number of times that the observation of steps was switched off or on. If
-    // the number is odd, there were too many steps. Steps are then not counted,
-    // and the rates are not known.
+    // `switches` is odd, steps are not observed, because there were too many.
+    // The rates are then not known.
     counter_t switches;
-    // True if the next step must call `wake`.
+    // True if the next step of any loop must call `wake`.
     _Atomic bool asleep;
     void (*wake)(void *sampler); // NULL if the sampler does not observe steps.
     void *sampler;
@@ -104,9 +106,10 @@ struct EventLoops {
     _Atomic bool full;      // True if a thread found no free EventLoop.
     _Atomic unsigned count; // Only loops[0] to loops[count - 1] may be in use.
     struct EventLoop loops[EVENT_LOOPS];
-    // Guards the fields after `mutex`, and `observed` of all loops.
+    // Guards the fields of EventLoops that follow it, and EventLoop.observed of
+    // all loops.
     pthread_mutex_t mutex;
-    struct Stall *stalls;  // NULL before the first stall.
+    struct Stall *stalls;  // The log of stalls; NULL before the first stall.
     counter_t stall_count; // Number of stalls since the session began.
     // Number of event loops that have begun since the session began.
     counter_t taken;
@@ -120,7 +123,8 @@ struct LoopRates {
 };
 
 void EventLoops_init(struct EventLoops *loops);
-// Forgets all loops and stalls. No hook may run during the call.
+// Forgets all event loops and stalls. No hook may run during the call of
+// EventLoops_reset.
 void EventLoops_reset(struct EventLoops *loops, double limit_s, double hz);
 // Must be called in the forked child.
 void EventLoops_after_fork(struct EventLoops *loops);
@@ -128,8 +132,8 @@ void EventLoops_after_fork(struct EventLoops *loops);
 // The caller holds the GIL. `owner` is the thread's record, and `tid` its id.
 struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
                                   pid_t tid);
-// Frees the event loop of a thread that has ended. `owner` is the thread's
-// record.
+// Frees the event loop of a thread that has ended. `owner` is the record of
+// this thread.
 void EventLoops_leave(struct EventLoops *loops, const void *owner);
 // Returns the number of steps that have begun in all loops.
 uint64_t EventLoops_steps(const struct EventLoops *loops);
@@ -162,7 +166,7 @@ static inline uint64_t EventLoop_began(const struct EventLoop *loop)
     return atomic_load_explicit(&loop->began, memory_order_acquire);
 }
 
-// Ends the step. Returns the step's length in ticks.
+// Ends the event loop's running step. Returns the length of the step in ticks.
 static inline uint64_t EventLoop_end(struct EventLoop *loop, uint64_t ticks)
 {
     uint64_t began = EventLoop_began(loop);
@@ -171,14 +175,15 @@ static inline uint64_t EventLoop_end(struct EventLoop *loop, uint64_t ticks)
     return ticks > began ? ticks - began : 0;
 }
 
-// Adds a timer's callback that ran `late_ns` after it was due.
+// Counts a timer's callback that ran `late_ns` after it was due.
 static inline void EventLoop_late(struct EventLoop *loop, uint64_t late_ns)
 {
     Counter_add(&loop->timers, 1);
     Counter_add(&loop->late_ns, late_ns);
 }
 
-// Adds an observation of the step whose number is `step`.
+// Adds an observation of a step of the event loop. `step` is the number of this
+// step.
 void EventLoops_observe(struct EventLoops *loops, struct EventLoop *loop,
                         uint64_t step, uint64_t ticks,
                         const struct StallPlace *place);
@@ -187,12 +192,12 @@ void EventLoops_observe(struct EventLoops *loops, struct EventLoop *loop,
 // time. If there is no memory for the log, the stall is not counted.
 void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
                       const struct Stall *stall);
-// Returns the rates over about the last ten seconds. Only the thread that
-// builds snapshots calls this function.
+// Returns the rates of an event loop over about the last ten seconds. Only the
+// thread that builds snapshots calls this function.
 struct LoopRates EventLoop_rates(const struct EventLoops *loops,
                                  struct EventLoop *loop, double now_s);
-// Switches the observation of steps off or on, and forgets the running steps.
-// The caller holds the GIL.
+// Switches the observation of event loops' steps off or on, and forgets the
+// running steps. The caller holds the GIL.
 void EventLoops_switch(struct EventLoops *loops);
 static inline bool EventLoops_are_off(const struct EventLoops *loops)
 {

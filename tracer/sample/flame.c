@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements the tree of stacks. See flame.h. Each node comes after its parent
-// in the array. So one pass from the last node to the first adds the sum of
-// each node to its parent.
+// Implements the tree of stacks. See flame.h. Each node of the tree comes after
+// its parent in the array. So one pass from the last node to the first adds the
+// sum of each node to its parent.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// First limit that the search for a size tries, as a part of one core's time.
-// Nodes that are smaller than the found size are dropped.
+// Smallest size that find_least tries, as a part of one core's time. Nodes of
+// the tree that are smaller than the size that find_least returns are dropped.
 #define SMALLEST 1e-7
 #define FIRST_ROOM 256
 
@@ -37,7 +37,7 @@ void Flame_abandon(struct Flame *flame)
 // --- Adding, with the lock
 
 // The sum of the shares of a node and of all its descendants, in the window and
-// since the start. The size of a Part is the larger of these two shares.
+// since the start. The size of a node is the larger of these two shares.
 struct Part {
     double window, whole;
 };
@@ -47,8 +47,8 @@ static double Part_size(const struct Part *part)
     return part->window > part->whole ? part->window : part->whole;
 }
 
-// Returns an array with a Part for each node, or NULL if there is no memory.
-// The caller frees the array with Heap_free.
+// Returns an array with a struct Part for each node of the tree, or NULL if
+// there is no memory. The caller frees the array with Heap_free.
 static struct Part *sum_up(const struct Flame *flame,
                            const struct ShareTime *now)
 {
@@ -67,8 +67,8 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns a size such that at most `most` nodes have this size or a larger one.
-// A node is never larger than its caller.
+// Returns a size such that at most `most` nodes of the tree have this size or a
+// larger one. A node is never larger than its caller's node.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -92,13 +92,14 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
 }
 
 // Searches the children of the node `parent` for the child of the function
-// `id`. Returns the place of this child, or a free place for it. The places are
-// a hash table, because a function may have hundreds of children.
+// `id`. Returns the child's place in the hash table, or a free place for the
+// child. The tree uses a hash table, because a function may have hundreds of
+// children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
 {
     uint64_t key = (uint64_t)parent << 32 | id;
-    size_t last = flame->room * FLAME_PLACES - 1; // `room` is a power of two
+    size_t last = flame->room * FLAME_PLACES - 1; // `room` is a power of two.
     size_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & last;
 
     for (; flame->places[at]; at = (at + 1) & last) {
@@ -117,7 +118,8 @@ static void place(struct Flame *flame, uint32_t number)
     *place_of(flame, node->parent, node->id) = number;
 }
 
-// Drops the nodes that are smaller than `least`, and their descendants.
+// Removes from the tree the nodes that are smaller than `least`, and their
+// descendants.
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   const struct ShareTime *now)
 {
@@ -126,8 +128,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // Each dropped node is added to its caller before any node moves. The loop
-    // goes from the last node to the first.
+    // Each dropped node is added to its caller's node before any node moves.
+    // For this the loop goes from the last node to the first.
     for (size_t i = flame->count; i-- > 1;) {
         if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
@@ -176,8 +178,8 @@ static bool grow(struct Flame *flame, size_t room)
     return true;
 }
 
-// Allocates memory for `count` more nodes. If there is no memory, or there
-// would be too many nodes, drops the smallest nodes.
+// Allocates memory for `count` more nodes of the tree. If there is no memory,
+// or there would be too many nodes, removes the smallest nodes.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {
@@ -193,8 +195,8 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// Returns the child of the node `parent` for the function `id`. Makes the child
-// if it does not exist. Returns 0 if there is no room for a new child.
+// Returns the child of the node `parent` for the function `id`. If this child
+// does not exist, makes it. Returns 0 if there is no room for a new child node.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);
@@ -217,7 +219,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
-            break; // There is neither a free node nor memory.
+            break; // There is neither a free node nor memory for a new one.
         at = next;
     }
     node = &flame->nodes[at];
@@ -250,8 +252,8 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-// Writes a row for each node that has at least the size `least`. Adds smaller
-// nodes to their callers' rows. Returns the number of rows.
+// Writes a row for each node that has at least the size `least`. Adds the times
+// of smaller nodes to their callers' rows. Returns the number of rows written.
 static size_t fill(struct FlameRow *rows, uint32_t *numbers,
                    const struct Flame *flame, const struct Part *parts,
                    double least, const struct ShareTime *now)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Flame keeps the sampled stacks as a tree. A node stands for a path of
 // functions that begins with the outermost function. The node has the CPU time
-// of the samples whose stack is this path, for the window of the shares
+// of the samples whose stack is exactly this path, both for the newest seconds
 // (share.h) and for the time since the start. If there is no memory for a new
 // node, the smallest nodes are added to their callers' nodes. The sampler's
-// thread adds samples, and any thread may read the tree.
+// thread adds samples to the tree, and any thread may read it.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
 
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Largest number of nodes, which take 2 MB. Two minutes of pylint make 30 000
-// nodes.
+// Largest number of nodes of the tree, which take 2 MB. Tracing pylint for two
+// minutes makes 30 000 nodes.
 #define FLAME_NODES 32768
 #define FLAME_PLACES 2
 
@@ -27,7 +27,7 @@ struct FlameNode {
     uint32_t parent;
     // CPU time of the samples whose stack ends with this node.
     struct ShareValue self;
-    // The part of `self` in which the function had called a C function.
+    // The part of `self` that was spent in C functions called by the function.
     struct ShareValue in_c;
 };
 
@@ -37,7 +37,7 @@ struct Flame {
     // sample.
     struct FlameNode *nodes;
     // A hash table of the nodes by parent and id, with FLAME_PLACES places for
-    // each node of the allocated memory. A free place is 0.
+    // each node of the allocated memory. In the hash table, a free place is 0.
     uint32_t *places;
     size_t count;
     // Number of nodes that the allocated memory can hold, at most FLAME_NODES.
@@ -58,22 +58,23 @@ struct FlameSample {
 };
 
 void Flame_init(struct Flame *flame);
-// Frees the memory. No other thread may use the flame graph during the call.
+// Frees the tree's memory. No other thread may use the flame graph during the
+// call.
 void Flame_release(struct Flame *flame);
-// Frees the memory in a forked child, without using the lock.
+// Frees the tree's memory in a forked child, without using the lock.
 void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
-// Returns the tree in at most `most` rows. The smallest nodes are added to
-// their callers' rows. The caller frees the table with FlameTable_free. Returns
-// NULL if there is no memory.
+// Returns the tree as a table of at most `most` rows. The smallest nodes are
+// added to their callers' rows. The caller frees the table with
+// FlameTable_free. Returns NULL if there is no memory.
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
 // Lists the functions that the table's rows name, and returns the array of
-// these functions. The caller sets the functions' names. Returns NULL if there
-// is no memory.
+// these functions. The caller then sets the names of these functions. Returns
+// NULL if there is no memory.
 struct FlameFunction *Flame_list(struct FlameTable *table);
 
 #endif

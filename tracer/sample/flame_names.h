@@ -7,8 +7,8 @@
 #include "ipc/flame_table.h"
 #include "tracer/code/registry.h"
 
-// Sets the names of all functions that still exist. Returns false if there is
-// no memory.
+// Sets the names of the table's functions that still exist. Returns false if
+// there is no memory.
 bool FlameNames_set(struct FlameTable *table, struct Registry *registry);
 
 #endif

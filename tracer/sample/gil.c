@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Reads a file of /proc/self/task/TID in a single call of pread. If the program
+// Reads a file of /proc/self/task/TID by a single call of pread. If the program
 // has closed Ocular's descriptor and reused its number, pread does not move the
 // position in the program's file.
 static long read_file(pid_t tid, const char *name, char *text, size_t size)
@@ -34,8 +34,8 @@ static long read_file(pid_t tid, const char *name, char *text, size_t size)
     return got;
 }
 
-// In schedstat, the second number is the ns for which the thread was ready to
-// run but had no CPU.
+// In /proc/self/task/TID/schedstat, the second number is the ns for which the
+// thread was ready to run but had no CPU.
 static uint64_t read_ready_ns(pid_t tid)
 {
     char text[80], *end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads which thread has the GIL, and finds out whether a thread waits for the
 // GIL. CPython's GIL is a struct of a mutex, two condition variables and
-// numbers. The functions of gil.h only read the struct and take no lock. Any
-// thread and any signal handler may call them.
+// numbers. The functions of gil.h only read CPython's GIL struct and take no
+// lock. Any thread and any signal handler may call these functions.
 #ifndef OCULAR_TRACER_SAMPLE_GIL_H
 #define OCULAR_TRACER_SAMPLE_GIL_H
 
@@ -15,7 +15,8 @@
 
 enum GilWait {
     GIL_UNREADABLE, // The kernel does not tell what the thread does.
-    // The kernel has not answered this time; the thread may have ended.
+    // The kernel has not answered this time, perhaps because the thread has
+    // ended.
     GIL_UNANSWERED,
     GIL_READY,     // The thread runs, or waits for a CPU.
     GIL_ELSEWHERE, // The thread waits for something else than the GIL or a CPU.
@@ -43,9 +44,9 @@ struct Gil {
     const uintptr_t *last_holder;
     // Number of times that the GIL went to another thread than its last holder.
     const unsigned long *switches;
-    // Switch interval in us. A thread that has waited for the GIL this long
-    // requests the GIL. The holder must then release the GIL as soon as it runs
-    // Python code.
+    // CPython's switch interval in us. A thread that has waited for the GIL
+    // this long requests the GIL. After such a request, the holder of the GIL
+    // must release it as soon as it runs Python code.
     const unsigned long *interval_us;
     // A request for the GIL is stored in the int at `request`. If `request` is
     // NULL, the request is the bit `request_bit` of a word in the holder's
@@ -53,7 +54,8 @@ struct Gil {
     const int *request;
     size_t thread_request;
     uintptr_t request_bit;
-    // Finds out what a thread does. It is Gil_wait, except in tests.
+    // A function that finds out what a thread does; Gil_wait, or a function of
+    // a test.
     enum GilWait (*wait)(const struct Gil *gil, struct GilQuestion *question);
 };
 
@@ -76,7 +78,7 @@ struct GilThread {
     // True if the newest sample or observation found that the thread has the
     // GIL although another thread has requested it.
     bool holds;
-    uint32_t switches; // Gil_switches while the thread has the GIL.
+    uint32_t switches; // Value of Gil_switches while the thread has the GIL.
     // Ticks of the first sample or observation that found this hold of the GIL.
     uint64_t since;
 };
@@ -96,7 +98,7 @@ static inline uint32_t Gil_switches(const struct Gil *gil)
 }
 
 // Returns true if another thread has requested the GIL. The caller has the GIL,
-// and `state` is its PyThreadState.
+// and `state` is the caller's PyThreadState.
 static inline bool Gil_is_requested(const struct Gil *gil, uintptr_t state)
 {
     const uintptr_t *word = (const void *)(state + gil->thread_request);

@@ -24,8 +24,8 @@ static void credit(struct ShareValue *one, struct ShareValue *all,
     ShareValue_add(all, now, ns);
 }
 
-// Credits the time for which the thread was off the CPU. The part of this time
-// that has decayed counts only in the totals.
+// Credits the time for which the thread was off the CPU. The part of the time
+// off the CPU that has decayed counts only in the totals.
 static void credit_off(struct GilThread *thread, struct ShareValue *one,
                        struct ShareValue *all, const struct ShareTime *now)
 {
@@ -44,10 +44,10 @@ void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
 // --- The longest hold --------------------------------------------------------
 
 // If a thread has requested the GIL and the holder releases the GIL, CPython
-// lets another thread take it. So the holder did not release the GIL between
-// two moments if another thread had requested it at the first moment and the
-// number of switches is the same at both. The thread that requested the GIL had
-// waited for the switch interval before the request.
+// lets another thread take it. So if another thread had requested the GIL at a
+// first moment, and the number of switches is the same at a second moment, the
+// holder did not release the GIL between these moments. The thread that
+// requested the GIL had waited for the switch interval before the request.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested)
 {
@@ -77,7 +77,8 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
 
 // --- A step of the observer --------------------------------------------------
 
-// Finds out whether the kernel answers, by asking about the calling thread.
+// Finds out whether the kernel tells what a thread waits for, by asking about
+// the calling thread.
 static void probe(struct GilWatch *watch)
 {
     const struct Gil *gil = watch->gil;
@@ -130,7 +131,7 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
 }
 
 // Returns true if another thread has requested the GIL from the thread of
-// `state`. The memory at `state` may have been freed.
+// `state`. The PyThreadState at `state` may have been freed.
 static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 {
     const struct Gil *gil = watch->gil;
@@ -145,8 +146,8 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 
 // Takes the time for which the thread waited for a CPU, which is no waiting for
 // the GIL. The kernel's first answer also contains time before the thread's
-// first observation. This part is not known, so the whole answer is subtracted,
-// and none of it counts as waiting for a CPU.
+// first observation. This part is not known, so the kernel's whole first answer
+// is subtracted, and none of it counts as waiting for a CPU.
 static void take_ready(struct GilWatch *watch, struct GilThread *own,
                        uint64_t ready_ns, const struct ShareTime *now)
 {
@@ -215,7 +216,8 @@ double GilWatch_take_starved(struct SampledThread *thread)
     return starved;
 }
 
-// Returns true if the GIL has not changed its holder since the step began.
+// Returns true if the GIL has not changed its holder since the observer's step
+// began.
 static bool is_held(const struct GilWatch *watch)
 {
     return Gil_holder(watch->gil) == watch->holder &&
@@ -258,8 +260,8 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
         return;
     }
     if (thread->ran && (on_cpu || thread->start.active))
-        // A running thread does not wait. A later observation finds why the
-        // thread was off the CPU.
+        // A thread that is running does not wait. A later observation finds why
+        // the thread was off the CPU.
         return;
     // A thread that waits for the GIL runs briefly at each switch interval, to
     // request the GIL.
@@ -281,7 +283,8 @@ void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
     if (watch->stack)
         Attribution_block(watch->attribution, watch->stack, now,
                           watch->waited_ns);
-    // If the GIL's holder is not in the table, no function can get the time.
+    // If the GIL's holder is not in the table of sampled threads, no function
+    // can get the waiting time.
     if (watch->stack || (watch->holder && watch->place == GIL_UNLISTED))
         watch->waited_ns = 0;
 }

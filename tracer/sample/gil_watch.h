@@ -7,24 +7,25 @@
 //
 // The time with the GIL comes from the samples of CPU time. A thread's clocks
 // show for how long the thread was off the CPU, and an observation finds the
-// reason. Only the sampler's thread calls the functions that change a GilWatch.
-// Any thread may read the shares.
+// reason. Only the sampler's thread changes a struct GilWatch. Any thread may
+// read its shares.
 #ifndef OCULAR_TRACER_SAMPLE_GIL_WATCH_H
 #define OCULAR_TRACER_SAMPLE_GIL_WATCH_H
 
 #include "tracer/sample/event_loops.h"
 #include "tracer/sample/sampled_threads.h"
 
-// Number of frames that are kept of the longest hold's stack.
+// Number of frames that are kept of the stack at the longest hold of the GIL.
 #define GIL_FRAMES 16
 #define GIL_UNLISTED SIZE_MAX
 
 // The longest time since tracing began for which a thread had the GIL without a
 // break although another thread waited.
 struct GilHold {
-    double s; // Seconds; 0 if no such hold of the GIL was seen.
+    double s; // Length of this hold of the GIL in seconds; 0 if there was none.
     size_t depth;
-    struct PlaceInCode frames[GIL_FRAMES]; // Innermost frame first.
+    // Frames of the stack during this hold of the GIL, the innermost first.
+    struct PlaceInCode frames[GIL_FRAMES];
 };
 
 struct GilWatch {
@@ -60,20 +61,21 @@ struct GilWatch {
     // ns for which threads waited for the GIL, and which no function has got
     // yet. `waited_ns` decays as shares do.
     double waited_ns;
-    double waited_age; // ShareTime.age of `waited_ns`
+    // Value of ShareTime.age at which `waited_ns` was last updated.
+    double waited_age;
 };
 
 // A moment in which a thread had the GIL.
 struct GilMoment {
     uint64_t ticks;
-    uint32_t switches; // Gil_switches at this moment.
+    uint32_t switches; // Value of Gil_switches at this moment.
     const struct SampledStack *stack;
 };
 
 // The numbers about the GIL that a snapshot shows. A number that is not known
 // is null (record.h).
 struct GilFigures {
-    // Parts of one core's wall time in the window of the shares.
+    // Parts of one core's wall time in the newest seconds (share.h).
     double held, waited, starved;
     double held_s, waited_s, longest_s; // Seconds since tracing began.
     size_t depth;
@@ -90,17 +92,17 @@ void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
 // GIL.
 size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
                       const struct ShareTime *now);
-// Notes an observation of the thread at index `place`. The caller has read the
-// thread's clocks and stack. `on_cpu` is true if the thread is running now.
-// Stores in the thread's stack what the thread waits for.
+// Notes an observation of the thread whose index in the table is `place`. The
+// caller has read the thread's clocks and stack. `on_cpu` is true if the thread
+// is running now. Stores in the thread's stack what the thread waits for.
 void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
                       const struct ShareTime *now);
 // Returns the ns of the thread's waiting time for which it waited for a CPU.
 // The thread is running or has the GIL, so a later observation finds the reason
 // for the rest of the waiting time.
 double GilWatch_take_starved(struct SampledThread *thread);
-// Ends a step of the observer. The function that had the GIL gets the time for
-// which other threads waited for the GIL.
+// Ends a step of the observer. Credits the function that had the GIL with the
+// time for which other threads waited for the GIL.
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now);
 // Credits the thread with `cpu_ns` of CPU time during which it had the GIL.
 void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,

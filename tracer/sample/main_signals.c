@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See main_signals.h. The system calls are made without the C library, because
-// its sigset_t is larger than the kernel's sigset_t in a handler's context.
+// See main_signals.h. main_signals.c makes system calls without the C library,
+// because its sigset_t is larger than the kernel's sigset_t in a handler's
+// context.
 #define _GNU_SOURCE 1 // for syscall
 #include "tracer/sample/main_signals.h"
 
@@ -24,8 +25,9 @@ static signals_t one(int number)
     return UINT64_C(1) << (number - 1);
 }
 
-// Returns the signals that programs wait for in the main thread. The set does
-// not contain the signals of faults, of job control and of profilers' timers.
+// Returns the set of signals for which programs wait in the main thread. The
+// set does not contain the signals of faults, of job control and of profilers'
+// timers.
 static signals_t passed(void)
 {
     return one(SIGHUP) | one(SIGINT) | one(SIGQUIT) | one(SIGUSR1) |
@@ -72,7 +74,7 @@ static void pass(int number, pid_t pid)
     pid_t target = pid;
     siginfo_t info;
 
-    // Another thread may have taken the signal since rt_sigpending.
+    // Another thread may have taken the signal since the call of rt_sigpending.
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) !=
         number)
         return;
@@ -93,7 +95,7 @@ void MainSignals_pass(const void *context, pid_t pid)
 
     memcpy(&blocked, &thread->uc_sigmask, sizeof blocked);
     if (syscall(SYS_rt_sigpending, &pending, sizeof pending))
-        return; // A filter forbids the system call.
+        return; // A filter of system calls forbids rt_sigpending.
     pending &= passed() & ~blocked;
     if (pending)
         pending &= ~blocked_in(pid);

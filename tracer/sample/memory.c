@@ -49,7 +49,8 @@ int Memory_open(struct Memory *memory)
 
 bool Memory_recover(struct Memory *memory)
 {
-    // Memory_keep opens /proc/self/mem again, so this function need not.
+    // If the program has closed /proc/self/mem, Memory_keep opens it again, so
+    // Memory_recover need not.
     return works(memory) || (!memory->by_file && choose(memory));
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Memory reads the memory of this process through the kernel, so that a
-// wrong address causes an error and no fault. It uses process_vm_readv, or
-// /proc/self/mem if seccomp forbids process_vm_readv. The sampler needs this
-// because it follows pointers that other threads change. Any thread may call
-// Memory_read. A struct Memory is not valid in a forked child.
+// wrong address causes an error and no fault. struct Memory uses
+// process_vm_readv, or /proc/self/mem if seccomp forbids process_vm_readv. The
+// sampler reads memory in this way because it follows pointers that other
+// threads change. Any thread may call Memory_read. A struct Memory is not valid
+// in a forked child.
 #ifndef OCULAR_TRACER_SAMPLE_MEMORY_H
 #define OCULAR_TRACER_SAMPLE_MEMORY_H
 
@@ -29,30 +30,30 @@ struct Memory {
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // If the program has closed /proc/self/mem, opens it again. For example, a
-// program that becomes a daemon closes all descriptors. After that, such a
-// program opens its own files and expects the lowest numbers. So /proc/self/mem
-// is opened only two seconds after its loss was seen. Meanwhile no memory is
-// read, because another file may have the descriptor's number. If the file is
-// open, the call costs one system call. `now_ns` is CLOCK_MONOTONIC in ns. No
-// thread may read memory during the call.
+// program that becomes a daemon closes all descriptors. After that, a daemon
+// opens its own files and expects the lowest numbers of descriptors. So
+// /proc/self/mem is opened only two seconds after its loss was seen. In these
+// two seconds no memory is read, because another file may have the descriptor's
+// number. If /proc/self/mem is open, Memory_keep costs one system call.
+// `now_ns` is CLOCK_MONOTONIC in ns. No thread may read memory during the call.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
-// Must be called after a read has failed. Returns true if memory can be read
-// now. If the present way of reading will never work again, for example because
-// the program now filters its system calls, chooses the other way. If the
-// present way still works, the call costs one system call. No thread may read
-// memory during the call.
+// Must be called after a read of memory has failed. Returns true if memory can
+// be read now. If the present way of reading will never work again, for example
+// because the program now filters its system calls, chooses the other way of
+// reading. If the present way still works, Memory_recover costs one system
+// call. No thread may read memory during the call.
 bool Memory_recover(struct Memory *memory);
 // Copies `size` bytes of memory from the address `from` to `to`. Returns true
 // if all bytes were read. If a read fails, the bytes at `to` are undefined.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
 // Returns true if the page at `at` can be read now, from `at` to the end of the
-// page. The check takes about 0.4 us, even if the last check was long ago. (A
-// process_vm_readv takes 20 us if the last one was 5 ms ago.) Any thread may
-// call this function, which is async-signal-safe.
+// page. This check of a page takes about 0.4 us, even if the last check was
+// long ago. (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any
+// thread may call this function, which is async-signal-safe.
 //
-// A later read may still fault if another thread unmaps the page after the
-// check. The page of a live object is never unmapped.
+// After the check, a read may still fault if another thread unmaps the page.
+// The page of a live object is never unmapped.
 bool Memory_is_readable(uintptr_t at);
 
 #endif

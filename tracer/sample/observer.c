@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-#define BATCH 256 // Largest number of threads that are observed in one step.
+// Largest number of threads that the sampler observes in one step.
+#define BATCH 256
 // If all reads of stacks have failed for this number of ns, Ocular takes stacks
 // as unreadable.
 #define REFUSED_NS 3e9
-// If the thread runs while its stack is read, the stack is read again. It is
-// read at most RETRIES times.
+// If the thread runs while its stack is read, the stack is read again. A stack
+// is read at most RETRIES times.
 #define RETRIES 3
 
 static void walk(struct Observer *observer, struct SampledThread *thread)
@@ -17,9 +18,9 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     struct SampledStack *stack = &thread->stack;
     struct Walk *walk = &observer->walk;
 
-    // The newest code id is read before the stack. Code that gets one of the
-    // stack's addresses later has a newer id, so the registry does not confuse
-    // the later code with the code on the stack.
+    // The registry's newest id is read before the stack. A code object that is
+    // later allocated at an address on the stack has a newer id. So the
+    // registry does not confuse it with the code object on the stack.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -73,7 +74,7 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 
 // Attributes the thread's waiting time since its last observation to the
 // functions on its stack. If the thread is running, a later observation
-// attributes this time, except the time for which the thread waited for a CPU.
+// attributes the waiting time, except time of waiting for a CPU.
 // Returns true if the thread has run since its last observation.
 static bool observe(struct Observer *observer, size_t place,
                     const struct ShareTime *now)
@@ -121,7 +122,7 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
-    // True if more threads exist than are observed in this step.
+    // True if this step does not observe all threads.
     bool others = table->count > turns;
     bool timed = false, untimed = false;
 
@@ -142,7 +143,8 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 // --- Where nothing can be read -----------------------------------------------
 
 // If memory is read through /proc/self/mem, the program may have closed the
-// descriptor of that file. Memory_keep opens the file again after some time.
+// descriptor of that file. In that case Memory_keep opens /proc/self/mem again
+// after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Observer finds the functions in which threads wait, by reading the
-// threads' stacks. It also finds what a thread without a CPU timer runs, and
-// detects if the stacks cannot be read. Only the sampler's thread calls these
+// threads' stacks. The observer also finds out what threads without a CPU timer
+// run, and whether stacks cannot be read. Only the sampler's thread calls these
 // functions. Any thread may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
@@ -12,10 +12,11 @@ struct Observer {
     struct Sampling *sampling; // Borrowed.
     struct Walk walk;
     struct WalkCopies copies;
-    // Index of the thread that is observed next, in the table of sampled
-    // threads.
+    // Index, in the table of sampled threads, of the thread that is observed
+    // next.
     size_t next;
-    // Number of samples that observations have added in the newest step.
+    // Number of samples that observations have added in the observer's newest
+    // step.
     uint64_t found;
     // True if only threads without a CPU timer ran during the newest step.
     bool alone;
@@ -23,8 +24,7 @@ struct Observer {
     // CLOCK_MONOTONIC at which a stack was last read without failure.
     uint64_t readable_ns;
     counter_t untimed; // Number of threads that cannot have a timer.
-    // Stacks cannot be read: 1 if all reads have failed for some seconds,
-    // otherwise 0.
+    // 1 if no stack could be read for some seconds, otherwise 0.
     counter_t denied;
 };
 
@@ -33,7 +33,8 @@ int Observer_init(struct Observer *observer, struct Sampling *sampling,
                   const struct FrameLayout *layout);
 // Observes first the thread at index `first` of the table, unless the index is
 // past the end of the table, and then the threads whose turn it is. Returns
-// true if one of the threads has run or may have run.
+// true if one of the observed threads has run, or if a thread that was not
+// observed may have run.
 bool Observer_observe_all(struct Observer *observer, size_t first,
                           const struct ShareTime *now);
 // Notes after an observation whether stacks can still be read.

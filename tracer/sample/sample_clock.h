@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct SampleClock has the function by which the sampler reads its clocks.
-// These are the kernel's clocks. A test replaces them with clocks that the test
-// itself sets.
+// The sampler's clocks are the kernel's clocks. A test replaces them with
+// clocks that the test itself sets.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 
@@ -21,7 +21,8 @@ static inline uint64_t SampleClock_ns(const struct SampleClock *clock,
     return clock->read_ns(clock->context, id);
 }
 
-// Serves as `read_ns` for the kernel's clocks.
+// Reads one of the kernel's clocks. It is the value of SampleClock.read_ns
+// outside tests.
 static inline uint64_t SampleClock_kernel_ns(void *context, clockid_t id)
 {
     (void)context;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Implements a ring of words. See sample_ring.h.
+// Implements the ring of samples as a ring of 64-bit words. See sample_ring.h.
 #include "tracer/sample/sample_ring.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct SampleRing passes samples from a thread's signal handler to the
-// sampler's thread. The ring has one writer and one reader. It needs no lock
-// and no allocation, so pushing is async-signal-safe. If the ring is full, a
-// sample is lost and counted as lost.
+// sampler's thread. The ring has one writer and one reader. Pushing a sample
+// needs no lock and no allocation, so it is async-signal-safe. If the ring is
+// full, a sample is lost and counted as lost.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Number of words of a ring, which is a power of two. A frame takes two words.
-// At 250 samples a second with 60 frames each, the ring holds the samples of
-// half a second. The sampler empties the rings four times a second, or once a
-// second if the program is nearly idle.
-#define SAMPLE_RING_WORDS 16384u // number of words, a power of two
+// Number of words of a ring, which is a power of two. In a ring, a frame takes
+// two words. At 250 samples a second with 60 frames each, the ring holds the
+// samples of half a second. The sampler empties the rings four times a second,
+// or once a second if the program is nearly idle.
+#define SAMPLE_RING_WORDS 16384u
 
 struct SampleHead {
     uint64_t cpu_ns; // ns of CPU time since the thread's last sample.
@@ -25,9 +25,10 @@ struct SampleHead {
     // Newest id in the registry before the stack was read. No code on the stack
     // has a newer id.
     uint32_t newest_id;
-    uint32_t switches; // Gil_switches, if the thread had the GIL.
-    uint16_t depth;    // Number of frames that follow this head in the ring.
-    uint8_t flags;     // A set of SAMPLE_ bits.
+    uint32_t switches; // Value of Gil_switches, if the thread had the GIL.
+    // Number of frames that follow the sample's head in the ring.
+    uint16_t depth;
+    uint8_t flags; // A set of SAMPLE_ bits.
 };
 
 enum {
@@ -42,20 +43,22 @@ enum {
 };
 
 struct SampleRing {
-    // Number of words that were written; only the writer changes `pushed`.
+    // Number of words that were written into the ring; only the writer changes
+    // `pushed`.
     counter_t pushed;
-    // Number of words that were read; only the reader changes `popped`.
+    // Number of words that were read from the ring; only the reader changes
+    // `popped`.
     counter_t popped;
     counter_t lost; // Number of lost samples; only the writer changes `lost`.
     uint64_t words[SAMPLE_RING_WORDS];
 };
 
-// Adds a sample. If the ring is full, counts the sample as lost and returns
-// false. Only the writer calls this function.
+// Adds a sample to the ring. If the ring is full, counts the sample as lost and
+// returns false. Only the writer calls this function.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames);
-// Takes the oldest sample. Returns false if there is none. `frames` has room
-// for WALK_DEPTH frames. Only the reader calls this function.
+// Takes the oldest sample from the ring. Returns false if the ring is empty.
+// `frames` has room for WALK_DEPTH frames. Only the reader calls this function.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames);
 

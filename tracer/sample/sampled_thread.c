@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-// A thread with a timer must have used both OVERDUE_NS and OVERDUE_INTERVALS
-// intervals of CPU time without a sample before an observation gets this time.
-// A thread that is not running and has no running timer must have used
-// UNSAMPLED_NS.
+// If a thread with a running timer has used both OVERDUE_NS and
+// OVERDUE_INTERVALS sampling intervals of CPU time without a sample, an
+// observation attributes this CPU time. If the thread has no running timer and
+// is not running, it must have used UNSAMPLED_NS.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
@@ -35,9 +35,9 @@ static enum Observation begin(struct SampledThread *thread)
     return OBSERVED_NEW;
 }
 
-// Waiting time that is not attributed yet decays like a share. Without the
-// decay, a thread whose waiting time was not attributed for long would later
-// give one function more time than the window holds.
+// Waiting time that is not attributed to a function yet decays as shares do.
+// Without the decay, a thread whose waiting time was not attributed for long
+// would later give one function more time than the window holds.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {
@@ -66,7 +66,7 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
     thread->cpu_ns = cpu_ns;
     thread->wall_ns = wall_ns;
     // If the CPU clock went back, the thread's id now belongs to a new thread,
-    // and the timer does not belong to the new thread.
+    // and the old thread's timer is of no use.
     if (ran < 0)
         SampledThread_drop_timer(thread);
     if (!thread->known || ran < 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct SampledThread describes one sampled Python thread. It has the thread's
-// clocks, its timer, its shares, and its stack at the last observation that
-// found that the thread had run. Only the sampler's thread changes the struct.
-// Any thread may read the shares.
+// struct SampledThread describes one sampled Python thread. The struct has the
+// thread's clocks, its timer, its shares, and its stack at the last observation
+// that found that the thread had run. Only the sampler's thread changes a
+// struct SampledThread. Any thread may read its shares.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 #define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
 
@@ -31,30 +31,33 @@ struct SampledThread {
     bool ran;    // True if the thread ran between the two newest observations.
     bool walked; // True if `stack` is the thread's stack from when it last ran.
     struct CpuTimer *timer; // NULL if the thread has no timer.
-    // True if the thread is counted as untimed, because it has no timer or a
-    // muted timer.
+    // True if the thread counts in Observer.untimed, because it has no timer or
+    // a muted timer.
     bool untimed;
-    // Value of the CPU clock in ns when SampledThread_lacks_sample last
-    // returned true.
+    // Value of the thread's CPU clock in ns when SampledThread_lacks_sample
+    // last returned true.
     uint64_t lacked_ns;
-    uint64_t cpu_ns;  // Value of the CPU clock in ns at the newest observation.
+    // Value of the thread's CPU clock in ns at the newest observation.
+    uint64_t cpu_ns;
     uint64_t wall_ns; // CLOCK_MONOTONIC in ns at the newest observation.
-    // Value of the CPU clock in ns up to which the CPU time is attributed to
-    // functions. This field is used only if the thread has no timer.
+    // Value of the thread's CPU clock in ns up to which its CPU time is
+    // attributed to functions. `accounted_ns` is used only if the thread has no
+    // timer.
     uint64_t accounted_ns;
     double wait_ns; // ns of waiting that are not attributed to a function yet.
     // Value of ShareTime.age at which `wait_ns` was last updated.
     double wait_age;
     struct GilThread gil;
-    struct WalkStart start; // The values with which the newest walk began.
+    // The PyThreadState's values with which the newest walk of the stack began.
+    struct WalkStart start;
     struct SampledStack stack;
     // Next thread in the list SampledThreads.unlisted.
     struct SampledThread *next;
 };
 
 enum Observation {
-    // The thread is new, or its clock now belongs to another thread. So the
-    // clock was read for the first time.
+    // The thread is new, or its clock now belongs to another thread. In both
+    // cases the clock was read for the first time.
     OBSERVED_NEW,
     // The thread has not run since the last observation, so `stack` is still
     // valid.
@@ -74,20 +77,20 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time that must be attributed to the observed stack, or
-// 0. The result is above 0 if the thread has no timer. The result is also above
-// 0 if no sample has come for a long time because the thread has blocked the
-// signal.
+// 0. There are such ns if the thread has no timer, or if it has had no sample
+// for a long time because it has blocked the signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 // Returns true if the thread has used `ns` of CPU time since the newest sample
-// of its timer. Returns true at most once in `ns` of CPU time.
+// of its timer. SampledThread_lacks_sample returns true at most once in `ns` of
+// CPU time.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
 void SampledThread_account(struct SampledThread *thread);
-// Frees the thread's timer. The CPU time that the timer has sampled is not
+// Frees the thread's timer. CPU time that this timer has sampled is not
 // attributed a second time.
 void SampledThread_drop_timer(struct SampledThread *thread);
-// Forgets the last observation, because it is too old. The next observation
-// then only reads the clocks for the first time.
+// Forgets the last observation, because it is too old. After that, the next
+// observation counts as the thread's first.
 void SampledThread_forget(struct SampledThread *thread);
 
 #endif

@@ -32,9 +32,9 @@ static void table_free(struct SampledThreadTable *table)
 void SampledThreads_release(struct SampledThreads *threads)
 {
     // If the process forked while the parent's sampler was making a new table,
-    // the child finds only the old table. The old table lacks the threads that
-    // were already moved to the new table. The child leaks the memory of these
-    // threads.
+    // the forked child finds only the old table. The old table lacks the
+    // threads that were already moved to the new table, and the child leaks
+    // their memory.
     if (threads->table)
         table_free(threads->table);
     for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
@@ -58,9 +58,9 @@ static void set_state(struct SampledThread *thread, uintptr_t state)
     thread->walked = false;
 }
 
-// Returns true if both arguments are the same thread. A new thread may get the
-// id of a thread that has ended. A thread whose number was unknown when it was
-// first listed may have a number now.
+// Returns true if the sampled thread and the listed thread are the same. A new
+// thread may get the id of a thread that has ended. A thread whose record did
+// not exist when it was first listed may have a number now.
 static bool is_same(const struct SampledThread *thread,
                     const struct ListedThread *listed)
 {
@@ -68,8 +68,8 @@ static bool is_same(const struct SampledThread *thread,
            (thread->number == listed->number || !thread->number);
 }
 
-// Takes the thread from the table. The table and the list almost always have
-// the same order, except that new threads come first. So the search begins
+// Takes a listed thread out of the table. The table and the list almost always
+// have the same order, except that new threads come first. So the search begins
 // after the thread that was taken last.
 static struct SampledThread *take(struct SampledThreadTable *table,
                                   size_t *next,
@@ -88,8 +88,9 @@ static struct SampledThread *take(struct SampledThreadTable *table,
     return NULL;
 }
 
-// Takes the thread from the unlisted threads. Returns NULL if the thread is not
-// there. From then on, the thread's timer stands only for this one thread.
+// Takes a listed thread out of the list of unlisted threads. Returns NULL if it
+// is not in that list. From then on, the thread's timer stands only for this
+// one thread.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
 {
@@ -138,9 +139,9 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
     Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
-// Makes a new thread. A thread that was known before may have been missing from
-// the last list, because it was outside Python. Such a thread gets its old
-// numbers.
+// Makes a new struct SampledThread. A thread that was known before may have
+// been missing from the last list, because it was outside Python. Such a thread
+// gets back its old numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {
@@ -148,7 +149,8 @@ static struct SampledThread *make(struct Ended *ended,
     struct EndedThread before;
 
     if (thread == NULL)
-        return NULL; // The next list contains this thread again.
+        // Without memory, the thread is added when the next list comes.
+        return NULL;
     SampledThread_init(thread, listed->state, listed->tid);
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
         copy_value(&thread->cpu, &before.cpu);
@@ -196,8 +198,8 @@ static bool same_threads(const struct SampledThreadTable *table,
     return true;
 }
 
-// Makes a table from the list. The threads of the old table that still exist
-// move to the new table.
+// Makes a new table from the offered list. The threads of the old table that
+// still exist move to the new table.
 static struct SampledThreadTable *renew(struct SampledThreads *threads,
                                         const struct OfferedThreads *list)
 {
@@ -271,8 +273,8 @@ int SampledThreads_offer(struct SampledThreads *threads,
         copy->name[sizeof(copy->name) - 1] = '\0';
         list->count++;
     }
-    // This store pairs with the exchange in SampledThreads_take. A list that
-    // the sampler has not taken is replaced.
+    // This store pairs with the exchange in SampledThreads_take. If the sampler
+    // has not taken the list before, the new list replaces it.
     Heap_free(atomic_exchange_explicit(&threads->incoming, list,
                                        memory_order_acq_rel));
     return 0;

@@ -17,8 +17,8 @@ struct ListedThread {
     uintptr_t state;
     pid_t tid; // 0 if this entry must be skipped.
     char name[64];
-    // Distinguishes threads that have the same id one after the other; 0 if
-    // unknown.
+    // A number that distinguishes threads which had the same thread id one
+    // after the other; 0 if unknown.
     unsigned number;
 };
 
@@ -33,7 +33,7 @@ struct ThreadShares {
     uint64_t samples;
     double cpu_s; // Seconds of CPU time since the sampler first saw the thread.
     bool ended;
-    // Parts of `cpu_share` by function.
+    // The functions' parts of `cpu_share`.
     struct BreakdownRow functions[BREAKDOWN_ROWS];
     size_t function_count;
 };
@@ -50,30 +50,31 @@ struct SampledThreads {
     struct Ended ended;
     // Only the sampler's thread changes `table`.
     struct SampledThreadTable *_Atomic table;
-    // The newest offered list. Threads exchange this pointer atomically,
-    // without the lock.
+    // The newest list of threads that was offered, or NULL. Threads exchange
+    // `incoming` atomically, without the lock.
     struct OfferedThreads *_Atomic incoming;
     // Threads that started after the list was made, linked by `next`. Some of
-    // these threads may have ended. Only the sampler's thread uses `unlisted`.
+    // the threads in `unlisted` may have ended. Only the sampler's thread uses
+    // `unlisted`.
     struct SampledThread *unlisted;
 };
 
 // Returns 0 or -ENOMEM.
 int SampledThreads_init(struct SampledThreads *threads);
-// Frees the threads but not their timers. This function also works in a forked
-// child, because it does not touch the lock.
+// Frees all sampled threads but not their timers. SampledThreads_release also
+// works in a forked child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
-// Copies the list, and takes no lock. Returns 0 or -ENOMEM. Any thread may call
-// this function.
+// Offers a list of threads to the sampler. Copies the list, and takes no lock.
+// Returns 0 or -ENOMEM. Any thread may call this function.
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
-// Takes the newest offered list. A thread that still exists keeps its numbers.
-// Only the sampler calls this function.
+// Takes the newest list that was offered. Threads that still exist keep their
+// numbers. Only the sampler calls this function.
 void SampledThreads_take(struct SampledThreads *threads);
-// Adds a thread that has made its own timer. When a list contains the thread,
-// the thread moves from `unlisted` to the table. Returns false if the thread
-// has a timer already or there is no memory. After false, the caller still owns
-// the new timer. Only the sampler calls this function.
+// Adds a thread that has made its own timer. When a list contains this thread,
+// it moves from `unlisted` to the table. Returns false if the thread has a
+// timer already or there is no memory. If the result is false, the caller still
+// owns the new timer. Only the sampler calls this function.
 bool SampledThreads_add_unlisted(struct SampledThreads *threads,
                                  struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the

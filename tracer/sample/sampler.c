@@ -17,12 +17,14 @@
 #define STACK_SIZE (128u << 10)
 #define MAX_HZ 10000
 #define FIRST_NS 10e6 // ns before the sampler's first step.
-#define LOOK_NS 250e6 // ns between two steps of the sampler.
+// ns between two steps of the sampler, if no other limit applies.
+#define LOOK_NS 250e6
 // ns between two steps if the program uses less than LIGHT_CORES cores.
 #define LIGHT_NS 1e9
-// ns between two steps if no running thread has a timer.
+// ns between two steps of the sampler if no running thread has a timer.
 #define UNTIMED_NS 50e6
-// Largest number of ns between two steps, used if no thread has run.
+// Largest number of ns between two steps of the sampler. It applies if no
+// thread has run.
 #define IDLE_NS 1e9
 // ns between two tries of reading memory, after reads were denied.
 #define RETRY_NS 2e9
@@ -38,7 +40,7 @@ struct Sampler {
     struct Observer observer;
     struct StallWatch stalls;
     uint64_t due_ns;    // CLOCK_MONOTONIC in ns at which the next step is due.
-    double interval_ns; // ns from the newest step to `due_ns`
+    double interval_ns; // ns from the sampler's newest step to `due_ns`.
     counter_t steps;
 
     struct Worker worker;
@@ -51,9 +53,10 @@ struct Sampler {
 
 // --- A step ------------------------------------------------------------------
 
-// Returns the smallest number of ns until the sampler's next step. A step
-// begins with cold caches, because other code has run since the last step. So a
-// step with few samples costs nearly as much as a step with many samples.
+// Returns the smallest number of ns until the sampler's next step. A step of
+// the sampler begins with cold caches, because other code has run since the
+// last step. So a step with few samples costs nearly as much as a step with
+// many samples.
 static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
 {
     const struct Sampling *sampling = &sampler->sampling;

@@ -5,8 +5,8 @@
 // "ocular-sampler", collects the samples one to four times a second, and then
 // observes in which functions threads wait (observer.h). The sampler's thread
 // never attaches to the interpreter, and never dereferences a pointer that it
-// has read in CPython's memory. A code pointer counts only if the registry
-// knows it.
+// has read in CPython's memory. The sampler uses the address of a code object
+// only if the registry knows it.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
 #define OCULAR_TRACER_SAMPLE_SAMPLER_H
 
@@ -18,9 +18,10 @@
 #include "tracer/sample/sample_clock.h"
 
 struct SamplerTotals {
-    // Samples of running threads per second, in the window of the shares.
+    // Samples of running threads per second, in the newest seconds (share.h).
     double hz;
-    double window_s; // Length in seconds of the window of the shares (share.h).
+    // Number of newest seconds over which shares are computed (share.h).
+    double window_s;
     double window_samples;
     uint64_t wakeups; // Number of wake-ups of the sampler's thread.
     uint64_t samples; // Number of samples of running threads.
@@ -30,8 +31,8 @@ struct SamplerTotals {
     // Number of samples whose stacks are deeper than WALK_DEPTH. `samples`
     // contains them.
     uint64_t truncated;
-    // Number of samples that were lost because a ring was full. The thread's
-    // next sample gets the CPU time of a lost sample.
+    // Number of samples that were lost because a ring was full. The CPU time of
+    // a lost sample is added to the thread's next sample.
     uint64_t lost;
     // Number of samples that found the thread in a hook of Ocular. `samples`
     // contains them.
@@ -40,14 +41,15 @@ struct SamplerTotals {
     // Number of the signal that takes samples; 0 if there are only
     // observations.
     int signal;
-    // Reason why no signal takes samples. -EBUSY means that no signal is free,
-    // -EINVAL that the chosen signal cannot be used, and -EPERM that a thread
-    // may not read its own memory.
+    // Reason why no signal takes samples. In `error`, -EBUSY means that no
+    // signal is free, -EINVAL that the chosen signal cannot be used, and -EPERM
+    // that a thread may not read its own memory.
     int error;
     // Time for which a running thread's innermost function was excluded or
-    // unknown, as a part of one core's wall time in the window. Such time is in
-    // `elsewhere` even if a traced caller was credited with it. Waiting is not
-    // in `elsewhere`, because idle threads always wait in unknown code.
+    // unknown, as a part of one core's wall time in the newest seconds.
+    // `elsewhere` contains such time even if a traced caller was credited with
+    // it. `elsewhere` does not contain waiting, because idle threads always
+    // wait in unknown code.
     double elsewhere;
     // Seconds of CPU time that the sampler's thread used, and that other
     // threads used to make their timers.
@@ -63,8 +65,8 @@ struct SamplerTotals {
 
 struct Sampler;
 
-// The objects that the sampler uses. All of them except `clock` must stay at
-// their addresses.
+// The objects that a sampler uses. While the sampler exists, all of them except
+// `clock` must stay at their addresses.
 struct SamplerParts {
     struct Registry *registry;
     const struct FrameLayout *layout;
@@ -76,15 +78,16 @@ struct SamplerParts {
     struct EventLoops *loops; // NULL if no event loop is observed.
     // Ticks that a call of an empty function takes without tracing.
     double call_ticks;
-    // Number of the signal that takes samples. 0 means any free signal. If the
-    // number is negative, the sampler uses no signal and only observes.
+    // Number of the signal that takes samples. If the number is 0, the sampler
+    // takes any free signal. If the number is negative, the sampler uses no
+    // signal and only observes.
     int signal;
 };
 
-// Makes a sampler that has no thread until Sampler_resume. `hz` has the same
-// meaning as in Sampler_set_hz. Returns 0 or -errno. -EPERM means that no way
-// of reading memory works. -EINVAL means that the layout of CPython's frames or
-// `hz` is impossible.
+// Makes a sampler that has no thread until Sampler_resume. `hz` is the number
+// of samples per second of a thread's CPU time. Returns 0 or -errno. -EPERM
+// means that no way of reading memory works. -EINVAL means that the layout of
+// CPython's frames or `hz` is impossible.
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
 // Does the work of one wake-up of the sampler's thread: collects the samples,
@@ -92,19 +95,19 @@ int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
 // ns at which the next wake-up is due. If the sampler has no thread, any thread
 // may call Sampler_step, but only one at a time.
 uint64_t Sampler_step(struct Sampler *sampler);
-// Calls Sampler_new and Sampler_resume.
+// Calls Sampler_new and Sampler_resume, so that the sampler runs.
 int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
                   double hz);
-// Joins the thread and frees the sampler.
+// Joins the sampler's thread and frees the sampler.
 void Sampler_stop(struct Sampler *sampler);
 // Sets the number of samples per second of a thread's CPU time, which must be
 // above 0 and at most 10000. The sampler uses the number from its next step on.
 // Returns 0 or -EINVAL. Any thread may call this function.
 int Sampler_set_hz(struct Sampler *sampler, double hz);
-// Sampler_pause ends the sampler's thread. All data stays, and the samples stay
-// in the rings until they are collected. Sampler_resume starts the thread again
-// and returns 0 or -errno. After an error, Sampler_resume may be called again.
-// Only one thread at a time may call these two functions.
+// Sampler_pause ends the sampler's thread. After that, all data stays, and new
+// samples stay in the rings until they are collected. Sampler_resume starts the
+// thread again and returns 0 or -errno. After an error, Sampler_resume may be
+// called again. Only one thread at a time may call these two functions.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.
@@ -112,46 +115,47 @@ void Sampler_collect(struct Sampler *sampler);
 // Frees the sampler's memory in a forked child.
 void Sampler_abandon(struct Sampler *sampler);
 // Gives the sampler a list of all thread states, which it copies. Threads that
-// the sampler already knows keep their shares. The governor calls this function
-// while it holds the GIL, and the function takes no lock. Returns 0 or -ENOMEM.
+// the sampler already knows keep their shares. The governor calls
+// Sampler_set_threads while it holds the GIL, and the function takes no lock.
+// Returns 0 or -ENOMEM.
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct ListedThread *threads, size_t count);
 // Makes a timer for the calling thread at once, so that even a very short
 // thread gets its share of the samples. `state` is the PyThreadState with which
-// the thread runs its first code. The function allocates memory and makes two
-// system calls, which take 5 us. The caller holds the GIL, and the sampler must
-// not be stopping.
+// the thread runs its first code. Making a timer allocates memory and takes two
+// system calls, together 5 us. The caller of Sampler_begin_thread holds the
+// GIL, and the sampler must not be stopping.
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
-// Writes the threads to *shares, which the caller frees with Heap_free(). The
-// list also has the ended threads, except those that were dropped. Returns the
-// number of threads, or -errno. Any thread may call this function.
+// Writes the shares of all sampled threads to *shares, which the caller frees
+// with Heap_free(). *shares also has threads that have ended, except those that
+// were dropped. Returns the number of threads, or -errno. Any thread may call
+// this function.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
-// Reads the numbers about the GIL. Any thread may call this function.
+// Reads the sampler's numbers about the GIL. Any thread may call this function.
 void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures);
 // Returns true if the sampler can read which thread has the GIL.
 bool Sampler_knows_gil(const struct Sampler *sampler);
 // Returns true if the sampler can also find out which threads wait for the GIL.
 bool Sampler_knows_waits(const struct Sampler *sampler);
-// Returns the stacks that samples have found since the start and in the window,
-// in at most `most` rows. Returns NULL if there is no memory. The caller owns
-// the table. Any thread may call this function.
+// Returns a table, of at most `most` rows, of the stacks that samples have
+// found since the start and in the newest seconds. Returns NULL if there is no
+// memory. The caller owns the table. Any thread may call this function.
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
 // Takes from a queue a call of a dark function that a sample has found on a
-// stack. Returns false if the queue is empty. Only one thread at a time may
+// stack. Returns false if this queue is empty. Only one thread at a time may
 // call this function.
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
 // Returns the time of the sampler's newest step, to which all shares refer.
 struct ShareTime Sampler_now(const struct Sampler *sampler);
-// Returns a time in ticks. All samples from before this time are attributed.
-// Returns UINT64_MAX if no samples will come. Any thread may call this
-// function.
+// Returns the time in ticks before which all samples are attributed, or
+// UINT64_MAX if no more samples will come. Any thread may call this function.
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // Returns true if no way of reading memory has worked for some seconds, for
-// example because the program has begun to filter its system calls. Meanwhile
-// the shares do not change, and they do not contain this time. The sampler
-// tries again every two seconds.
+// example because the program has begun to filter its system calls. While
+// memory cannot be read, the shares do not change, and they do not contain this
+// time. The sampler tries every two seconds whether memory can be read again.
 bool Sampler_is_denied(const struct Sampler *sampler);
 
 #endif

@@ -65,7 +65,7 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // The timer may still use a signal that the sampler has given up.
+        // The timer may use a signal that the sampler has given up since.
         if (timer->signal != timers->signal ||
             !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
@@ -91,10 +91,10 @@ static void note_signal(struct Samples *samples)
     Counter_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
 }
 
-// If the program has replaced the signal's handler, opens the timers again with
-// another signal. Also opens the timers again if the handler can no longer
-// check pages, after the program has begun to filter system calls. Opening then
-// fails, and there are no timers.
+// If the program has replaced the signal's handler, starts again with another
+// signal. Also starts again if the program has begun to filter system calls, so
+// that the handler can no longer check whether pages are readable. This start
+// fails, and from then on there are no timers.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
@@ -128,8 +128,8 @@ uint64_t Samples_waiting(const struct Samples *samples)
     return count;
 }
 
-// Collects the samples of a thread. Returns true if no frame of a stack could
-// be read.
+// Collects the samples of one thread. Returns true if no frame of some sample's
+// stack could be read.
 static bool collect_from(struct Samples *samples, struct SampledThread *thread,
                          const struct ShareTime *now)
 {
@@ -156,8 +156,8 @@ void Samples_collect(struct Samples *samples, const struct ShareTime *now)
     for (size_t i = 0; i < table->count; i++)
         unread |= collect_from(samples, table->threads[i], now);
     while (*unlisted) {
-        // The thread's clock is read before its samples are collected, so all
-        // samples of an ended thread are collected.
+        // The thread's CPU clock is read before its samples are collected. So
+        // if the thread has ended, all its samples are collected.
         bool gone =
             !Sampling_ns(samples->sampling, Now_clock_of((*unlisted)->tid));
 

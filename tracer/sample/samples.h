@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Samples collects the samples of the CPU timers of all threads, even of
-// threads that end before a list contains them. It adds up the cost of the
-// samples, and counts the lost samples. Only the sampler's thread calls these
-// functions. Any thread may read the counters.
+// threads that end before the sampler gets a list with them. struct Samples
+// also adds up the cost of the samples, and counts the lost samples. Only the
+// sampler's thread calls these functions. Any thread may read the counters.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H
 #define OCULAR_TRACER_SAMPLE_SAMPLES_H
 
@@ -17,8 +17,7 @@ struct Samples {
     // Number of the wanted signal; 0 for any signal, below 0 for no signal.
     int signal;
 
-    // Ticks, read before the newest step began. All samples from before are
-    // collected.
+    // Ticks before which all samples are collected.
     counter_t collected;
     counter_t unknown;
     counter_t truncated;
@@ -29,13 +28,14 @@ struct Samples {
     counter_t signal_used, error;
 };
 
-// Installs the signal's handler. `signal` has the meaning of Samples.signal.
+// Installs the handler of the signal that takes samples. `signal` is the number
+// of the wanted signal, 0 for any signal, or below 0 for no signal.
 void Samples_open(struct Samples *samples, struct Sampling *sampling,
                   int signal);
 void Samples_close(struct Samples *samples);
 // Takes the timers that threads have made for themselves since the last step.
 void Samples_take_begun(struct Samples *samples);
-// Returns the number of samples that wait in the rings.
+// Returns the number of samples that wait in the threads' rings.
 uint64_t Samples_waiting(const struct Samples *samples);
 // Attributes the waiting samples to functions, and checks that the timers still
 // work.

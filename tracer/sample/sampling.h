@@ -28,8 +28,8 @@ struct Sampling {
     struct ShareValue elsewhere;
 };
 
-// Initialises the struct without threads. This cannot fail, because the
-// function does not open a way of reading memory.
+// Initialises a struct Sampling without threads. Sampling_init cannot fail,
+// because it does not open a way of reading memory.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);
@@ -37,10 +37,11 @@ struct ShareTime Sampling_now(const struct Sampling *sampling);
 // Returns the ns of CPU time between two samples of a thread.
 uint64_t Sampling_period_ns(const struct Sampling *sampling);
 // Advances the shares to the time `now_ns`. `samples` is the number of samples
-// since the last step. Time for which the machine slept does not count.
+// since the last step. The shares do not contain time for which the machine
+// slept.
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
-// Attributes CPU time and waiting time to the functions on the stack.
+// Attributes CPU time and waiting time to the functions on a thread's stack.
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         const struct SampledStack *stack,
                         const struct ShareTime *now, double cpu_ns,

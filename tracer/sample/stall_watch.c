@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See stall_watch.h. All fractions are parts of the time after which a step is
-// a stall. A turn observes each step that has run for the fraction EARLY. The
-// turn after a younger step was found comes after the fraction SOON. If no step
-// runs, the next turn comes after the fraction PERIOD. So each step is observed
-// before it becomes a stall, even if a turn is late by a fifth of that time. If
-// no loop has begun or stalled for CLOSE_NS, the turns are CALM times rarer,
-// because a turn takes about 20 us.
+// See stall_watch.h. EARLY, SOON and PERIOD are fractions of the time after
+// which a step of an event loop is a stall. A turn observes each step that has
+// run for EARLY of this time. If a turn finds a younger step, the next turn
+// comes after SOON of this time. If no step runs, the next turn comes after
+// PERIOD of this time. So each step is observed before it becomes a stall, even
+// if a turn is late by a fifth of this time. If no event loop has begun or
+// stalled for CLOSE_NS, turns are CALM times rarer, because a turn takes about
+// 20 us.
 #include "tracer/sample/stall_watch.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
@@ -18,16 +19,18 @@
 #define EARLY 0.2
 #define CLOSE_NS UINT64_C(10000000000)
 #define CALM 4
-#define LEAST_NS 10000000u // Smallest number of ns between two turns.
+// Smallest number of ns between two turns of the observation.
+#define LEAST_NS 10000000u
 // A step that has run for time t is observed again after t / LATER.
 #define LATER 8
-// One turn observes at most MOST_LOOPS loops, so many busy loops cost no more
-// than two.
+// One turn observes at most MOST_LOOPS loops, so many busy event loops cost no
+// more than two.
 #define MOST_LOOPS 2
-// If the thread runs while its stack is read, the stack is read again. It is
-// read at most RETRIES times.
+// If the thread runs while its stack is read, the stack is read again. A stack
+// is read at most RETRIES times.
 #define RETRIES 3
-#define OMITTED "…" // Stands for outermost functions that did not fit.
+// Stands for the outermost functions of a stack that did not fit.
+#define OMITTED "…"
 
 static uint32_t line_of(const struct Code *code, uint32_t unit)
 {
@@ -56,8 +59,8 @@ static bool prepend(char *out, size_t size, const char *name)
     return fits;
 }
 
-// Fills `place` from the newest walk of the stack. Returns false if the step's
-// code object is not on the stack.
+// Fills `place` from the frames that the newest walk has found. Returns false
+// if the step's code object is not among these frames.
 static bool fill(const struct StallWatch *watch, uint32_t newest,
                  uintptr_t step, struct StallPlace *place)
 {
@@ -105,12 +108,13 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
     }
     if (!start.read || EventLoop_began(loop) != began ||
         Counter_get(&loop->steps) != step)
-        return; // The walk may show the stack of the loop's next step.
-    // If the step runs in another greenlet, its code is on another stack.
+        return; // The walk may have found the stack of the loop's next step.
+    // If the step of the event loop runs in another greenlet, its code object
+    // is on another stack.
     if (!fill(watch, newest, code, &place) &&
         start.chunk == atomic_load_explicit(&loop->chunk, memory_order_relaxed))
-        // An exception has ended the step, while the event that reports such an
-        // end was switched off.
+        // An exception has ended the step, while PY_UNWIND, which reports such
+        // an end, was switched off.
         atomic_compare_exchange_strong(&loop->began, &began, 0);
     else if (place.function)
         EventLoops_observe(watch->loops, loop, step, Clock_read(watch->clock),
@@ -151,7 +155,8 @@ static bool is_close(struct StallWatch *watch, uint64_t now_ns)
 }
 
 // Makes the next step of an event loop wake the sampler's thread, unless a step
-// has begun since the last turn. Returns false if a step has begun.
+// has begun since the last turn. Returns false if a step has begun since the
+// last turn.
 static bool fall_asleep(struct StallWatch *watch)
 {
     struct EventLoops *loops = watch->loops;
@@ -182,11 +187,12 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 
         next = wait < next ? wait : next;
         if (watch->left != left)
-            watch->first = number + 1; // The next turn begins after this loop.
+            // The next turn begins with the loop after this one.
+            watch->first = number + 1;
     }
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);
-    // A step that has already run for long probably goes on, so the thread may
-    // sleep.
+    // A step that has already run for long probably goes on, so the sampler's
+    // thread may sleep.
     if (next > most && fall_asleep(watch))
         return next == UINT64_MAX ? next : now_ns + next;
     watch->steps = steps;
@@ -199,7 +205,8 @@ uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns)
     if (!watch->loops)
         return UINT64_MAX;
     if (watch->slept && !atomic_load(&watch->loops->asleep))
-        watch->due_ns = 0; // A step of an event loop has woken the thread.
+        // A step of an event loop has woken the sampler's thread.
+        watch->due_ns = 0;
     if (now_ns >= watch->due_ns)
         watch->due_ns = turn(watch, now_ns);
     return watch->due_ns;

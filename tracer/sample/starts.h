@@ -11,13 +11,14 @@
 struct Starts {
     _Atomic uint64_t begun;  // Number of threads that have started.
     _Atomic uint64_t ticks;  // Ticks that making timers took.
-    _Atomic uint32_t one_in; // One of this many starting threads gets a timer.
-    // Value of `begun`, and CLOCK_MONOTONIC in ns, at the newest step.
+    _Atomic uint32_t one_in; // One of `one_in` threads that start gets a timer.
+    // Value of `begun`, and CLOCK_MONOTONIC in ns, at the sampler's newest
+    // step.
     uint64_t before, since_ns;
 };
 
 void Starts_init(struct Starts *starts);
-// Must be called by each thread that starts. `state` is the thread's
+// Must be called by each Python thread when it starts. `state` is the thread's
 // PyThreadState. One of `one_in` threads, chosen at random, gets a timer.
 // `period_ns` is the CPU time between two samples; 0 if threads have no timers.
 void Starts_begin(struct Starts *starts, struct CpuTimers *timers,

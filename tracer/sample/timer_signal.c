@@ -14,12 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-// Debuggers and valgrind use the highest signals, so this number of signals is
-// left out.
+// Number of the highest signals that are not chosen, because debuggers and
+// valgrind use them.
 #define UNUSED_SIGNALS 3
-#define SAID_ONCE 2u // Each report of a thread adds this number to Mute.word.
-// Number of consecutive readings that must find the signal not blocked. A
-// thread that has just woken up shows the mask of its wait until it gets a CPU.
+// Each time that a thread reports its signal mask, it adds this number to
+// Mute.word.
+#define SAID_ONCE 2u
+// Number of consecutive readings of a thread's mask that must find the signal
+// not blocked. A thread that has just woken up shows its temporary mask until
+// it gets a CPU.
 #define SURE_TIMES 4u
 
 // --- Which one ---------------------------------------------------------------
@@ -68,8 +71,9 @@ int TimerSignal_install(int signal, TimerHandler *handler)
     if (signal < 0 ||
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
-    // While the handler runs, all signals are blocked (main_signals.h) except
-    // those of faults. So a fault in the handler is reported as a fault.
+    // While the signal handler runs, all signals are blocked (main_signals.h)
+    // except those of faults. So a fault in the signal handler is reported as a
+    // fault.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
@@ -78,7 +82,7 @@ int TimerSignal_install(int signal, TimerHandler *handler)
 
 // --- Who has it blocked ------------------------------------------------------
 
-// Reads a file of the thread `tid` in /proc. Returns false if the file cannot
+// Reads a file of the thread `tid` in /proc. Returns false if this file cannot
 // be read.
 static bool read_of(pid_t tid, const char *name, char *text, size_t size)
 {
@@ -88,13 +92,13 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0;
 }
 
-// Returns true if the thread waits with a temporary signal mask. During such a
-// wait the kernel shows only the temporary mask.
+// Returns true if the thread waits with a temporary signal mask. During a wait
+// with a temporary signal mask, the kernel shows only this mask.
 static bool waits_with_another_mask(pid_t tid)
 {
-    // `mask` is the number of the system call's argument that is the temporary
-    // mask; the first argument is 1. If this argument is NULL, the mask does
-    // not change.
+    // `mask` tells which argument of the system call is the temporary signal
+    // mask; 1 is the first argument. If the argument is NULL, the signal mask
+    // does not change.
     static const struct {
         long number;
         int mask;
@@ -107,8 +111,8 @@ static bool waits_with_another_mask(pid_t tid)
 
     if (!read_of(tid, "syscall", text, sizeof text))
         return false;
-    // The text "running" gives 0, and no system call in `calls` has the number
-    // 0.
+    // If the file has the text "running", the number is 0, which no system call
+    // in `calls` has.
     number = strtol(text, &at, 10);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].number != number)
@@ -184,7 +188,8 @@ void TimerSignal_take_back(int signal)
 
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) ==
             signal &&
-        info.si_code != SI_TIMER) // True if no timer has sent the signal.
+        // True if something else than a timer has sent the signal.
+        info.si_code != SI_TIMER)
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal,
                 &info);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chooses the number of the signal that takes samples, and records which
-// threads have blocked this signal. If a thread has blocked it, a timer's
-// signal would stay pending. The program would then get (sigwait, signalfd) or
-// see (sigpending) a signal that it did not ask for.
+// threads have blocked this signal. If a thread has blocked this signal, a
+// timer's signal would stay pending. The program would then get (sigwait,
+// signalfd) or see (sigpending) a signal that it did not ask for.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
 
@@ -14,10 +14,11 @@
 
 typedef void TimerHandler(int number, siginfo_t *info, void *context);
 
-// Installs the handler for `signal`. If `signal` is 0 or less, chooses a signal
-// that has no handler. Returns the signal's number, or -EBUSY or -EINVAL.
-// -EBUSY means that `signal` already has a handler, or that all signals have
-// handlers. -EINVAL means that the chosen signal cannot have a handler.
+// Installs a handler for the signal with this number. If `signal` is 0 or less,
+// chooses a signal that has no handler. Returns the signal's number, or -EBUSY
+// or -EINVAL. -EBUSY means that `signal` already has a handler, or that all
+// signals have handlers. -EINVAL means that the chosen signal cannot have a
+// handler.
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
@@ -26,15 +27,15 @@ bool TimerSignal_has(int signal, TimerHandler *handler);
 bool TimerSignal_is_blocked(int signal);
 
 // struct Mute tells whether a thread has blocked the timers' signal, as far as
-// this is known. The thread reports each change of its signal mask that Ocular
-// notices. The sampler's thread also reads the mask, because Ocular does not
-// notice all changes.
+// this is known. A thread reports each change of its signal mask that Ocular
+// notices. The sampler's thread also reads the thread's mask, because Ocular
+// does not notice all changes.
 struct Mute {
-    // Bit 0 is set if the thread has blocked the signal. The other bits count
-    // the thread's own reports.
+    // Bit 0 of `word` is set if the thread has blocked the signal. The other
+    // bits count the thread's reports.
     _Atomic uint32_t word;
-    // Number of consecutive readings that found the signal not blocked. Only
-    // the sampler's thread uses `seen_open`.
+    // Number of consecutive readings of the thread's mask that found the signal
+    // not blocked. Only the sampler's thread uses `seen_open`.
     unsigned seen_open;
 };
 
@@ -46,15 +47,16 @@ static inline bool Mute_is_on(const struct Mute *mute)
 }
 
 // Initialises the Mute of a thread whose mask is not known. The signal counts
-// as blocked until a reading finds that it is not. No other thread may use the
-// struct before the call returns.
+// as blocked until a reading of the mask finds that it is not. No other thread
+// may use the struct before Mute_init returns.
 void Mute_init(struct Mute *mute);
 // Reads the signal mask of the thread `tid`, which takes 20 us. Only the
-// sampler's thread calls this function. If the thread reports a change
-// meanwhile, the report wins.
+// sampler's thread calls this function. If the thread reports a change of its
+// mask meanwhile, the report wins.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
-// Reports that the calling thread has changed its signal mask. `mute` belongs
-// to this thread. Returns the new Mute_is_on.
+// Reports that the calling thread has changed its signal mask. `mute` is the
+// struct of the calling thread. Returns true if the thread has blocked the
+// signal.
 bool Mute_say(struct Mute *mute, int signal);
 // Removes pending signals of the timers from the calling thread, which has
 // blocked the signal.

@@ -7,7 +7,7 @@
 #define CHUNKS 256u // The slots suffice for 65 536 threads at a time.
 
 // `chunks` is global, because a signal handler gets no pointer to Ocular's
-// data. Chunks are never freed.
+// data. Chunks of slots are never freed.
 static struct TimerSlot *_Atomic chunks[CHUNKS];
 
 struct TimerSlot *TimerSlot_find(uint32_t number)
@@ -22,8 +22,8 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// Returns the chunk of slots with this number, and makes it if it does not
-// exist. Returns NULL if there is no memory.
+// Returns the chunk of slots with this number. If the chunk does not exist,
+// makes it. Returns NULL if there is no memory.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =
@@ -36,7 +36,7 @@ static struct TimerSlot *have_chunk(uint32_t number)
     if (!fresh ||
         atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
         return fresh;
-    Heap_free(fresh); // Another thread has made this chunk first.
+    Heap_free(fresh); // Another thread has made this chunk of slots first.
     return chunk;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct TimerSlot connects the signal of a timer with the timer. The signal
-// carries the number of a slot, and no pointer. The slot points to the timer as
-// long as the timer exists, and counts the handlers that use the slot. Slots
-// belong to the process and are never freed. Signal handlers on any thread
-// search for slots. A thread that makes a timer takes a slot.
+// struct TimerSlot connects the signal of a timer with the timer. A timer's
+// signal carries the number of a slot, and no pointer. The slot points to the
+// timer as long as the timer exists, and counts the signal handlers that use
+// the slot. Slots belong to the process and are never freed. Signal handlers on
+// any thread search for slots. A thread that makes a timer takes a slot.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 
@@ -13,26 +13,27 @@
 
 struct CpuTimer;
 
-// Marks a slot that is taken, and whose timer cannot send a signal yet.
+// Marks a slot that a thread has taken for a timer that cannot send a signal
+// yet.
 #define TIMER_CLAIMED ((struct CpuTimer *)1)
 
 struct TimerSlot {
     // NULL if the slot is free or its timer was deleted.
     struct CpuTimer *_Atomic timer;
     _Atomic uint32_t generation;
-    // Number of handlers that use the slot. Some of them may run for a signal
-    // that has come late. The timer of a late signal is gone, and the slot may
-    // already belong to another timer.
+    // Number of signal handlers that use the slot. Some of these handlers may
+    // run for a signal that has come late. The timer of a late signal is gone,
+    // and the slot may already belong to another timer.
     _Atomic uint32_t busy;
 };
 
-// Returns the slot with this number. Returns NULL if no slot has this number or
-// a larger one.
+// Returns the slot with the number `number`. Returns NULL if no slot has this
+// number or a larger one.
 struct TimerSlot *TimerSlot_find(uint32_t number);
 // Claims a free slot, stores its number in *number, and begins a new generation
-// of the slot. The caller makes the timer and then stores it in the slot.
-// Returns false if there is no memory or all slots are taken. Any thread may
-// call this function.
+// of the slot. The caller then makes a timer and stores it in the slot. Returns
+// false if there is no memory or all slots are taken. Any thread may call this
+// function.
 bool TimerSlot_take(uint32_t *number);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Implements the walk over frames. See walk.h.
+// Implements the walk over a thread's frames. See walk.h.
 #include "tracer/sample/walk.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 }
 
 // A sample may read a PyThreadState after the thread has freed it. The walk
-// checks beforehand whether the page can be read. AddressSanitizer must not
-// report such a read.
+// first checks whether the page can be read. AddressSanitizer must not report a
+// read of a freed PyThreadState.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -59,9 +59,10 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 // --- Reading -----------------------------------------------------------------
 
 // Returns true if all bytes are on readable pages, so that they can be read
-// without a copy. Each page is checked once in a walk. The links between a
-// thread's frames lead to live objects, except a link that CPython is just
-// writing while it pushes or pops a frame. That link may lead anywhere.
+// without a copy. In a walk, each page is checked only once. The links between
+// a thread's frames lead to live objects, except a link that CPython is just
+// writing while it pushes or pops a frame. The link that CPython is writing may
+// lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -110,7 +111,7 @@ static const uint8_t *copy(struct WalkCopies *copies, uintptr_t from,
 }
 
 // Returns the bytes at `from`, or NULL if they cannot be read. The bytes stay
-// valid until the next call.
+// valid until the next call of read_at.
 static const uint8_t *read_at(struct Walk *walk, uintptr_t from, size_t size)
 {
     if (walk->copies)
@@ -143,7 +144,7 @@ static bool read_state(struct Walk *walk, struct WalkStart *start)
     start->active = !layout->active_mask ||
                     (state[layout->thread_active - from] & layout->active_mask);
     if (layout->through_cframe) {
-        // On 3.12 the cframe has the pointer to the current frame.
+        // On CPython 3.12, the pointer to the current frame is in the cframe.
         const uint8_t *cframe = read_aligned(
             walk, start->frame + layout->cframe_frame, sizeof(uintptr_t));
 
@@ -173,11 +174,11 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
 }
 
 // Returns true if a frame without a caller is the outermost frame of its stack.
-// This is a frame that C code has made, or the first frame of the thread's data
-// stack. The second case exists because greenlets leave out C's frames while
-// they switch. Any other frame without a caller was popped or has yielded. A
-// frame that C code has made lies on C's stack, where other data may have
-// overwritten it.
+// An outermost frame is one that C code has made, or the first frame of the
+// thread's data stack. The latter exists because greenlets leave out C's frames
+// while they switch. Any other frame without a caller was popped or has
+// yielded. A frame that C code has made lies on C's stack, where other data may
+// have overwritten it.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -190,12 +191,12 @@ static void add(struct Walk *walk, uintptr_t code, uintptr_t instruction)
     if (walk->depth < WALK_DEPTH)
         walk->frames[walk->depth++] = (struct WalkFrame){code, instruction};
     else
-        // `truncated` also ends a walk whose frames form a ring.
+        // This also ends a walk if a link leads back to an earlier frame.
         walk->truncated = true;
 }
 
-// Adds the frame of the marked C code, if the C code was called at
-// `instruction` of the frame `at`.
+// Adds a frame for C code that has none (struct WalkMark), if the C code was
+// called at `instruction` of the frame `at`.
 static void add_marked(struct Walk *walk, uintptr_t at, uintptr_t instruction)
 {
     const struct WalkMark *mark = walk->layout.mark;
@@ -229,8 +230,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         }
         instruction = word(frame, layout->frame_instruction);
         add_marked(walk, at, instruction);
-        // If C code has made the innermost frame, the frame is left out. A call
-        // from C has then just begun or just ended.
+        // If C code has made the innermost frame, the frame is left out. In
+        // that case a call from C has just begun or just ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Walk reads the frames of one thread, beginning at its PyThreadState.
 // The memory may change during the walk, so every address may be wrong and
-// every word may be torn. The results are numbers and not pointers. Code that
-// uses a code address must first ask the registry for it. Any thread may use a
-// struct Walk, but only one thread at a time. The caller does not need the GIL.
+// every word may be torn. The results of a walk are numbers and not pointers.
+// Code that uses a code address must first ask the registry for it. Any thread
+// may use a struct Walk, but only one thread at a time. The caller of
+// Walk_frames does not need the GIL.
 #ifndef OCULAR_TRACER_SAMPLE_WALK_H
 #define OCULAR_TRACER_SAMPLE_WALK_H
 
@@ -14,7 +15,8 @@
 #define WALK_DEPTH 256 // Largest number of frames that a walk returns.
 // Largest number of bytes that are read of a PyThreadState.
 #define WALK_STATE 1024
-#define WALK_FRAME_SIZE 256 // Largest number of bytes that are read of a frame.
+// Largest number of bytes that are read of one of CPython's frames.
+#define WALK_FRAME_SIZE 256
 // Bytes of a page; mappings of memory are at least this large and aligned.
 #define WALK_PAGE 4096
 #define WALK_KNOWN 64 // Number of pages that a walk remembers as readable.
@@ -22,11 +24,12 @@
 
 // C code that has no frame of its own but counts as a function, such as the
 // garbage collector. The walk adds a frame for such C code. The thread that
-// runs the C code changes this struct while it holds the GIL. Any thread may
-// read it.
+// runs the C code changes its struct WalkMark while it holds the GIL. Any
+// thread may read the struct.
 struct WalkMark {
     // Address of the newest frame when the C code began, or of the
-    // PyThreadState if the thread had no frame. 0 if the C code does not run.
+    // PyThreadState if the thread had no frame. `frame` is 0 if the C code does
+    // not run.
     _Atomic uintptr_t frame;
     // Address of the instruction in the newest frame, or 0 if there is no
     // frame. If the frame is at another instruction, the C code has ended.
@@ -49,13 +52,15 @@ struct FrameLayout {
     size_t thread_active;
     // Bits that are set while the thread holds the GIL; 0 if unknown.
     uint8_t active_mask;
-    // The offsets that begin with frame_ are in _PyInterpreterFrame.
+    // The members whose names begin with frame_ are offsets in
+    // _PyInterpreterFrame.
     size_t frame_code;
     size_t frame_previous;
     size_t frame_instruction;
     size_t frame_owner; // Offset of the byte that tells who owns the frame.
     // The owner byte, or the owner byte minus 1, of a frame that C code has
-    // made. The outermost frame of a stack is such a frame. 0 if unknown.
+    // made. The outermost frame of a stack is such a frame. `owned_by_c` is 0
+    // if this byte is unknown.
     uint8_t owned_by_c;
     // Offset of the first frame in the first chunk of a thread's data stack.
     size_t chunk_first;
@@ -84,20 +89,20 @@ struct WalkStart {
 };
 
 struct WalkFrame {
-    // Address of the code object without tag bits. It may be 0 or any wrong
-    // number.
+    // Address of the code object without tag bits. The address may be 0 or any
+    // wrong number.
     uintptr_t code;
     uintptr_t instruction;
 };
 
-// Copies of pages. Each page is copied when the walk first reads it.
+// Copies of pages of memory. Each page is copied when a walk first reads it.
 struct WalkCopies {
     const struct Memory *memory; // Borrowed.
-    // Address of each copied page; 0 for an unused copy.
+    // Address of each page that was copied; 0 for an unused copy.
     uintptr_t from[WALK_COPIES];
-    unsigned next; // Index of the copy that is replaced next.
+    unsigned next; // Index of the page's copy that is replaced next.
     uint8_t pages[WALK_COPIES][WALK_PAGE];
-    uint8_t straddling[WALK_STATE]; // Copy of bytes that lie on two pages.
+    uint8_t straddling[WALK_STATE]; // A copy of bytes that lie on two pages.
 };
 
 struct Walk {
@@ -105,33 +110,37 @@ struct Walk {
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
     // True if the walk ended at a frame that could not be read or is
-    // impossible. Also true if the frame has no caller because CPython popped
-    // it or it has yielded.
+    // impossible. Also true if the last frame has no caller because CPython has
+    // popped it or it has yielded.
     bool torn;
     // True if the walk ended because the stack has more than WALK_DEPTH frames.
     bool truncated;
 
     struct FrameLayout layout;
-    size_t state_from; // Offset of the part of a PyThreadState that is read.
+    // Offset of the part of a PyThreadState that a walk reads.
+    size_t state_from;
     size_t state_size;
     size_t frame_size;
-    struct WalkCopies *copies; // Borrowed; NULL if memory is read in place.
-    // Addresses of readable pages, with bit 0 set; 0 for an unused entry.
+    // Copies of pages, borrowed; NULL if a walk reads memory in place.
+    struct WalkCopies *copies;
+    // Addresses of pages that are known to be readable, with bit 0 set; 0 for
+    // an unused entry.
     uintptr_t known[WALK_KNOWN];
 };
 
-// Prepares a walk. If `copies` is NULL, the walk may only read the frames of
-// the calling thread. Otherwise the walk may read the frames of any thread, and
-// `copies->memory` must be set. Returns 0, or -EINVAL if the layout is
-// impossible.
+// Prepares a struct Walk. If `copies` is NULL, walks may only read the frames
+// of the calling thread. Otherwise walks may read the frames of any thread, and
+// `copies->memory` must be set. Returns 0, or -EINVAL if the layout of
+// CPython's frames is impossible.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
 // Walks over the frames of one thread. If the walk is for another thread and
 // that thread runs meanwhile, the result may be torn.
 //
 // A signal handler reads the frames of its own thread without copies. No other
-// thread changes these frames. So the result is torn only if the signal came
-// while CPython pushed or popped a frame. This function is async-signal-safe.
+// thread changes the frames of the signal handler's thread. So the result of
+// its walk is torn only if the signal came while CPython pushed or popped a
+// frame. This function is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif

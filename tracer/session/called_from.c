@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// Largest number of callers that the report names. It sums up all further
-// callers.
+// Largest number of callers that the report names. The report sums up all
+// further callers.
 #define NAMED 3
-#define LEAST 0.01 // Smallest part that the report shows.
+#define LEAST 0.01 // Smallest part of a caller that the report shows.
 #define MAX_NAME 40
 #define COLUMNS 80
 #define FIRST "    time by caller: "
@@ -37,7 +37,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
     if (i == from->count)
         from->callers[from->count++] = (struct CallerPart){name, 0};
     from->callers[i].part += part;
-    // The list stays sorted with the largest part first.
+    // The list of callers stays sorted, with the largest part first.
     for (; i > 0 && from->callers[i].part > from->callers[i - 1].part; i--) {
         struct CallerPart smaller = from->callers[i - 1];
 
@@ -76,7 +76,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 
 struct Line {
     struct Bytes *out;
-    size_t width; // Number of columns that are written so far.
+    size_t width; // Number of columns of the line that are written so far.
 };
 
 static void put_part(struct Line *line, const char *name, double part)
@@ -92,7 +92,8 @@ static void put_part(struct Line *line, const char *name, double part)
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);
-    } else if (line->width + 2 + width + 1 > COLUMNS) { // The 1 is for a comma.
+        // The last column is for a comma.
+    } else if (line->width + 2 + width + 1 > COLUMNS) {
         Figure_print(line->out, ",\n" NEXT);
         line->width = strlen(NEXT);
     } else {

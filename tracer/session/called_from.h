@@ -12,7 +12,7 @@
 
 struct CallerPart {
     const char *name;
-    double part; // Part of the function's time, from 0 to 1.
+    double part; // The caller's part of the function's time, from 0 to 1.
 };
 
 // All members are 0 if no sample has found the function.
@@ -20,20 +20,22 @@ struct CalledFrom {
     // The callers, the largest part first.
     struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
-    // Part of all callers that are not known by name. A caller's name may be
-    // lost, the breakdown may be full, or a cut-off stack may not show the
-    // caller.
+    // Part of all callers that are not known by name. A caller is not known by
+    // name if its name is lost, if there are too many callers, or if a cut-off
+    // stack does not show it.
     double unknown;
-    double untraced; // Part of the time without any traced caller.
+    // Part of the function's time for which it had no traced caller.
+    double untraced;
 };
 
-// Reads the callers of `code`. The caller holds the GIL, and the collector has
-// stopped. The names belong to the registry and to `retired`.
+// Reads the callers of the function `code`. The caller holds the GIL, and the
+// collector has stopped. The callers' names belong to the registry and to
+// `retired`.
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired);
-// Writes a text such as "    time by caller: one 62%, other 30%". Writes
-// nothing if no sample has found a caller. Cuts names, so that no line exceeds
-// 80 columns.
+// Writes a text such as " time by caller: one 62%, other 30%". Writes nothing
+// if no sample has found a caller. Cuts functions' names, so that no line
+// exceeds 80 columns.
 void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);
 
 #endif

@@ -8,17 +8,18 @@
 
 #include <time.h>
 
-// Seconds between two turns with all work, while a recording is written.
+// Seconds between two turns of the collector that do all work, while a
+// recording is written.
 #define LOOK_S 0.95
-// Maximum number of bytes that may wait for the disk.
+// Maximum number of bytes of the recording that may wait for the disk.
 #define MOST_WAITING (8u << 20)
-// Number of turns without an event after which the pauses get longer.
+// Number of turns without an event after which the collector sleeps longer.
 #define IDLE_TURNS 5u
-// Seconds without a snapshot after which spare memory is freed.
+// Seconds without a snapshot after which the collector frees spare memory.
 #define SPARE_S 3.0
 
-// Moves the events of a ring into the timeline. The caller holds the mutex
-// `tracks`.
+// Moves the events of a thread's ring into the timeline. The caller holds the
+// mutex `tracks`.
 static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
@@ -29,7 +30,7 @@ static void drain_ring(struct Session *session, struct ThreadTrace *trace)
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
     else // The program may name a thread some time after its first event.
         Timeline_name(session->timeline, trace->track, name);
-    // Without a track there was no memory, and the next turn tries again.
+    // If there was no memory for a track, the next turn tries again.
     if (trace->track)
         Timeline_drain(session->timeline, trace->track, trace->ring);
 }
@@ -56,8 +57,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// Empties a full ring of events. The counting thread calls this function. If
-// another thread is emptying a ring, the counting thread waits.
+// Empties a full ring of events. The thread that counts hits calls
+// empty_ring(). empty_ring() waits while another thread empties a ring.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;
@@ -67,7 +68,8 @@ static void empty_ring(void *context, void *producer)
     if (session->timeline)
         drain_ring(session, trace);
     pthread_mutex_unlock(&session->tracks);
-    // A program that is faster than the disk waits here, and so loses no event.
+    // A program that is faster than the disk waits here, so that no event is
+    // lost.
     if (session->timeline &&
         Recording_waiting(Timeline_recording(session->timeline)) > MOST_WAITING)
         Recording_flush(Timeline_recording(session->timeline), true);
@@ -137,15 +139,15 @@ void Collect_build(struct Session *session)
 {
     struct Snapshot *snapshot;
 
-    // No code is reclaimed before the last row is built. So each code object is
-    // either alive or retired, and never both.
+    // No code is reclaimed before all rows of the snapshot are built. So during
+    // that time each code object is either alive or retired, and never both.
     pthread_mutex_lock(&session->draining);
     drain(session);
     Engine_look(session->engine);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
     session->collected_s = Now_s(CLOCK_MONOTONIC);
-    if (!snapshot) // Without memory, the old snapshot stays.
+    if (!snapshot) // If there is no memory, the old snapshot stays.
         return;
     Publish_set(&session->publish, snapshot);
     RowLog_reclaim(&session->rows);
@@ -153,7 +155,7 @@ void Collect_build(struct Session *session)
         Server_notify(session->server);
 }
 
-// Does a turn without a snapshot.
+// Does a turn of the collector without a snapshot.
 static void rest(struct Session *session)
 {
     Collect_drain(session);
@@ -204,7 +206,8 @@ static void turn(void *context, bool wanted)
         session->config.each_turn(session);
     if (wanted) {
         Collect_build(session);
-        // The flush comes last, because no viewer may wait for the disk.
+        // The recording is written last, because no viewer may wait for the
+        // disk.
         Recorder_flush(session);
     } else {
         rest(session);
@@ -218,7 +221,7 @@ static unsigned pause_ms(void *context, unsigned most)
     struct Session *session = context;
     unsigned pause = session->recording ? Recorder_pause_ms(session) : most;
 
-    // If the program does nothing, its next hit wakes the thread.
+    // If the program does nothing, its next hit wakes the collector's thread.
     if (pause < most &&
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))

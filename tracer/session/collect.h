@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Does the work of the collector's thread: moves the events from the rings into
 // the timeline, builds and publishes snapshots, makes listings, and frees the
-// records of ended threads. After a grace period of RCU it also frees retired
-// code. This code never touches a Python object.
+// records of ended threads. After a grace period of RCU, the collector's thread
+// also frees retired code. It never touches a Python object.
 #ifndef OCULAR_TRACER_SESSION_COLLECT_H
 #define OCULAR_TRACER_SESSION_COLLECT_H
 
@@ -11,14 +11,14 @@
 // Gives the session a collector, which does not run yet. At threshold 0, a
 // thread empties its own full ring from now on, until Collect_release.
 void Collect_init(struct Session *session);
-// Must be called only when no hook runs any more.
+// Ends what Collect_init began. Must be called only when no hook runs any more.
 void Collect_release(struct Session *session);
 // Moves all events from the rings into the timeline, and keeps the names of
-// retired code for the timeline. The collector's thread calls this function in
+// retired code for the timeline. The collector's thread calls Collect_drain in
 // each turn. Any other thread may call it, too, but not with the GIL held.
 void Collect_drain(struct Session *session);
 // Empties the rings as Collect_drain does, and then builds and publishes a
-// snapshot. The collector's thread calls this function, or the thread that has
+// snapshot. The collector's thread calls Collect_build, or the thread that has
 // stopped the collector.
 void Collect_build(struct Session *session);
 

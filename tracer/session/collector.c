@@ -8,12 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-// Longest time in ms for which the thread sleeps. A request or a half-full ring
-// wakes it sooner.
+// Longest time in ms for which the collector's thread sleeps. A request or a
+// half-full ring of hits wakes it sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
-// Does one turn of work. The caller holds the mutex before and after the call.
+// Does one turn of the collector's work. The caller holds the collector's mutex
+// before and after the call.
 static void turn(struct Collector *collector)
 {
     const struct CollectorWork *work = &collector->work;
@@ -26,7 +27,8 @@ static void turn(struct Collector *collector)
         pthread_mutex_lock(&collector->mutex);
     }
     while (sem_trywait(work->due) == 0)
-        ; // One turn serves all threads that have asked.
+        // One turn of the collector serves all threads that have posted `due`.
+        ;
     wanted = collector->wanted;
     pthread_mutex_unlock(&collector->mutex);
     work->turn(work->context, wanted != collector->done);

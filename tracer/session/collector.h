@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Collector runs the collector's thread ("ocular-collect"). This thread
-// sleeps until another thread asks for a snapshot or other work is due. After
-// the work (collect.h) it wakes the threads that wait for it.
+// struct Collector runs the collector's thread ("ocular-collect"). The
+// collector's thread sleeps until another thread asks for a snapshot or other
+// work is due. After its work (collect.h), the thread wakes the threads that
+// wait for a snapshot.
 #ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
 #define OCULAR_TRACER_SESSION_COLLECTOR_H
 
@@ -16,11 +17,13 @@
 // the collector's mutex.
 struct CollectorWork {
     void *context;
-    sem_t *due; // Posted if there is something to do.
-    // Returns the milliseconds until work is due, at most `most`. The thread
-    // sleeps for this time unless `due` is posted.
+    // A semaphore that other threads post if the collector has something to do.
+    sem_t *due;
+    // Returns the milliseconds until work is due, at most `most`. The
+    // collector's thread sleeps for this time unless `due` is posted.
     unsigned (*pause_ms)(void *context, unsigned most);
-    // Does one turn of work. `wanted` is true if a snapshot must be built.
+    // Does one turn of the collector's work. `wanted` is true if a snapshot
+    // must be built.
     void (*turn)(void *context, bool wanted);
 };
 
@@ -38,17 +41,18 @@ struct Collector {
 
 void Collector_init(struct Collector *collector,
                     const struct CollectorWork *work);
-// Starts the thread. Returns 0 or -errno. Does nothing if the thread already
-// runs.
+// Starts the collector's thread. Returns 0 or -errno. If the thread already
+// runs, does nothing.
 int Collector_start(struct Collector *collector);
-// Stops the thread and waits until it has ended. Collector_start may start it
-// again.
+// Stops the collector's thread and waits until it has ended. Collector_start
+// may start it again.
 void Collector_stop(struct Collector *collector);
 // Asks for a new snapshot and returns at once. Any thread may call this
 // function.
 void Collector_want(struct Collector *collector);
-// Asks for a new snapshot and waits for it, for at most timeout_ms. Returns 0,
-// -ETIMEDOUT, or -ESHUTDOWN if the thread does not run.
+// Asks for a new snapshot and waits for it, for at most `timeout_ms`
+// milliseconds. Returns 0, -ETIMEDOUT, or -ESHUTDOWN if the collector's thread
+// does not run.
 int Collector_wait(struct Collector *collector, unsigned timeout_ms);
 
 #endif

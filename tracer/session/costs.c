@@ -14,8 +14,8 @@ static double worker_s(const struct Worker *worker)
 }
 
 // Returns the ticks of all hooks at steps of event loops, including hooks that
-// begin no step. These hooks write no hit, so they cost no more than the hooks
-// of a call.
+// begin no step. Hooks at steps write no hit, so they cost no more than the
+// hooks of a call.
 static int64_t step_ticks(struct Engine *engine)
 {
     const int64_t *cost = engine->traces.cost;
@@ -26,8 +26,8 @@ static int64_t step_ticks(struct Engine *engine)
 
 static double hooks_s(struct Engine *engine)
 {
-    // The sum may be some ns below 0, because the measured cost of a kind of
-    // hook may be negative.
+    // The sum of the hooks' costs may be some ns below 0, because the measured
+    // cost of a kind of hook may be negative.
     return fmax((double)((int64_t)ThreadTraces_sum(&engine->traces).overhead +
                          step_ticks(engine)),
                 0) /

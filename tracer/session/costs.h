@@ -6,7 +6,8 @@
 
 #include "tracer/session/session.h"
 
-// Starts the session's account. The budget must be set before the call.
+// Starts the session's account of its overhead. The budget must be set before
+// the call.
 void Costs_init(struct Session *session);
 
 #endif

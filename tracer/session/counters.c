@@ -6,7 +6,8 @@
 #include "ipc/base/now.h"
 #include "tracer/timeline/aside.h"
 
-// Seconds between two values. The collector runs about once a second.
+// Seconds between two values of a graph. The collector runs about once a
+// second.
 #define PERIOD_S 0.95
 #define LONGEST_MS 60000
 
@@ -24,7 +25,7 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 {
     struct Event event;
 
-    if (!(value >= 0)) // The value is not known.
+    if (!(value >= 0)) // In this case the value is not known.
         return;
     event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
                           thread);
@@ -32,13 +33,13 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 }
 
 // Adds the changes of instructions to the timeline. If there are more changes
-// than the log can hold, the oldest are missing.
+// than the log of changes can hold, the oldest are missing.
 static void put_changes(struct Counters *counters)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
     size_t i;
 
-    if (!changes) // The next call adds the changes.
+    if (!changes) // Without memory, the next call adds the changes.
         return;
     i = Transitions_since(counters->source.transitions, &counters->change,
                           changes);

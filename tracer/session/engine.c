@@ -22,7 +22,8 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
-    // The clock's rate is not known yet, so 1e9 ticks per second is a guess.
+    // The rate of the time stamp counter is not known yet, so 1e9 ticks per
+    // second is a guess.
     Contention_init(&engine->contention, 1e9);
     Counting_init(&engine->counting, engine->registry, &engine->contention,
                   &engine->due);
@@ -56,7 +57,8 @@ static void clear_callers(struct Engine *engine, struct Code *code)
     }
 }
 
-// Ends the dark period of a function, and writes it into the timeline.
+// Ends the time for which a function was dark, and writes this time into the
+// timeline.
 static void end_dark(struct Engine *engine, struct Code *code)
 {
     uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,
@@ -70,8 +72,8 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-// CPython does not specialise an instruction that has a hook. So each redundant
-// site goes dark at its first hit.
+// CPython does not specialise an instruction that has a hook. So each site that
+// Ocular does not need (Site.redundant) goes dark at its first hit.
 static void darken_redundant(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;
@@ -123,7 +125,7 @@ void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
     struct Code *caller = Registry_by_id(engine->registry, edge->caller);
     struct Code *callee = Registry_by_id(engine->registry, edge->callee);
 
-    // This is false if one of the functions has been freed.
+    // One of the two functions may have been freed.
     if (caller && callee)
         Engine_link(engine, caller, callee);
 }

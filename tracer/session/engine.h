@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Engine is the context of all tracing in the process. It holds the data
-// that lives as long as the process (code objects, thread records, opcode
-// tables, names), and the running session. python/ owns the only instance.
+// struct Engine is the context of all tracing in the process. struct Engine
+// holds the data that lives as long as the process (code objects, thread
+// records, opcode tables, names), and the running session. python/ owns the
+// only instance.
 #ifndef OCULAR_TRACER_SESSION_ENGINE_H
 #define OCULAR_TRACER_SESSION_ENGINE_H
 
@@ -26,24 +27,26 @@ struct Engine {
     struct Garbage garbage;
     struct EventLoops loops;
     struct Exceptions exceptions;
-    sem_t due; // Posted if the collector has something to do.
+    // A semaphore that is posted if the collector has something to do.
+    sem_t due;
     struct Clock clock;
     struct Opcodes opcodes;
     struct FrameLayout layout;
     // True if BRANCH_LEFT and BRANCH_RIGHT are two sites (CPython 3.14 and
     // later).
     bool two_arms;
-    char python[64]; // For example "CPython 3.13.0".
-    // The command line as printable text, which viewers show.
+    char python[64]; // CPython's version, for example "CPython 3.13.0".
+    // The program's command line as printable text, which viewers show.
     char command[256];
-    // NULL if nothing is traced. The GIL guards `session`.
+    // The running session; NULL if nothing is traced. The GIL guards `session`.
     struct Session *session;
     // A ring for the events of functions that are armed again, or NULL if there
     // is no timeline. The session owns the ring and moves the events into its
     // timeline. A thread that writes into the ring holds the counting lock.
     struct Ring *rearmed;
     // A thread holds this mutex while it stops the session's server and
-    // sampler. So at a fork both of them are either running or gone.
+    // sampler. So at a fork the server and the sampler are either running or
+    // gone.
     pthread_mutex_t ending;
 };
 
@@ -51,12 +54,12 @@ int Engine_init(struct Engine *engine); // Returns 0 or -ENOMEM.
 // Adds an adopted code object. The caller holds the GIL.
 void Engine_add(struct Engine *engine, struct Code *code);
 // Must be called before a function's hooks are installed again. Each site may
-// have `threshold` hits; 0 means any number. If `jumps` is true, jumps and
+// then have `threshold` hits; 0 means any number. If `jumps` is true, jumps and
 // branches get hooks, too. After the call the function counts as armed, and the
-// self time of its callers is exact again. The function's unfinished frames are
-// forgotten, and its old quantiles and its old mean lose weight. The callers of
-// Engine_rearm, Engine_note_edge, Engine_look and Engine_link hold the GIL. All
-// four functions take the counting lock.
+// self time of its callers is exact again. The frames of the function's
+// unfinished calls are forgotten, and its old quantiles and its old mean lose
+// weight. The callers of Engine_rearm, Engine_note_edge, Engine_look and
+// Engine_link hold the GIL. All four functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
 // Records that a sampled stack shows a call of one function by another. From

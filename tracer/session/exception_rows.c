@@ -9,12 +9,14 @@
 #include <string.h>
 
 #define WINDOW_S 10.0 // Mean age in seconds of the exceptions in a rate.
-// Number of attempts to read the kinds while the hooks do not change them.
+// Number of attempts to read all kinds of exceptions without a change by a hook
+// meanwhile.
 #define TRIES 4
 
 // The numbers of a kind of exceptions at one moment.
 struct Reading {
-    const struct ExceptionLabel *label; // NULL if the kind is free.
+    // Label of the kind of exceptions; NULL if the kind is free.
+    const struct ExceptionLabel *label;
     uint32_t number, line;
     uint64_t counts[EXCEPTION_ACTS], newest;
     double missed[EXCEPTION_ACTS];
@@ -32,8 +34,9 @@ static bool is_known(const struct Exceptions *exceptions)
             Counter_get(&exceptions->estimated));
 }
 
-// Returns the ns of CPU time without counting that the kinds' estimates do not
-// include yet. An open window adds this time to the estimates when it ends.
+// Returns the ns of CPU time for which exceptions were not counted and which
+// the estimates do not include yet. If exceptions are being counted in a
+// window, the estimates will include this time at the window's end.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
 {
@@ -84,8 +87,8 @@ static void read_kinds(const struct Exceptions *exceptions, size_t count,
 // --- Rates -------------------------------------------------------------------
 
 // Moves the window of a rate to the present. The exceptions since the last
-// snapshot get the weight `part`. The weight of the older ones is multiplied by
-// `kept`.
+// snapshot get the weight `part`. The weight of older exceptions is multiplied
+// by `kept`.
 static void move(struct ExceptionRate *rate, const struct Reading *read,
                  double kept, double part)
 {
@@ -95,7 +98,8 @@ static void move(struct ExceptionRate *rate, const struct Reading *read,
         *rate = (struct ExceptionRate){.began = began};
     for (int act = 0; act < EXCEPTION_ACTS; act++) {
         double count = (double)read->counts[act] + read->missed[act];
-        // The count may become smaller, because an estimate may.
+        // The number of exceptions may become smaller, because it may contain
+        // an estimate.
         double more = fmax(count - rate->counts[act], 0);
 
         rate->weighted[act] = rate->weighted[act] * kept + more * part;
@@ -181,7 +185,7 @@ static int newest_first(const void *left, const void *right)
 {
     const struct ExceptionRow *a = left, *b = right;
 
-    // The row of all others has no beginning and comes last.
+    // The row of all other exceptions has no first exception and comes last.
     if (isnan(a->first_s) || isnan(b->first_s))
         return isnan(a->first_s) - isnan(b->first_s);
     return (a->first_s < b->first_s) - (a->first_s > b->first_s);

@@ -30,9 +30,9 @@ static struct Timeline *timeline(void *context)
     return Exports_timeline(context);
 }
 
-// Lists the functions that are dark now, and sets *listed to their number. The
-// first pass counts these functions and the second pass lists them. The caller
-// frees the list. Returns NULL if there is no memory.
+// Lists the functions that are dark now, and sets *listed to their number. A
+// first pass counts the dark functions, and a second pass lists them. The
+// caller frees the list of dark functions. Returns NULL if there is no memory.
 static struct RecordingDark *list_dark(struct Registry *registry,
                                        size_t *listed)
 {
@@ -78,7 +78,8 @@ void Exports_cut(struct Session *session)
 }
 
 // Writes the final snapshot into the recording, because the snapshot has
-// numbers that the events do not contain. A recording without it is valid, too.
+// numbers that the events do not contain. A recording without the final
+// snapshot is valid, too.
 static void put_snapshot(struct Session *session)
 {
     const struct Snapshot *newest = Publish_get(&session->publish);
@@ -108,7 +109,7 @@ int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
 
     if (!session->recording)
         return session->recording_error;
-    // The file is kept even if the rename fails.
+    // The recording's file is kept even if the rename fails.
     session->keeps_recording = true;
     error = Recording_rename(session->recording, session->config.output);
     snprintf(path, PATH_MAX, "%s", Recording_path(session->recording));

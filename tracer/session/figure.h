@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Formats numbers and lines for the report. All functions are pure.
+// Formats numbers and lines for the report. All functions of figure.h are pure.
 #ifndef OCULAR_TRACER_SESSION_FIGURE_H
 #define OCULAR_TRACER_SESSION_FIGURE_H
 
@@ -9,16 +9,17 @@ struct Figure {
     char text[32];
 };
 
-// Formats a number. A number from 100 000 on is written with k, M, G... If
-// `prefix` is ">=", the number is a lower bound and is rounded down. With
-// another prefix it is rounded to the nearest.
+// Formats a number. Numbers from 100 000 on are written with k, M, G... If
+// `prefix` is ">=", the number is a lower bound and is rounded down. With any
+// other prefix, the number is rounded to the nearest.
 struct Figure Figure_number(const char *prefix, double value);
-// Returns an empty text if `cycles` is NaN.
+// Formats a number of cycles. Returns an empty text if `cycles` is NaN.
 struct Figure Figure_cycles(double cycles);
 struct Figure Figure_time(double s);
-struct Figure Figure_bytes(double bytes); // kB, MB and GB are powers of ten.
+// Formats a number of bytes. kB, MB and GB are powers of ten.
+struct Figure Figure_bytes(double bytes);
 
-// Prints into a buffer as printf() does. The text is cut after 4095 bytes.
+// Prints into a buffer as printf() does. Text after 4095 bytes is cut off.
 __attribute__((format(printf, 2, 3))) void
 Figure_print(struct Bytes *out, const char *format, ...);
 

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-// If the relative error of `calls` is this large, no digit of the rate is
-// certain.
+// If the relative error of the number of calls is this large, no digit of the
+// calls per second is certain.
 #define UNKNOWN 0.5
 
 static const double QUANTILES[] = {0.5, 0.99};
@@ -30,7 +30,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
         f->gil_blocked_share = ShareValue_window(&parts->blocked, at->sampled);
         f->gil_blocked_s = (double)Counter_get(&parts->blocked.total_ns) / 1e9;
     }
-    if (!at->sees) // The share in the window is not known.
+    if (!at->sees) // The recent shares are not known.
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
@@ -39,8 +39,8 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->c_share = ShareValue_window(&parts->in_c, at->sampled);
 }
 
-// Fills the list of callers. All callers that no longer exist are in one entry,
-// whose id is null.
+// Fills the list of a function's callers. All callers that no longer exist are
+// in one entry, whose id is null.
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
@@ -67,7 +67,7 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
 // rest of a row, and most functions are dark. So if no call was added since the
 // last row, the last row's quantiles are used. A call is counted slightly
 // earlier than it is added to the histogram. So the next snapshot reads the
-// quantiles once more, and only then are they final.
+// quantiles once more, after which they are final.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in record_first.
@@ -125,7 +125,7 @@ static bool was_dark(const struct Code *code)
                code->row.rate_dark_times;
 }
 
-// Begins to count the calls for the next rate.
+// Begins to count the calls from which the next calls per second are computed.
 static void begin_rate(struct Code *code, const struct Moment *at)
 {
     code->row.rate_calls = Code_calls(code);
@@ -135,11 +135,11 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
-// Returns the time in ticks until which the last reading of the spans is used.
-// While a function is armed and not called, its rate falls slowly. So its row
-// is filled again only after the open span has become 1.5 to 2 times as long.
-// The factor depends on the function's id, so that not all rows are filled at
-// once after a slice.
+// Returns the time in ticks until which the rate is computed from the last
+// reading of the spans. While a function is armed and not called, its calls per
+// second fall slowly. So its row is filled again only after its open span has
+// become 1.5 to 2 times as long. The factor depends on the function's id, so
+// that not all rows are filled at once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -188,7 +188,9 @@ static double entry_error(const struct Code *code)
 }
 
 // Returns the estimated number of calls that no hook has counted. Stores the
-// error of this number in *error.
+// standard deviation of this number in *error. Without a histogram, the
+// durations of the calls may differ by any factor, so their spread is taken as
+// 1.
 static double missed_calls(struct Code *code, const struct Moment *at,
                            double *error)
 {
@@ -239,7 +241,6 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (Code_arming(code) == ARMED_HOT &&
         (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
         f->calls_estimated = NAN;
-    // Without a histogram, the durations of the calls are not known.
     f->calls_error = error / f->calls_estimated;
     if (!f->rate_estimated)
         return;
@@ -247,7 +248,8 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_per_s_error =
             Spans_rate_error(code, spans_ticks(code, at), at->hz);
     else if (f->calls_error > UNKNOWN)
-        // The rate is computed from the same mean as `calls`.
+        // The calls per second are computed from the same mean as the estimated
+        // calls.
         f->calls_per_s = NAN;
 }
 
@@ -338,14 +340,14 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // Registry.bytes does not contain these bytes.
+    // The bytes of memory in `bytes` are not part of Registry.bytes.
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
                             Counter_get(&code->share.bytes));
     return f->name && f->file && PartsRow_fill(arena, f, code, at) &&
            fill_callers(arena, f, code, at);
 }
 
-// Returns true if missed_per_s is the growth of all missed calls. If not,
+// Returns true if missed_per_s is the growth of all missed calls. If it is not,
 // Fading_apply cannot compute the missed calls.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {

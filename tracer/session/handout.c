@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See handout.h. While viewers copy the file, no block is forgotten because of
-// the limit, no later request for the file makes a new cut, and no name moves.
-// If a viewer is too slow, it finds out by itself.
+// See handout.h. While viewers copy the recording's file, no block of it is
+// forgotten because of the limit, no later request makes a new cut, and no name
+// moves. A viewer that is too slow notices this by itself.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -17,37 +17,41 @@
 #include <string.h>
 #include <time.h>
 
-// ns for which the file stays as it is. A viewer copies 1 GB in this time.
+// ns for which the recording's file stays as it is. A viewer copies 1 GB in
+// this time.
 #define STEADY_NS UINT64_C(10000000000)
-// A viewer gets the same state of the file as an earlier viewer only if this
-// number of ns is left.
+// A viewer gets the same state of the file as an earlier viewer only if the
+// file stays as it is for at least this number of ns.
 #define LEAST_NS UINT64_C(3000000000)
-// An answer is paid after COST times its CPU time. So viewers cost at most a
-// hundredth of a core.
+// After an answer that took some CPU time, the next answer must wait for COST
+// times this CPU time. So viewers cost at most a hundredth of a core.
 #define COST 100
-// A request waits only if the answers before it are paid more than this number
-// of ns later. So a user who exports two files does not wait.
+// An answer may come this number of ns before the wait after the earlier
+// answers (COST) has ended. So a user who exports two files does not wait.
 #define CREDIT_NS UINT64_C(10000000000)
-// Bytes by which a copy in memory may exceed the timeline's limit, because of
-// names.
+// Bytes by which a viewer's copy in memory may exceed the timeline's limit,
+// because it has more names.
 #define COPY_SPARE (UINT64_C(128) << 20)
-// Number of blocks of 64 KiB, which is enough for all names.
+// Number of blocks of 64 KiB for the names in a copy, which is enough for all
+// names.
 #define NAME_BLOCKS 4096u
 
 struct Handout {
-    int descriptor; // Descriptor of the recording, for reading only.
-    uint64_t bytes; // Number of bytes of the recording.
-    // CLOCK_MONOTONIC in ns until which the file keeps what it has now; 0 means
-    // for ever.
+    // Descriptor of the recording that a viewer gets, for reading only.
+    int descriptor;
+    uint64_t bytes; // Number of bytes of the recording that a viewer gets.
+    // CLOCK_MONOTONIC in ns until which the recording's file keeps what it has
+    // now; 0 means for ever.
     uint64_t until_ns;
-    double age_s; // Seconds since the newest event in the recording.
+    // Seconds since the newest event in the recording that a viewer gets.
+    double age_s;
 };
 
 // --- Names ------------------------------------------------------------------
 
-// Lists the functions that exist and those that were freed recently. Sets
-// *listed to their number. The caller frees the list. Returns NULL if there is
-// no memory.
+// Returns a list of the ids of all functions that exist or were freed recently.
+// Sets *listed to the number of ids. The caller frees the list. Returns NULL if
+// there is no memory.
 static uint32_t *list_functions(struct Session *session, size_t *listed)
 {
     struct Engine *engine = session->engine;
@@ -66,8 +70,8 @@ static uint32_t *list_functions(struct Session *session, size_t *listed)
     return ids;
 }
 
-// Writes the names of these functions into a copy of the recording. A recording
-// in memory has little room for names, and lacks some of them.
+// Writes the names of the listed functions into a copy of the recording. A
+// recording in memory has little room for names, and lacks some of them.
 static void add_names(struct Session *session, struct Recording *copy,
                       const uint32_t *ids, size_t count)
 {
@@ -99,8 +103,8 @@ static int share(struct Recording *recording, struct Handout *handout)
     return descriptor < 0 ? descriptor : 0;
 }
 
-// Begins a recording in memory for one viewer. If the process forks meanwhile,
-// the child closes this recording (Session_abandon).
+// Begins a recording in memory for one viewer. If the process forks before
+// end_copy(), the child closes this recording (Session_abandon).
 static struct Recording *begin_copy(struct Session *session, int *error)
 {
     struct Recording *copy = Recording_new_shared(error);
@@ -126,7 +130,8 @@ static int share_copy(struct Session *session, const uint32_t *ids,
     copy = begin_copy(session, &error);
     if (!copy)
         return error;
-    // Names may move during the copying, but add_names writes all of them.
+    // During the copying, names may move in the recording, but add_names writes
+    // all of them.
     error = Recording_copy(copy, from);
     if (!error) {
         add_names(session, copy, ids, count);
@@ -136,8 +141,8 @@ static int share_copy(struct Session *session, const uint32_t *ids,
     return error;
 }
 
-// Shares the file that an earlier viewer may still be copying. A new cut would
-// drop the lists of the earlier one.
+// Shares the file that an earlier viewer may still be copying. A new cut of the
+// recording would drop the lists of the earlier cut.
 static int share_lent(struct Timeline *timeline, uint64_t until_ns,
                       struct Handout *handout)
 {
@@ -248,7 +253,8 @@ static void give(struct Session *session, const struct HandoutWish *wish)
     Session_answer(session, wish->viewer, &answer);
 }
 
-// Stores the oldest request in *wish. Returns false if no request waits.
+// Copies the oldest request of a viewer to the caller. Returns false if no
+// request waits.
 static bool find(struct Handouts *handouts, struct HandoutWish *wish)
 {
     bool found;
@@ -270,7 +276,8 @@ static void drop(struct Handouts *handouts)
 }
 
 // Returns the time in ns at which the request may be answered. A viewer that
-// would have too little time to copy the file waits for a new cut.
+// would have too little time to copy the file waits until a new cut can be
+// made.
 static uint64_t due_ns(struct Session *session, const struct HandoutWish *wish,
                        uint64_t now)
 {

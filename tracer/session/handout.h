@@ -10,10 +10,11 @@
 #include "tracer/session/session.h"
 
 void Handouts_init(struct Handouts *handouts);
-// Refuses the requests that wait, and all later requests. Must be called after
-// the collector has stopped.
+// Refuses the viewers' requests that wait, and all later requests. Must be
+// called after the collector has stopped.
 void Handouts_close(struct Session *session);
-// Closes the copy that the parent's collector was making at a fork.
+// Must be called in a forked child. Closes the copy of the recording that the
+// parent's collector was making.
 void Handouts_abandon(struct Handouts *handouts);
 void Handouts_release(struct Handouts *handouts);
 

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define PATH_ROWS 12 // Number of instructions that are shown of a function.
-// Largest width of the column of opcodes. A longer name makes its line longer.
+// Largest width of the column of opcodes. An opcode with a longer name makes
+// its line longer.
 #define MAX_OPCODES 41
 
 static struct Figure figure_hits(const struct ListingDetailRow *row)
@@ -41,7 +42,8 @@ static double weight(const struct ListingDetailRow *row)
 }
 
 // Finds the sequence of at most PATH_ROWS instructions that took most time.
-// Stores the index of its first row in *from. Returns the number of its rows.
+// Stores the index of the sequence's first row in *from. Returns the number of
+// rows of the sequence.
 static size_t hottest_path(const struct ListingDetail *detail, size_t *from)
 {
     double sum = 0, most = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a function's hottest instructions for the report, as a disassembly
-// with "BASE -> SPECIALISED", source line, hits and cycles. All functions are
-// pure.
+// with "BASE -> SPECIALISED", source line, hits and cycles. All functions of
+// hot_path.h are pure.
 #ifndef OCULAR_TRACER_SESSION_HOT_PATH_H
 #define OCULAR_TRACER_SESSION_HOT_PATH_H
 
@@ -14,7 +14,7 @@ struct HotPathWidths {
     int offset, line, opcodes, hits, cycles;
 };
 
-// Makes the columns wide enough for this function.
+// Makes the columns wide enough for the instructions of this function.
 void HotPath_measure(struct HotPathWidths *widths,
                      const struct ListingDetail *detail,
                      const struct Opcodes *opcodes);

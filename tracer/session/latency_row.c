@@ -7,7 +7,7 @@
 
 static const double QUANTILES[] = {0.5, 0.99};
 
-// Returns the smaller value. NaN stays NaN.
+// Returns `value`, but at most `most`. NaN stays NaN.
 static double not_above(double most, double value)
 {
     return value > most ? most : value;
@@ -16,8 +16,8 @@ static double not_above(double most, double value)
 // Fills the longest latency and the quantiles. Reading the histogram takes
 // long, so the quantiles are read again only after the number of calls has
 // grown by 1/64. If the ends of some calls were missed, these calls may have
-// been the longest. Then a quantile is not known, unless far fewer calls were
-// missed than are beyond this quantile.
+// been the longest. In that case a quantile is not known, unless far fewer
+// calls were missed than are beyond this quantile.
 static void fill_quantiles(struct Function *f, struct Latency *latency,
                            double hz)
 {
@@ -48,7 +48,8 @@ static bool is_armed(const struct Code *code)
 }
 
 // Returns true if the function has been armed for so long that all calls which
-// began before have ended. This is about twice the longest latency.
+// began before have ended. For this the function must have been armed for about
+// twice its longest latency.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,
                           const struct Moment *at)
@@ -69,7 +70,8 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
         return;
     if (!latency || latency->look != at->registry->latencies.look ||
         !latency->in_flight) {
-        // A call that was running when the code was adopted has no hit.
+        // No hook saw the beginning of a call that was running when the code
+        // was adopted.
         if (!code->cold.found_running)
             f->in_flight = 0;
         return;

@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// First sampling rate, which costs about 0.1 % of CPU time. The budget changes
-// it.
+// Samples per second at the start, which cost about 0.1 % of CPU time. The
+// budget changes this rate.
 #define SAMPLER_HZ 100.0
 #define GOODBYE_MS 200
 
@@ -38,8 +38,8 @@ static int start_server(struct Session *session, char *why, size_t why_size)
 }
 
 // Returns false if the user has chosen a signal that cannot be used. If the
-// user has chosen none and no signal is free, threads are only observed, and
-// the snapshot says so.
+// user has chosen no signal and none is free, the sampler only observes
+// threads, and the snapshot says so.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
 {
     struct SamplerTotals totals;
@@ -70,7 +70,7 @@ static void keep_sample(void *context, const struct FlameSample *sample,
         .path = sample->path,
         .depth = sample->depth};
 
-    // An observation without a timer has no time, and is made now.
+    // This sample comes from an observation that has just been made.
     if (ticks == UINT64_MAX)
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
@@ -97,7 +97,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
         // Without the right to read the process's own memory there are no
-        // samples. Then only hooks measure, and shares are not known.
+        // samples. In that case only hooks measure, and shares are not known.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
@@ -123,8 +123,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 }
 
 // Makes the timeline. If the default folder cannot take the recording, the
-// timeline forgets its oldest part instead. If the user has named the folder,
-// this is an error.
+// timeline forgets its oldest part instead. If the user has named a folder that
+// cannot take the recording, this is an error.
 static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
     int error = Recorder_start(session);
@@ -268,17 +268,17 @@ int Session_resume(struct Session *session)
 }
 
 // Releases a session in a forked child. The child has one thread, and the
-// parent's other threads may have held any lock. So data that a lock guards is
-// not touched, and leaks once.
+// parent's other threads may have held any lock. So the child does not touch
+// data that a lock guards, and leaks its memory.
 void Session_abandon(struct Session *session)
 {
     Collect_release(session);
-    // No thread of the child empties the ring.
+    // In the child no thread empties the ring `rearmed`.
     Ring_free(session->engine->rearmed);
     session->engine->rearmed = NULL;
     if (session->timeline)
         Timeline_abandon(session->timeline);
-    // A persistent server belongs to its owner.
+    // A persistent server belongs to its owner, which releases it.
     if (session->server && !session->config.persistent)
         Server_abandon(session->server);
     session->server = NULL;

@@ -8,23 +8,23 @@
 
 // Starts a session with the threads that the configuration asks for. Returns 0,
 // or -errno with an explanation in `why`. After an error no thread is left
-// running. The caller owns *session.
+// running. The caller owns the new session.
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
 // Ends the session's threads and builds the final snapshot. Before this call,
 // the hooks must be removed, and other threads must have returned from
-// functions of the session. Export_write still works after it. The caller must
-// not hold the GIL.
+// functions of the session. After Session_finish, Export_write still works. The
+// caller must not hold the GIL.
 void Session_finish(struct Session *session);
 void Session_free(struct Session *session);
 // For a fork, Session_pause ends Ocular's threads, but keeps all data and all
-// viewers. Session_resume starts the threads again and returns 0 or -errno.
-// After an error it may be called again. Between the two calls no thread waits
-// for a snapshot.
+// viewers. Session_resume starts Ocular's threads again and returns 0 or
+// -errno. After an error, Session_resume may be called again. Between the two
+// calls no thread may wait for a snapshot.
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
-// Releases the server and the sampler in a forked child, but joins no thread.
-// After that, the session may be freed only if it was paused.
+// Releases the session's server and sampler in a forked child, but joins no
+// thread. After that, the session may be freed only if it was paused.
 void Session_abandon(struct Session *session);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes a listing, and finds out which function each call instruction calls.
-// The bytecode first loads a callable and marks it, and then loads the
-// arguments. Each call instruction takes the newest marked callable that was
-// not called yet.
+// For a call, the bytecode first loads a callable and marks it, and then loads
+// the arguments. Each call instruction takes the newest marked callable that
+// was not called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITING_MOST 64 // Largest depth of nested calls.
+#define WAITING_MOST 64 // Largest depth of nested calls in bytecode.
 #define CALLEE_MOST 120 // Largest number of bytes of a callee's name.
 #define PARTS_MOST 16   // Largest number of parts of a name such as a.b.c.d.
 
@@ -20,7 +20,8 @@ struct ListingBuilder {
     struct ListingRow *rows;
     size_t count;
     // Rows that have loaded a callable that was not called yet. If the
-    // callable's name has several parts, this is the row of its last part.
+    // callable's name has several parts, the array has the row of the last
+    // part.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
 };
@@ -81,9 +82,9 @@ static const char *text_of(struct ListingBuilder *builder, size_t row)
     }
 }
 
-// Returns the offset of the row to which an instruction may jump, or null if it
-// does not jump. The target of a jump begins with its EXTENDED_ARGs, but its
-// row has the offset of the opcode that follows them.
+// Returns the offset of the row to which an instruction may jump, or null if
+// the instruction does not jump. A jump goes to the first EXTENDED_ARG of an
+// instruction, but the instruction's row has the offset of its opcode.
 static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 {
     const struct Opcodes *opcodes = builder->source.opcodes;
@@ -112,7 +113,8 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 
 // --- Callees ---------------------------------------------------------------
 
-// Returns true if the row loads an object by its name. LOAD_ATTRs may follow.
+// Returns true if the row's instruction loads an object by its name. LOAD_ATTR
+// instructions may follow it.
 static bool is_load(const struct ListingBuilder *builder, size_t row)
 {
     const char *name = builder->rows[row].opcode;
@@ -128,8 +130,8 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
     return is_named(builder, row, "LOAD_ATTR");
 }
 
-// Returns the last word of the text. If an instruction loads two variables,
-// this is the second variable.
+// Returns the last word of an instruction's text. If the instruction loads two
+// variables, this word is the second variable.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');
@@ -151,8 +153,8 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
         parts[count++] = last_word(builder->rows[row].words);
         if (!is_attribute(builder, row))
             break;
-        // The attribute's object has no name, for example because a call has
-        // returned it.
+        // In this case the attribute's object has no name, for example because
+        // a call has returned it.
         if (!row || !is_load(builder, row - 1)) {
             if (count < PARTS_MOST)
                 parts[count++] = "";
@@ -185,7 +187,7 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
 }
 
 // Returns true if the instruction calls an object that the instruction before
-// it has made. Then no callable is marked.
+// it has made. For such a call no callable is marked.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes the listing of a function for viewers, from its detail and the text of
-// its operands. The collector's thread calls this code, which has no state.
+// Makes the listing of a function for viewers, from a ListingDetail and the
+// text of the operands. The collector's thread calls ListingBuilder_make, which
+// keeps no state.
 #ifndef OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 #define OCULAR_TRACER_SESSION_LISTING_BUILDER_H
 
@@ -11,14 +12,16 @@
 struct ListingBuilderSource {
     const struct Code *code;
     const struct ListingDetail *detail;
-    const struct OperandText *text; // NULL if the text was not read yet.
+    // Text of the operands; NULL if it was not read yet.
+    const struct OperandText *text;
     const struct Opcodes *opcodes;
-    bool sampled; // True if there is a sampler.
+    // True if there is a sampler, so that instructions have samples.
+    bool sampled;
 };
 
 // Returns the listing, or NULL if there is no memory. The listing has copies of
-// the function's name and file. It points to opcodes and operand text, which
-// must live as long as the listing.
+// the function's name and file. The listing points to opcodes and operand text,
+// which must live as long as the listing.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);
 
 #endif

@@ -2,10 +2,11 @@
 // See listing_detail.h. The hits of an instruction are computed from the next
 // site after it. If control runs straight from the instruction to the site, the
 // instruction ran at least as often as the site was hit. If a jump may go to a
-// row between the two, the site's hits say nothing about the instruction. If an
-// exception comes between the two, the instruction runs, but the site is not
-// reached. So the hits of a site are a lower bound for the instruction. The
-// number is exact only at the site itself, or if every call has returned.
+// row between the instruction and the site, the site's hits say nothing about
+// the instruction. If an exception comes between them, the instruction runs,
+// but the site is not reached. So the hits of a site are a lower bound for the
+// instruction. The hits are exact only at the site itself, or if every call has
+// returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -14,10 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-struct Step {     // What the flow of control does at a row.
-    uint32_t end; // First code unit after the instruction and its caches.
-    bool target;  // True if a jump may go to this row.
-    // True if the row is not executed, because the end of a loop jumps over it.
+struct Step { // The effect of a row on the flow of control.
+    // The first code unit after the row's instruction and its caches.
+    uint32_t end;
+    bool target; // True if a jump may go to this row.
+    // True if the row's instruction is not executed, because the end of a loop
+    // jumps over it.
     bool skipped;
     uint64_t jumps; // Lower bound of the number of jumps to this row.
 };
@@ -28,8 +31,8 @@ struct Walk {
     const struct Opcodes *opcodes;
     struct ListingDetailRow *rows;
     struct Step *steps;
-    // row_of[unit] is the row of a code unit. The row of an EXTENDED_ARG is the
-    // row of its instruction.
+    // row_of[unit] is the number of the row of a code unit. The row of an
+    // EXTENDED_ARG is the row of its instruction.
     uint32_t *row_of;
     size_t count;
 };
@@ -44,7 +47,8 @@ static unsigned flags_of(const struct Walk *walk, size_t row)
     return walk->opcodes->flags[walk->rows[row].opcode];
 }
 
-// Returns the first site of the row. Sets *end to the end of the row's sites.
+// Returns the first site at the row's instruction, or NULL. Sets *end to the
+// end of the sites at this instruction.
 static const struct Site *sites_of(const struct Walk *walk, size_t row,
                                    const struct Site **end)
 {
@@ -77,8 +81,8 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     }
     if (!instructions)
         return NAN;
-    // The sum may be below 0 if the error of the hooks' cost is larger than the
-    // time of the block.
+    // The sum of cycles may be below 0 if the error of the hooks' cost is
+    // larger than the time of the block.
     return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 
@@ -124,8 +128,8 @@ static void set_samples(const struct Walk *walk, struct ListingDetailRow *row)
     row->c_samples = atomic_load_explicit(samples, memory_order_relaxed);
 }
 
-// Fills one row for each instruction. The bytes of EXTENDED_ARGs become a part
-// of the instruction's argument.
+// Fills one row for each instruction of the function. The bytes of
+// EXTENDED_ARGs become a part of the instruction's argument.
 static void read_instructions(struct Walk *walk, const uint32_t *lines)
 {
     const struct Code *code = walk->code;
@@ -144,13 +148,15 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
         row->oparg = code->who.bytecode[2 * unit + 1];
         row->argument = argument << 8 | row->oparg;
         row->cycles = NAN;
-        // An EXTENDED_ARG has the same number as its instruction.
+        // An EXTENDED_ARG has the same instruction number as the instruction
+        // after it.
         set_samples(walk, row);
         while (unit < end)
             walk->row_of[unit++] = (uint32_t)walk->count;
         argument = row->argument;
         if (walk->opcodes->flags[opcode] & OPCODE_EXTENDED)
-            continue; // The next instruction uses this row.
+            // The instruction after an EXTENDED_ARG uses the same row.
+            continue;
         set_live(walk, row);
         set_site(walk, walk->count);
         walk->steps[walk->count++].end = end;
@@ -198,7 +204,8 @@ static void mark_targets(struct Walk *walk)
         unit = walk->steps[row].end;
         unit += is_backward(walk, row) ? -step : step;
         if (unit < 0 || unit >= walk->code->layout.unit_count)
-            continue; // The bytecode does not belong to this interpreter.
+            // In this case the bytecode does not belong to this interpreter.
+            continue;
         target = walk->row_of[unit];
         if (target >= walk->count)
             continue;
@@ -212,8 +219,8 @@ static void mark_targets(struct Walk *walk)
 
 // --- Hits and cycles ---
 
-// Returns true if control never continues at the next row although the
-// instruction has no site.
+// Returns true if the row's instruction has no site, but control never
+// continues at the next row.
 static bool is_end(const struct Walk *walk, size_t row)
 {
     return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
@@ -232,8 +239,8 @@ static bool has_opcode(const struct Walk *walk, const char *name)
 struct Totals {
     uint64_t returns;
     bool resumes; // True if the function can be suspended.
-    // True if each call has returned, so that no call is running or has raised
-    // an exception.
+    // True if each call of the function has returned, so that no call is
+    // running and none was ended by an exception.
     bool conserved;
 };
 
@@ -256,8 +263,8 @@ static struct Totals count_returns(const struct Walk *walk)
     return totals;
 }
 
-// Walks backwards over the rows. Each row takes the counts of the next site
-// after it.
+// Fills the hits and the cycles of all rows. The loop goes backwards, and each
+// row takes the numbers of the next site after it.
 static void spread_sites(struct Walk *walk, bool conserved)
 {
     bool known = false;
@@ -285,8 +292,8 @@ static void spread_sites(struct Walk *walk, bool conserved)
             at->hits = hits;
             at->exact = walk->code->hot.exact && !leaves && (ends || conserved);
         }
-        // Control may also have come from a jump, so the number of jumps is a
-        // lower bound, too.
+        // Control may also have come to the row by a jump, so the number of
+        // jumps to it is a lower bound, too.
         if (leaves && walk->steps[row].jumps > at->hits)
             at->hits = walk->steps[row].jumps;
         if (leaves || walk->steps[row].target)
@@ -294,8 +301,9 @@ static void spread_sites(struct Walk *walk, bool conserved)
     }
 }
 
-// Each call runs the rows before the first branch or jump exactly once. So
-// these rows ran at least as often as the function has returned.
+// Each call runs the rows before the first branch or jump exactly once. So the
+// rows before the first branch or jump ran at least as often as the function
+// has returned.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
     uint64_t calls = Counter_get(&walk->code->hot.entries);
@@ -324,8 +332,8 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 // --- Precise mode ---
 
 // Returns a lower bound of the number of executions of a RESUME, which has no
-// event of its own. The bound is the number of hits of the next instruction, or
-// 0 if a jump may go to the next instruction.
+// event of its own. This bound is the number of hits of the next instruction,
+// or 0 if a jump may go to the next instruction.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -338,7 +346,7 @@ static uint64_t resumed(const struct Walk *walk, size_t row)
 static void read_own(struct Walk *walk, const struct Totals *totals)
 {
     const struct Code *code = walk->code;
-    bool begun = false; // True after the first RESUME.
+    bool begun = false; // True after the function's first RESUME instruction.
     size_t row = walk->count;
 
     while (row--) {
@@ -349,7 +357,8 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Counter_get(&own->timed);
 
-        if (own->unit != unit) // The code unit has no counters.
+        // In this case the code unit has no counters of its own.
+        if (own->unit != unit)
             continue;
         if (timed)
             at->cycles = fmax((double)(int64_t)Counter_get(&own->cycles), 0) /
@@ -360,8 +369,8 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
             at->hits = Counter_get(&own->hits);
             at->exact =
                 !atomic_load_explicit(&own->floor, memory_order_relaxed);
-            // The instruction ends the frame, so its cycles were counted at the
-            // site.
+            // This instruction ends the frame, so its cycles were counted at
+            // its site.
             if (site && !site->redundant)
                 at->cycles = site_cycles(site, end);
         } else if (site && site->kind <= SITE_RESUME) {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 // struct ListingDetail describes each instruction of a function: its opcode,
 // its specialised form, its number of executions and its cost. The report and
-// the viewers' listings are made from it. A thread that holds the GIL may build
-// it at any time. A thread without the GIL builds it in a read section of RCU,
-// from a copy of the code's history.
+// the viewers' listings are made from a ListingDetail. A thread that holds the
+// GIL may build a ListingDetail at any time. A thread without the GIL builds it
+// in a read section of RCU, from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 #define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 
 #include "tracer/code/code.h"
 
 struct ListingDetailRow {
-    uint32_t offset;   // Offset of the instruction in bytes.
-    uint32_t line;     // Line in the source file, or 0.
-    uint8_t opcode;    // Base form of the opcode.
-    uint8_t oparg;     // Low byte of the argument.
-    uint32_t argument; // The whole argument, with all EXTENDED_ARGs.
-    // The last known form of the opcode, which may be specialised.
+    uint32_t offset; // Offset of the instruction in bytes.
+    uint32_t line;   // Line in the source file, or 0.
+    uint8_t opcode;  // Base form of the instruction's opcode.
+    uint8_t oparg;   // Low byte of the instruction's argument.
+    // The instruction's whole argument, with all EXTENDED_ARGs.
+    uint32_t argument;
+    // The last known form of the instruction's opcode, which may be
+    // specialised.
     uint8_t live;
     // True if the instruction is or was seen in a specialised form.
     bool specialized_once;
@@ -24,17 +26,17 @@ struct ListingDetailRow {
     // True if the instruction can have a hook and its site is not redundant.
     bool site;
     bool dark;
-    // Known number of executions, which is at most the true number. If `hits`
-    // is 0 and `exact` is false, nothing is known.
+    // Known number of executions of the instruction, which is at most the true
+    // number. If `hits` is 0 and `exact` is false, the number is not known.
     uint64_t hits;
-    bool exact; // False if `hits` is a lower bound.
+    bool exact; // False if `hits` is only a lower bound.
     // Number of samples that found the function at this instruction, or in code
     // without a record that this instruction has called.
     uint64_t samples;
-    uint64_t c_samples; // The part of `samples` that found C code.
-    // Cycles per execution; NaN if unknown. The cycles of a block are divided
-    // evenly among its instructions. In precise mode, the cycles are measured
-    // for each instruction in its generic form.
+    uint64_t c_samples; // Number of these samples that found C code.
+    // Cycles of one execution of the instruction; NaN if unknown. The cycles of
+    // a block are divided evenly among its instructions. In precise mode,
+    // cycles are measured for each instruction in its generic form.
     double cycles;
 };
 
@@ -44,8 +46,8 @@ struct ListingDetail {
     size_t row_count;
     // True in precise mode, in which hits and cycles are measured for each
     // instruction. CPython runs an instruction with an armed INSTRUCTION event
-    // in its generic form. So the cycles are those of `opcode`, even if `live`
-    // is another opcode.
+    // in its generic form. So the cycles of an instruction are those of its
+    // base form `opcode`, even if `live` is another opcode.
     bool precise;
 };
 

@@ -2,7 +2,7 @@
 // Limits the cost of viewers that show code. A function's listing is made at
 // most five times a second, once for all its viewers. All listings together use
 // a fixed part of a core, and a smaller part while the budget is overdrawn. A
-// viewer that asks more often waits.
+// viewer that asks for listings more often must wait.
 #include "tracer/session/listing_wishes.h"
 #include "ipc/base/now.h"
 
@@ -12,14 +12,14 @@
 #include <time.h>
 
 #define PERIOD_NS 200000000ull // ns between two listings of a function.
-// ns between two listings of a function while the budget is overdrawn.
+// ns between two listings of a function while the overhead budget is overdrawn.
 #define DEBT_PERIOD_NS 950000000ull
 #define CORE_PART 0.0025 // Part of a core that all listings together may use.
 #define DEBT_PART 0.0005
-// ns for which a listing waits for its operand text. The wait is limited,
+// ns for which a listing waits for its operand text. This wait is limited,
 // because C code may hold the GIL for a long time.
 #define TEXT_NS 300000000ull
-// ns after the last request for which operand text is kept.
+// Operand text is kept for this number of ns after the last request for it.
 #define KEPT_NS 10000000000ull
 #define QUIET_NS 20000000ull // ns between two wake-ups of the collector.
 
@@ -59,8 +59,9 @@ static void remove_wish(struct ListingWishes *wishes, unsigned index)
             (--wishes->wish_count - index) * sizeof *wishes->queue);
 }
 
-// Queues a viewer's request. The caller holds the mutex. Returns 1 if no other
-// viewer waits for this function's listing, otherwise 0 or -EBUSY.
+// Queues a viewer's request for a listing. The caller holds the mutex. Returns
+// 1 if no other viewer waits for this function's listing, otherwise 0 or
+// -EBUSY.
 static int add_wish(struct ListingWishes *wishes,
                     const struct ListingWish *wish)
 {
@@ -71,7 +72,8 @@ static int add_wish(struct ListingWishes *wishes,
         struct ListingWish *other = &wishes->queue[i];
 
         if (other->viewer == wish->viewer && other->id == wish->id) {
-            // The request keeps its place in the queue.
+            // The new request takes the place of the viewer's earlier request
+            // in the queue.
             other->request = wish->request;
             return 0;
         }
@@ -130,8 +132,8 @@ void ListingWishes_deliver(struct ListingWishes *wishes,
     wishes->source.wake(wishes->source.context);
 }
 
-// Asks the governor for operand text. Returns false if the governor cannot be
-// asked.
+// Asks the governor for operand text. Returns false if the governor does not
+// run or is asked for too much.
 static bool want_text(struct ListingWishes *wishes, uint32_t id)
 {
     bool asked = false;
@@ -165,8 +167,8 @@ static struct ListingEntry *find_entry(struct ListingWishes *wishes,
     return NULL;
 }
 
-// Returns the function's entry, or a free entry, or the entry that was not used
-// for the longest time.
+// Returns the function's ListingEntry. If it has none, takes a free entry or
+// the entry that was not used for the longest time.
 static struct ListingEntry *take_entry(struct ListingWishes *wishes,
                                        uint32_t id, uint64_t now)
 {
@@ -234,7 +236,8 @@ static void refuse(struct ListingWishes *wishes, const struct ListingWish *wish,
     send(wishes, wish, &answer);
 }
 
-// Removes all requests for a function from the queue. Returns their number.
+// Removes all requests for a function's listing from the queue. Returns the
+// number of these requests.
 static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
                             struct ListingWish taken[LISTING_WISHES])
 {
@@ -253,10 +256,10 @@ static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
     return count;
 }
 
-// Makes a listing and sends it to all viewers that have asked for it. The
-// requests are removed from the queue first, because a listing must be newer
-// than its request. If a viewer asks while the listing is made, the viewer
-// waits for the next one.
+// Makes a listing and sends it to all viewers that have asked for it. For this
+// the requests are removed from the queue first, because a listing must be
+// newer than its request. If a viewer asks while the listing is made, the
+// viewer waits for the next one.
 static void answer(struct ListingWishes *wishes,
                    const struct ListingEntry *entry)
 {
@@ -281,7 +284,7 @@ static void answer(struct ListingWishes *wishes,
 
 // --- Times -----------------------------------------------------------------
 
-// Returns the earliest time in ns at which a request may be answered.
+// Returns the earliest time in ns at which a viewer's request may be answered.
 static uint64_t due_ns(const struct ListingWishes *wishes,
                        const struct ListingEntry *entry,
                        const struct ListingWish *wish)
@@ -290,16 +293,16 @@ static uint64_t due_ns(const struct ListingWishes *wishes,
 
     if (entry->built_ns && entry->built_ns + PERIOD_NS > due)
         due = entry->built_ns + PERIOD_NS;
-    // The first listing waits some time for its operand text.
+    // The first listing of a function waits some time for its operand text.
     if (entry->asked && !entry->text && !entry->built_ns &&
         wish->asked_ns + TEXT_NS > due)
         due = wish->asked_ns + TEXT_NS;
     return due;
 }
 
-// Finds the request that is due first, and returns the time in ns at which it
-// is due. Returns UINT64_MAX if the queue is empty. Also gives an entry to each
-// new request.
+// Finds the viewer's request that is due first, and returns the time in ns at
+// which it is due. If there is no request, returns UINT64_MAX. Also gives an
+// entry to each new request.
 static uint64_t next_wish(struct ListingWishes *wishes,
                           struct ListingWish *wish)
 {

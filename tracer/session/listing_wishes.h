@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct ListingWishes has the viewers' requests for functions' listings, the
 // operand text that the governor has read, and the time of the next listing. If
-// no viewer asks, no listing is made and the memory is freed. The server's
-// thread adds requests, the collector answers them, and the governor delivers
-// operand text. A thread holds the mutex for a few instructions only.
+// no viewer asks for listings, none is made and the memory is freed. The
+// server's thread adds requests, the collector answers them, and the governor
+// delivers operand text. A thread holds ListingWishes.mutex for a few
+// instructions only.
 #ifndef OCULAR_TRACER_SESSION_LISTING_WISHES_H
 #define OCULAR_TRACER_SESSION_LISTING_WISHES_H
 
@@ -14,8 +15,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#define LISTING_WISHES 128  // Largest number of requests, one per viewer.
-#define LISTING_ENTRIES 128 // Largest number of functions, one per viewer.
+// Largest number of waiting requests. Each viewer has at most one.
+#define LISTING_WISHES 128
+// Largest number of functions whose code viewers show. Each viewer shows at
+// most one.
+#define LISTING_ENTRIES 128
 
 struct ListingWish {
     uint64_t viewer;
@@ -29,20 +33,22 @@ struct ListingWish {
 struct ListingEntry {
     uint32_t id; // Id of the function; 0 if the entry is free.
     struct OperandText *text;
-    bool asked; // True if the governor was asked for the text.
-    // CLOCK_MONOTONIC in ns at the newest listing; 0 if there is none.
+    // True if the governor was asked for the operand text of the function.
+    bool asked;
+    // CLOCK_MONOTONIC in ns at which the newest listing of the function was
+    // made; 0 if there is none.
     uint64_t built_ns;
     // CLOCK_MONOTONIC in ns at which a viewer last asked for the function.
     uint64_t used_ns;
 };
 
 // Callbacks that make listings and send them to viewers. The collector's thread
-// calls them. In addition, any thread may call `answer`, and the server's
-// thread and the governor may call `wake`.
+// calls these callbacks. In addition, any thread may call `answer`, and the
+// server's thread and the governor may call `wake`.
 struct ListingWishesSource {
     void *context;
-    // Makes a listing. Returns 0, -ENOENT if the function no longer exists, or
-    // -ENOMEM. `text` may be NULL.
+    // Makes the listing of a function. Returns 0, -ENOENT if the function no
+    // longer exists, or -ENOMEM. `text` may be NULL.
     int (*make)(void *context, uint32_t id, const struct OperandText *text,
                 struct Listing **listing);
     // Sends a message to a viewer, which may have left.
@@ -51,7 +57,7 @@ struct ListingWishesSource {
     // Returns true if the budget is overdrawn.
     bool (*is_overdrawn)(void *context);
     void (*wake)(void *context); // Wakes the collector.
-    // Wakes the governor, so that it reads operand text.
+    // Wakes the governor's thread, so that it reads operand text.
     struct Waker *governor;
 };
 
@@ -59,16 +65,16 @@ struct ListingWishes {
     struct ListingWishesSource source;
     pthread_mutex_t mutex; // Guards the members up to `entries`.
     bool closed;
-    // CLOCK_MONOTONIC in ns. Before this time, requests do not wake the
-    // collector. At this time the collector wakes by itself.
+    // CLOCK_MONOTONIC in ns. Before `quiet_ns`, requests do not wake the
+    // collector. At `quiet_ns` the collector wakes by itself.
     uint64_t quiet_ns;
     unsigned wish_count;
-    // The waiting requests, the oldest first.
+    // The viewers' requests that wait, the oldest first.
     struct ListingWish queue[LISTING_WISHES];
     unsigned wanted_count;
-    // Ids of the functions whose text the governor must read.
+    // Ids of the functions whose operand text the governor must read.
     uint32_t wanted[LISTING_ENTRIES];
-    struct OperandText *ready; // Text that the governor has delivered.
+    struct OperandText *ready; // Operand text that the governor has delivered.
     struct ListingEntry entries[LISTING_ENTRIES];
     // CLOCK_MONOTONIC in ns at which the next listing may be made.
     uint64_t next_ns;
@@ -78,15 +84,16 @@ void ListingWishes_init(struct ListingWishes *wishes,
                         const struct ListingWishesSource *source);
 void ListingWishes_release(struct ListingWishes *wishes);
 
-// Queues a viewer's request for a function's listing. It replaces the viewer's
-// earlier request. Wakes the collector, unless it was woken a short time ago.
-// Returns 0, -ESHUTDOWN or -EBUSY. The server's thread calls this function.
+// Queues a viewer's request for a function's listing. A new request replaces
+// the viewer's earlier request. Wakes the collector, unless it was woken a
+// short time ago. Returns 0, -ESHUTDOWN or -EBUSY. The server's thread calls
+// this function.
 int ListingWishes_ask(struct ListingWishes *wishes, uint64_t viewer,
                       uint32_t request, uint32_t id);
 
 // ListingWishes_next_text returns the id of the next function whose operand
 // text is wanted, or 0. ListingWishes_deliver takes over the ownership of the
-// text. The governor calls both functions.
+// operand text. The governor calls both functions.
 uint32_t ListingWishes_next_text(struct ListingWishes *wishes);
 void ListingWishes_deliver(struct ListingWishes *wishes,
                            struct OperandText *text);

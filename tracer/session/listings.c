@@ -11,15 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-// Returns the Unix time at which the process began. Viewers compare it with the
-// dates of files.
+// Returns the Unix time at which the process began. Viewers compare this time
+// with the dates of source files.
 static double process_start(void)
 {
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
-// Copies the specialisation history of a code object. The copy is needed
-// because other threads change the history.
+// Copies the specialisation history of a code object. A copy is needed, because
+// other threads change the history.
 static int copy_history(struct Session *session, struct Specialisation *history,
                         const struct Code *code)
 {

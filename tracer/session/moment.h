@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // struct Moment has the data that all rows of one snapshot need. The builder
-// makes it on the thread that builds the snapshot.
+// makes the struct on the thread that builds the snapshot.
 #ifndef OCULAR_TRACER_SESSION_MOMENT_H
 #define OCULAR_TRACER_SESSION_MOMENT_H
 
@@ -15,13 +15,15 @@ struct Moment {
     struct Registry *registry;
     const struct Exceptions *exceptions;
     uint64_t start_ticks; // Ticks at which tracing began.
-    double now;           // CLOCK_MONOTONIC in seconds at the snapshot.
+    double now; // CLOCK_MONOTONIC in seconds at the moment of the snapshot.
     // CLOCK_MONOTONIC in seconds at which tracing began.
     double started;
-    double hz;                       // Ticks per second.
-    uint64_t ticks;                  // Present time in ticks.
-    uint64_t cpu_ns;                 // Present CPU time of the process in ns.
-    const struct ShareTime *sampled; // NULL if there is no sampler.
+    double hz;      // Ticks per second.
+    uint64_t ticks; // Time of the snapshot in ticks.
+    // CPU time of the process in ns at the moment of the snapshot.
+    uint64_t cpu_ns;
+    // Time of the sampler's newest step; NULL if there is no sampler.
+    const struct ShareTime *sampled;
     bool sees; // True if there is a sampler that can read stacks.
     // True if the sampler also knows which threads wait for the GIL.
     bool waits;

@@ -11,26 +11,29 @@
 enum OperandTextKind { TEXT_CONSTS, TEXT_NAMES, TEXT_LOCALS, TEXT_KINDS };
 
 struct TextList {
-    struct Bytes text;  // All texts, each of which ends with a NUL.
-    struct Bytes start; // Offset of each text, as a u32.
+    // The texts of all arguments, each of which ends with a NUL.
+    struct Bytes text;
+    struct Bytes start; // Offset of each text in `text`, as a u32.
     uint32_t count;
 };
 
 struct OperandText {
     uint32_t id; // Id of the function.
     struct TextList lists[TEXT_KINDS];
-    struct OperandText *next; // Next text in the list of delivered texts.
+    // The next OperandText in the list of those that the governor has
+    // delivered.
+    struct OperandText *next;
 };
 
 // Returns NULL if there is no memory.
 struct OperandText *OperandText_new(uint32_t id);
 void OperandText_free(struct OperandText *operands); // `operands` may be NULL.
 size_t OperandText_bytes(const struct OperandText *operands);
-// Appends a text of the given kind. Returns 0 or -ENOMEM.
+// Appends the text of an argument of the given kind. Returns 0 or -ENOMEM.
 int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,
                     const char *text);
-// Returns the text with the given kind and index, or NULL if there are fewer
-// texts.
+// Returns the text of the argument with the given kind and index, or NULL if
+// there are fewer texts.
 const char *OperandText_get(const struct OperandText *operands,
                             enum OperandTextKind kind, uint32_t index);
 

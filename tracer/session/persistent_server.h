@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct PersistentServer keeps a server that outlives sessions. The server
-// listens while nothing is traced, shows a session while it runs, and listens
-// again after it. The owner (python/) opens and closes the server while no
-// session runs. The thread that starts a session attaches it to the server, and
-// the thread that finishes the session detaches it.
+// struct PersistentServer keeps a server that outlives sessions. While nothing
+// is traced, the server waits for viewers. While a session runs, the server
+// shows it. The owner (python/) opens and closes the server while no session
+// runs. The thread that starts a session attaches it to the server, and the
+// thread that finishes the session detaches it.
 #ifndef OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 #define OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
 
@@ -12,20 +12,20 @@
 struct PersistentServer {
     struct Server *server; // NULL if the server is closed.
     // A callback that gets the number of viewers, even while nothing is traced.
-    // The server's thread calls it, or a thread that gives the server an order.
-    // It must not block.
+    // The server's thread calls `viewers`, or a thread that gives the server an
+    // order. `viewers` must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };
 
-// Opens the server. The caller sets `viewers` and `context` before. Returns 0,
-// or -errno and a reason in `why`.
+// Opens the persistent server. The caller sets `viewers` and `context` before.
+// Returns 0, or -errno and a reason in `why`.
 int PersistentServer_open(struct PersistentServer *persistent, char *why,
                           size_t why_size);
 void PersistentServer_close(struct PersistentServer *persistent);
-// Detaches the session, which is about to end. If `farewell` is true, the
-// viewers get the last snapshot and are disconnected. Otherwise they wait for
-// the first snapshot of the next session.
+// Detaches a session that is about to end from the server. If `farewell` is
+// true, the viewers get the last snapshot and are disconnected. If `farewell`
+// is false, the viewers wait for the first snapshot of the next session.
 void PersistentServer_detach(struct PersistentServer *persistent,
                              bool farewell);
 

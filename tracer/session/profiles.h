@@ -6,12 +6,12 @@
 
 #include "tracer/session/session.h"
 
-// Writes the head and the stacks into an empty recording. Returns 0, -ENOTSUP
-// if nothing is sampled, -ENOMEM, or the -errno of the recording. Any thread
-// without the GIL may call this function.
+// Writes a head and the sampled stacks into an empty recording. Returns 0,
+// -ENOTSUP if nothing is sampled, -ENOMEM, or the -errno of the recording. Any
+// thread without the GIL may call this function.
 int Profiles_record(struct Session *session, struct Recording *recording);
-// Keeps the stacks if a profile is to be written at the end. Must be called
-// before the sampler stops.
+// If a profile is to be written at the end, keeps the sampled stacks. Must be
+// called before the sampler stops.
 void Profiles_keep(struct Session *session);
 
 #endif

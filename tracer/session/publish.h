@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Publish has the newest snapshot, which it publishes through RCU. One
-// thread sets the snapshot, and any thread may read it in a short read section.
-// The memory of the last snapshot but one is kept, so that the next snapshot
-// can be built in it.
+// thread sets the snapshot, and any thread may read it in a short read section
+// of RCU. The memory of the last snapshot but one is kept, so that the next
+// snapshot can be built in it.
 #ifndef OCULAR_TRACER_SESSION_PUBLISH_H
 #define OCULAR_TRACER_SESSION_PUBLISH_H
 
@@ -11,18 +11,18 @@
 struct Publish {
     // The newest struct Snapshot, which is accessed only through rcu.h.
     void *newest;
-    // A snapshot that no thread reads. Only the thread that sets snapshots uses
-    // it.
+    // A snapshot that no thread reads, kept for its memory. Only the thread
+    // that sets snapshots uses it.
     struct Snapshot *spare;
 };
 
 // Publishes a snapshot and takes over its ownership. If `snapshot` is NULL,
-// withdraws the newest snapshot and keeps no memory. Returns after a grace
-// period of RCU. Must not be called in a read section, nor by two threads at a
-// time.
+// withdraws the newest snapshot and keeps no memory. Publish_set returns after
+// a grace period of RCU. It must not be called in a read section, nor by two
+// threads at a time.
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
 // Returns an empty snapshot for the next one to be built in, or NULL if there
-// is no memory. The caller owns the snapshot. Only the thread that sets
+// is no memory. The caller owns the empty snapshot. Only the thread that sets
 // snapshots calls Publish_blank, Publish_bytes and Publish_trim.
 struct Snapshot *Publish_blank(struct Publish *publish);
 // Returns the number of bytes of memory that the snapshots occupy.
@@ -33,8 +33,8 @@ void Publish_trim(struct Publish *publish);
 // snapshot, or NULL.
 const struct Snapshot *Publish_get(struct Publish *publish);
 void Publish_put(struct Publish *publish);
-// Withdraws the newest snapshot and gives it to the caller. Frees the kept
-// memory.
+// Withdraws the newest snapshot and gives it to the caller. Also frees the
+// memory that is kept for the next snapshot.
 struct Snapshot *Publish_take(struct Publish *publish);
 
 #endif

@@ -46,7 +46,8 @@ int Ranking_compare(const struct Ranked *a, const struct Ranked *b)
     return order ? order : larger_first(x.calls, y.calls);
 }
 
-// Inserts a function into the sorted list. Returns the list's new length.
+// Inserts a function into the sorted list of functions. Returns the new length
+// of this list.
 static size_t insert(struct Ranked *first, size_t count, size_t room,
                      struct Ranked ranked)
 {

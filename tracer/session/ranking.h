@@ -6,7 +6,9 @@
 
 #include "ipc/snapshot.h"
 
-struct Ranked { // One of the two members is NULL.
+// A function that is either living or retired. The member for the other case is
+// NULL.
+struct Ranked {
     const struct Function *function;
     const struct RetiredRow *retired;
 };
@@ -15,8 +17,9 @@ struct Ranked { // One of the two members is NULL.
 // total cycles and calls. Null counts as 0. The result is below 0 if `a` comes
 // first.
 int Ranking_compare(const struct Ranked *a, const struct Ranked *b);
-// Stores the first `room` functions, or all functions if there are fewer.
-// Returns their number. Leaves out the row that sums up retired functions.
+// Stores the costliest `room` functions, or all functions if there are fewer.
+// Returns the number of functions stored. Leaves out the row that sums up
+// retired functions.
 size_t Ranking_first(const struct Snapshot *snapshot, struct Ranked *first,
                      size_t room);
 // Returns the row that sums up the retired functions that have no row of their

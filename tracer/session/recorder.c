@@ -11,16 +11,20 @@
 #include <unistd.h>
 
 #define NAME_TRIES 1000u
-#define PAUSE_S 0.08  // Shortest pause between two turns, in seconds.
-#define SLOWEST_S 1.0 // Longest pause between two turns, in seconds.
-// CPU time of a turn in seconds, for waking up, counting and writing.
+// Shortest pause between two turns of the recorder, in seconds.
+#define PAUSE_S 0.08
+// Longest pause between two turns of the recorder, in seconds.
+#define SLOWEST_S 1.0
+// CPU time in seconds that a turn of the recorder takes for waking up, counting
+// and writing.
 #define TURN_S 120e-6
 // If the recording grows, the list of its blocks may take this number of bytes,
-// even if timeline_limit is smaller. The list then describes 2 140 million
-// events. So a program at threshold 0 loses no events for minutes, and a
-// program that runs for weeks takes no more memory than that.
+// even if timeline_limit is smaller. A list of this size describes 2 140
+// million events. So a program at threshold 0 loses no events for minutes, and
+// a program that runs for weeks takes no more memory than this.
 #define LIST_LEAST ((size_t)64 << 20)
-#define TURNS_PART 0.1 // Part of the allowance that all turns together may use.
+// Part of the allowed overhead that all turns of the recorder together may use.
+#define TURNS_PART 0.1
 
 // Converts a time of CLOCK_REALTIME to CLOCK_BOOTTIME, by the present
 // difference of these clocks. Returns 0 for a time before the boot.
@@ -50,7 +54,7 @@ void Recorder_describe(struct Session *session, struct RecordingHead *head)
     snprintf(head->command, sizeof head->command, "%s", engine->command);
 }
 
-// Makes the file beside the output. Returns NULL and sets
+// Makes the recording's file beside the output. Returns NULL and sets
 // session->recording_error on failure.
 static struct Recording *make_file(struct Session *session)
 {
@@ -59,7 +63,7 @@ static struct Recording *make_file(struct Session *session)
     int error = -EEXIST;
     unsigned number;
 
-    // The name may belong to another recording of this process, or of an
+    // The file's name may belong to another recording of this process, or of an
     // earlier process with the same process id.
     for (number = 1; error == -EEXIST && number < NAME_TRIES; number++) {
         char path[PATH_MAX];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes plain text without colour. A line has at most about a hundred columns,
-// unless an opcode has a longer name. All text of the traced program is made
-// harmless first.
+// Writes the report as plain text without colour. A line of the report has at
+// most about a hundred columns, unless an opcode has a longer name. All text of
+// the traced program is made harmless first.
 #include "tracer/session/report.h"
 #include "ipc/file_kind.h"
 #include "tracer/base/harmless.h"
@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-// Bytes from which on a timeline counts as large.
+// A timeline of this number of bytes or more counts as large.
 #define LARGE_JSON 50000000u
-// Bytes from which on a timeline is too large for ui.perfetto.dev.
+// A timeline of this number of bytes or more is too large for ui.perfetto.dev.
 #define HUGE_JSON 300000000u
-#define MAX_NAME 53     // Largest width of a function's name.
-#define MAX_PLACE 36    // Largest width of a file and a line.
-#define MAX_COMMAND 400 // Largest number of bytes of the command.
+#define MAX_NAME 53  // Largest width of a function's name, in columns.
+#define MAX_PLACE 36 // Largest width of a file's name with a line, in columns.
+// Largest number of bytes of the program's command line.
+#define MAX_COMMAND 400
 // Below this number of samples, the report calls the shares rough. With 100
 // samples, a share of one half has a standard error of a tenth of the share.
 #define FEW_SAMPLES 100
@@ -156,19 +157,20 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// Writes "file:line" into `room` and returns this text. If the text is too
+// Writes "file:line" into `room` and returns this text. If this text is too
 // long, returns only its end, after "...".
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {
-    char *place = room + 3; // The first three bytes are for "...".
+    char *place = room + 3; // The first three bytes of `room` are for "...".
     size_t length, width;
 
     file = file ? file : "?";
     if (!*file) // The garbage collector has no file.
         return "-";
     length = strlen(file);
-    size -= 32; // These bytes are for the line number and the dots.
+    // The last 32 bytes of `room` are for the line number and the dots.
+    size -= 32;
     Harmless_clean(place, size,
                    length < size / 3 ? file : file + length - size / 3, true);
     snprintf(place + strlen(place), 24, ":%" PRIu64, line);
@@ -194,8 +196,8 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
-// Formats a share. If samples found a function running, "0.0%" is never written
-// for it.
+// Formats a share of time as a percentage. If samples found a function running,
+// "0.0%" is never written for it.
 static struct Figure percent(double share)
 {
     struct Figure result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes the report at the end of a trace. It describes the run, the cost of
-// tracing, the costliest functions and their hottest instructions. The text
-// goes into a buffer, which the caller prints.
+// Writes the report at the end of a trace. The report describes the run, the
+// cost of tracing, the costliest functions and their hottest instructions. The
+// text of the report goes into a buffer, which the caller prints.
 #ifndef OCULAR_TRACER_SESSION_REPORT_H
 #define OCULAR_TRACER_SESSION_REPORT_H
 
@@ -18,14 +18,16 @@ struct ReportPart { // The report's data about one function.
 };
 
 struct ReportTimeline {
-    const char *path; // NULL if no file was written.
-    uint64_t bytes;   // Size of the file in bytes.
-    double cpu_s;     // Seconds of CPU time that writing the file took.
+    // Path of the timeline's file; NULL if no file was written.
+    const char *path;
+    uint64_t bytes; // Size of the timeline's file in bytes.
+    double cpu_s; // Seconds of CPU time that writing the timeline's file took.
 };
 
 struct Report {
-    const struct Snapshot *snapshot; // The final snapshot.
-    const struct ReportPart *parts;  // The functions, the costliest first.
+    const struct Snapshot *snapshot; // The final snapshot of the run.
+    // The data about each function in the report, the costliest function first.
+    const struct ReportPart *parts;
     size_t part_count;
     const struct Opcodes *opcodes;
     struct ReportTimeline timeline;

@@ -10,11 +10,12 @@
 #include <time.h>
 
 #define FLAME_SENT 4096 // Largest number of rows of stacks that a viewer gets.
-// Seconds between two snapshots while the overhead exceeds the budget. This is
-// a little less than a viewer's default period.
+// Seconds between two snapshots while the overhead exceeds the budget. This
+// number is a little less than a viewer's default period.
 #define DEBTORS_S 0.95
-// Seconds between two snapshots if the budget stays overdrawn. This is a little
-// less than two default periods, because a viewer reports silence after 3 s.
+// Seconds between two snapshots if the budget stays overdrawn. This number is a
+// little less than two default periods, because a viewer reports silence after
+// 3 s.
 #define DEBTORS_MOST_S 1.7
 // Number of snapshots in a row with an overdrawn budget, after which snapshots
 // come less often.
@@ -24,8 +25,8 @@
 // this, because such snapshots are part of the overhead. While the overhead
 // exceeds the budget, viewers get at most one snapshot per second. If the
 // budget stays overdrawn, or the program pauses and has spent its allowance,
-// they get one every two seconds. If no snapshot is built for a new viewer, the
-// viewer gets the last one.
+// viewers get one snapshot every two seconds. If no snapshot is built for a new
+// viewer, the viewer gets the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
@@ -43,7 +44,7 @@ static void want(void *context, bool first)
             Server_notify(session->server);
         return;
     }
-    // After a time without snapshots, the count of snapshots begins again.
+    // After a time without snapshots, counting begins again.
     if (debt && waited < 2 * DEBTORS_MOST_S)
         session->debt_builds++;
     else

@@ -10,8 +10,8 @@
 struct ServerSource Requests_source(struct Session *session);
 
 // Sends an answer to a viewer, if there is a server. `session` points to a
-// struct Session. It is a void *, so that the function can be a callback. Any
-// thread may call this function.
+// struct Session. The parameter is a void *, so that Session_answer can be a
+// callback. Any thread may call this function.
 void Session_answer(void *session, uint64_t viewer,
                     const struct Message *message);
 

@@ -7,8 +7,8 @@
 #include "ipc/snapshot.h"
 #include "tracer/session/moment.h"
 
-// Lists the retired functions, the costliest first. The row "(others)" comes
-// last. Returns false if there is no memory.
+// Adds rows for the retired functions to a snapshot, the costliest first. The
+// row "(others)" comes last. Returns false if there is no memory.
 bool RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at);
 
 #endif

@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-#define FRESH_S 1.5 // Seconds for which the counts of a snapshot are used.
-#define AHEAD 16    // Number of entries by which prefetching is ahead.
+// Seconds for which the number of armed sites in a snapshot is used.
+#define FRESH_S 1.5
+// Number of entries of the roll by which prefetching is ahead of reading.
+#define AHEAD 16
 
 void Roll_release(struct Roll *roll)
 {
@@ -55,8 +57,8 @@ static void add(struct Roll *roll, struct Code *code)
     roll->entries[roll->count++] = (struct RollEntry){.code = code};
 }
 
-// Adds all code that was registered before the session. Code that is registered
-// later is among the registry's new code.
+// Adds all code objects that were registered before the session. Code that is
+// registered later is among the registry's new code.
 static bool begin(struct Roll *roll, struct Registry *registry)
 {
     struct Code *code;
@@ -84,7 +86,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
         if (whole)
             add(roll, code);
     }
-    // If there was no memory, begin() finds this code again.
+    // If there was no memory, begin() finds this code again in the next call.
     roll->begun = whole;
     return whole;
 }
@@ -93,7 +95,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
 
 static void count_row(struct Roll *roll, const struct SharedRow *row, int sign)
 {
-    uint64_t one = (uint64_t)(int64_t)sign; // 1, or -1 in two's complement.
+    uint64_t one = (uint64_t)(int64_t)sign; // 1, or -1 as an unsigned number.
     const struct Function *f = &row->function;
 
     roll->events += one * row->events;
@@ -126,7 +128,8 @@ static void drop_row(struct Roll *roll, struct RowLog *log,
     entry->row = NULL;
 }
 
-// Removes an entry. The last entry takes its place.
+// Removes an entry of the roll. The last entry takes the place of the removed
+// one.
 static void take_off(struct Roll *roll, struct RowLog *log, size_t place,
                      double uptime_s)
 {
@@ -156,9 +159,9 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Returns true if the function has a row. A function without its own time, such
-// as Thread.run of an older thread, also has a row, because the rows of its
-// callees name it as a caller.
+// Returns true if the function has a row in snapshots. A function without its
+// own time, such as Thread.run of an older thread, also has a row, because the
+// rows of its callees name it as a caller.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) ||
@@ -178,7 +181,8 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
     uint64_t sites, dark;
 
     if (Code_take_touch(entry->code)) {
-        entry->until = 0; // The row must be filled again.
+        // After a touch, the function's row must be filled again.
+        entry->until = 0;
         entry->counted = false;
     }
     if (entry->counted || !is_listed(entry->code))
@@ -212,7 +216,7 @@ static bool is_due(const struct Roll *roll, struct RollEntry *entry,
     entry->counted &= !touched;
     if (same && !touched && ticks < entry->until && !roll->all)
         return false;
-    // After a time without calls, the rate is counted from the last snapshot.
+    // After a time without calls, the rate begins at the last snapshot.
     if (entry->until && entry->code->row.rate_at < roll->rate_s)
         entry->code->row.rate_at = roll->rate_s;
     entry->quiet = same && !touched;

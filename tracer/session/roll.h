@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct Roll lists all functions that may have a row. For each function it has
-// the state from which its newest row was filled. So a snapshot fills only the
-// rows of functions that had an event or a sample since the last snapshot. Of
-// each other function it reads one cache line. Session.draining guards the
-// roll.
+// struct Roll lists all functions that may have a row. For each function, the
+// roll has the state from which the function's newest row was filled. So a
+// snapshot fills only the rows of functions that had an event or a sample since
+// the last snapshot. Of each other function, a snapshot reads only one cache
+// line. Session.draining guards the roll.
 #ifndef OCULAR_TRACER_SESSION_ROLL_H
 #define OCULAR_TRACER_SESSION_ROLL_H
 
@@ -13,14 +13,17 @@
 struct Moment;
 
 struct RollEntry {
-    struct Code *code; // NULL if the code object has been freed.
-    // NULL if no event and no sample of the function was seen.
+    // Code object of the function; NULL if it has been freed.
+    struct Code *code;
+    // The function's newest row; NULL if no event and no sample of the function
+    // was seen.
     struct SharedRow *row;
-    // Time in ticks until which the row stays the same without an event. 0
-    // means that the row may change at once.
+    // Time in ticks until which the function's row stays the same without an
+    // event; 0 if the row may change at once.
     uint64_t until;
-    uint32_t stamp; // Value of Code_stamp when the row was filled.
-    // Number of armed sites when Roll_count_armed last counted them.
+    uint32_t stamp; // Value of Code_stamp when the function's row was filled.
+    // Number of the function's armed sites when Roll_count_armed last counted
+    // them.
     uint32_t armed : 30;
     uint32_t counted : 1; // 1 if `armed` is still correct.
     // 1 if the function had no event since the last snapshot.
@@ -30,25 +33,27 @@ struct RollEntry {
 struct Roll {
     struct RollEntry *entries;
     size_t count, room;
-    // Indexes of the entries whose rows must be filled. The array has `room`
-    // elements.
+    // Indexes of the entries whose rows must be filled. The array `due` has
+    // `room` elements.
     uint32_t *due;
     size_t due_count;
-    // CLOCK_MONOTONIC in seconds. If a function had no calls before this time,
-    // its rate is counted from this time on.
+    // CLOCK_MONOTONIC in seconds. If a function had no calls for some time
+    // before rate_s, its calls per second are counted from rate_s on.
     double rate_s;
     bool begun;
-    uint64_t armed; // Sum of the member `armed` over all entries.
+    uint64_t armed; // Sum of RollEntry.armed over all entries.
     // CLOCK_MONOTONIC in seconds at the newest snapshot.
     double filled_s;
-    bool all; // True if all rows must be filled.
-    // Values of these members of struct Moment at the newest snapshot.
+    bool all; // True if the rows of all functions must be filled.
+    // Values of the members of struct Moment with these names at the newest
+    // snapshot.
     bool sampled, sees, waits;
     // Value of ExceptionRows_state at the newest snapshot.
     uint8_t exceptions;
-    uint64_t events, bytes; // Sums over all rows.
+    uint64_t events, bytes; // Sums over the rows of all functions.
     uint64_t sites_armed, sites_dark;
-    uint64_t states[3]; // Number of functions in each enum FunctionState.
+    // Number of functions in each state (enum FunctionState).
+    uint64_t states[3];
 };
 
 void Roll_release(struct Roll *roll);
@@ -56,16 +61,16 @@ void Roll_release(struct Roll *roll);
 // memory.
 bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
                const struct Moment *at);
-// Takes new code objects from the registry. Must be called before any of them
-// is freed. Returns false if there is no memory.
+// Takes new code objects from the registry. Must be called before any of these
+// code objects is freed. Returns false if there is no memory.
 bool Roll_add_new(struct Roll *roll, struct Registry *registry);
 // Returns the number of armed sites of all functions that were seen. If the
-// newest snapshot is recent, returns its number, otherwise counts the sites
-// now. `now_s` is CLOCK_MONOTONIC in seconds.
+// newest snapshot is recent, returns the number in it, otherwise counts the
+// sites now. `now_s` is CLOCK_MONOTONIC in seconds.
 uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
                           double now_s);
-// Removes code that is about to be freed. The code has no row in the next
-// snapshot.
+// Removes a code object that is about to be freed. In the next snapshot it has
+// no row.
 void Roll_remove(struct Roll *roll, const struct Code *code);
 
 #endif

@@ -113,8 +113,8 @@ static bool is_live(const struct SharedRow *row)
     return atomic_load_explicit(&row->until, memory_order_relaxed) == INFINITY;
 }
 
-// Copies a moment into the new block. Rows with the same moment are next to
-// each other, so each moment is copied once.
+// Copies a struct RowMoment into the new block. Rows with the same moment are
+// next to each other, so each moment is copied once.
 static const struct RowMoment *copy_moment(struct RowLog *log,
                                            const struct RowMoment *moment)
 {
@@ -140,7 +140,7 @@ static bool move_row(struct RowLog *log, const struct SharedRow *from)
     to->slot = from->slot;
     to->events = from->events;
     to->bytes = from->bytes;
-    log->count--; // The row was already counted in its old block.
+    log->count--; // The moved row was already counted in its old block.
     to->function.name = Arena_text(&log->begun->arena, from->function.name);
     to->function.file = Arena_text(&log->begun->arena, from->function.file);
     return to->moment && to->function.name && to->function.file &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Session is one run of tracing, with its settings, its threads, its
 // timeline and its snapshots. lifetime.h starts and stops a session. Any thread
-// may call these functions, and no caller needs the GIL.
+// may call the functions of session.h, and no caller needs the GIL.
 #ifndef OCULAR_TRACER_SESSION_SESSION_H
 #define OCULAR_TRACER_SESSION_SESSION_H
 
@@ -38,7 +38,7 @@ struct Config {
     // (`spill`), largest number of bytes of memory for data that the file
     // refuses.
     size_t timeline_limit;
-    // True if the timeline has each instruction, in precise mode.
+    // True if the timeline has each instruction that runs in precise mode.
     bool instructions;
     // Folder for a recording that may grow beyond timeline_limit, or "".
     char spill[PATH_MAX];
@@ -50,7 +50,7 @@ struct Config {
     // True if a recording (recorder.h) is kept until `output` is written.
     bool record;
     bool serve;
-    bool sampler; // If false, there are no samples, and only hooks measure.
+    bool sampler; // True if there are samples. If false, only hooks measure.
     // Number of the signal that takes samples; 0 for any free signal, -1 for
     // none.
     int signal;
@@ -61,11 +61,11 @@ struct Config {
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.
     double stall_s;
-    // The rules that decide which code is traced, or NULL. They live longer
-    // than the session.
+    // The rules that decide which code is traced, or NULL. These rules live
+    // longer than the session.
     const struct Filter *filter;
     // The collector's thread calls this function each time that it wakes up.
-    // NULL if there is no function.
+    // `each_turn` may be NULL.
     void (*each_turn)(struct Session *session);
 };
 
@@ -74,17 +74,19 @@ struct HandoutWish {
     uint64_t viewer;
     uint32_t request;
     enum HandoutKind kind;
-    uint64_t asked_ns; // CLOCK_MONOTONIC in ns at which the viewer asked.
+    // CLOCK_MONOTONIC in ns at which the viewer asked for the recording.
+    uint64_t asked_ns;
 };
 
-#define HANDOUT_WISHES 8 // Largest number of requests that wait.
+// Largest number of requests for the recording that wait.
+#define HANDOUT_WISHES 8
 
 struct Handouts {
-    // Answers at most one request. Returns the milliseconds until the next
-    // request may be answered, or UINT_MAX if no request waits. `serve` is NULL
-    // if nothing is handed out.
+    // Answers at most one request of a viewer for the recording. Returns the
+    // milliseconds until the next request may be answered, or UINT_MAX if no
+    // request waits. `serve` is NULL if nothing is handed out.
     unsigned (*serve)(struct Session *session);
-    // Newest result of `serve`. Only the collector's thread uses it.
+    // Newest result of `serve`. Only the collector's thread uses `pause_ms`.
     unsigned pause_ms;
     // CLOCK_MONOTONIC in ns at which the costs of all answers are paid. Only
     // the collector's thread uses it.
@@ -94,7 +96,7 @@ struct Handouts {
     pthread_mutex_t mutex; // Guards `closed`, `count` and `wishes`.
     bool closed;
     unsigned count;
-    // The waiting requests, the oldest first.
+    // The requests that wait, the oldest first.
     struct HandoutWish wishes[HANDOUT_WISHES];
 };
 
@@ -103,29 +105,31 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    // NULL if no timeline is wanted. With config.profile, the timeline has only
-    // samples.
+    // The session's timeline; NULL if no timeline is wanted. With
+    // config.profile, the timeline has only samples.
     struct Timeline *timeline;
     // The timeline's recording if it is a file beside the output, otherwise
     // NULL.
     struct Recording *recording;
-    // Head of the recording. Only the collector's thread uses it.
+    // Head of the recording. Only the collector's thread uses `head`.
     struct RecordingHead head;
     // True if the timeline already has the settings, with the budget
-    // recorded_budget. `draining` guards both members.
+    // recorded_budget. The mutex `draining` guards both members.
     bool settings_recorded;
     double recorded_budget;
     // 0, or the -errno because of which there is no file beside the output.
     int recording_error;
     // True if the file beside the output is kept when the session is freed.
     bool keeps_recording;
-    struct SampleTrack samples; // Only the sampler's thread uses this track.
+    // The samples' track in the timeline. Only the sampler's thread uses it.
+    struct SampleTrack samples;
     // NULL if there is no sampler, so that shares are not known.
     struct Sampler *sampler;
     // Stacks of the whole run, kept after the sampler has stopped, or NULL.
     struct FlameTable *stacks;
     bool sampler_refused; // True if a sampler was wanted but could not start.
-    // config.persistent's server, the session's own server, or NULL.
+    // The server that shows the session: the one of config.persistent, the
+    // session's own one, or NULL.
     struct Server *server;
     // ns of CPU time that the server had used before the session.
     uint64_t server_base_ns;
@@ -139,8 +143,8 @@ struct Session {
     struct Collector collector;
     // A thread must hold this mutex to empty the rings (Collect_drain).
     pthread_mutex_t draining;
-    // A thread must hold this mutex to move events into the timeline. It is
-    // taken after `draining`.
+    // A thread must hold this mutex to move events into the timeline. A thread
+    // takes `tracks` after `draining`.
     pthread_mutex_t tracks;
     // CLOCK_MONOTONIC in seconds at the newest snapshot. Only the collector's
     // thread uses the members from `collected_s` to `idle_turns`.
@@ -151,22 +155,25 @@ struct Session {
     // Head of the ring of hits when the collector's thread last checked for
     // hits.
     uint64_t followed;
-    // Number of hits that were counted without the ring until the same check.
+    // Number of hits that were counted without the ring until the collector's
+    // thread last checked for hits.
     uint64_t followed_alone;
-    unsigned idle_turns;  // Number of turns in a row without a hit or a sample.
-    _Atomic bool sampled; // True if a sample was taken since the last check.
+    // Number of the collector's turns in a row without a hit or a sample.
+    unsigned idle_turns;
+    // True if a sample was taken since the collector last checked for hits.
+    _Atomic bool sampled;
     struct Counters counters; // The mutex `draining` guards `counters`.
     struct Publish publish;
     struct Export export;
     struct Handouts handouts;
-    // Functions whose code objects no longer exist. `draining` guards the
-    // members from `retired` to `exception_rates`.
+    // Functions whose code objects no longer exist. The mutex `draining` guards
+    // the members from `retired` to `exception_rates`.
     struct Retired retired;
     struct Roll roll;   // Functions that may have a row in a snapshot.
-    struct RowLog rows; // Rows of these functions.
+    struct RowLog rows; // Rows of the functions in published snapshots.
     struct ExceptionRates exception_rates;
-    // The governor's thread, which python/ runs. The session only reads its CPU
-    // time.
+    // The governor's thread, which python/ runs. The session only reads the CPU
+    // time of this thread.
     struct Worker governor;
     struct Waker governor_waker;
     // ns of CPU time for which threads of the program stopped Ocular's threads
@@ -177,7 +184,7 @@ struct Session {
     _Atomic double budget;
     struct Account account;
     // True if newly adopted code is armed at once. The governor's thread sets
-    // it.
+    // `arm_new`.
     _Atomic bool arm_new;
     // Requests for the governor to arm functions again.
     struct RearmQueue rearm;
@@ -196,23 +203,23 @@ int Session_set_budget(struct Session *session, double budget);
 // code does not get new hits each second, because there is no budget. Any
 // thread may call this function.
 uint64_t Session_second_hits(const struct Session *session);
-// Returns a text with the reason why shares of the window are missing although
-// they are wanted, otherwise NULL. Any thread may call this function.
+// Returns a text with the reason why shares of time are missing although they
+// are wanted, otherwise NULL. Any thread may call this function.
 const char *Session_sampler_trouble(const struct Session *session);
-// Writes which events are lost that should have gone into the timeline's file.
-// If no event is lost, writes why the recording is incomplete. If the recording
-// is complete, writes "". Any thread may call this function.
+// If events are lost that should have gone into the timeline's file, writes
+// which ones. If no event is lost, writes why the recording is incomplete. If
+// the recording is complete, writes "". Any thread may call this function.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
 // Returns the seconds since the session began. Any thread may call this
 // function.
 double Session_age_s(const struct Session *session);
-// Makes the collector build a new snapshot, and waits for it. Returns 0,
-// -ETIMEDOUT after two seconds, or -ESHUTDOWN if the session is finished. The
-// caller must not hold the GIL.
+// Makes the collector build a new snapshot, and waits until it is built.
+// Returns 0, -ETIMEDOUT after two seconds, or -ESHUTDOWN if the session is
+// finished. The caller must not hold the GIL.
 int Session_refresh(struct Session *session);
-// Returns the final snapshot, which the caller owns. Must be called after
-// Session_finish.
+// Returns the final snapshot, which the caller owns. Session_take must be
+// called after Session_finish.
 struct Snapshot *Session_take(struct Session *session);
 
 #endif

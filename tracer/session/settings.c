@@ -50,7 +50,7 @@ void Settings_record(struct Session *session)
     struct Message message = {.type = MESSAGE_SNAPSHOT};
     struct Bytes bytes;
 
-    // A session whose budget is NaN never gets a budget.
+    // A session without a budget, for which the budget is NaN, never gets one.
     if (session->settings_recorded &&
         (isnan(budget) || budget == session->recorded_budget))
         return;

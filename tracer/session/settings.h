@@ -5,9 +5,9 @@
 
 #include "tracer/session/session.h"
 
-// Fills in Ocular's version and the settings of the session, except the budget,
-// which a viewer may change. Returns false if there is no memory. Any thread
-// may call this function.
+// Fills Ocular's version and the settings of the session into a snapshot,
+// except the budget, which a viewer may change. Returns false if there is no
+// memory. Any thread may call this function.
 bool Settings_fill(struct Snapshot *snapshot, const struct Session *session);
 // Gives the recording the settings and the present budget, unless it already
 // has them. The caller holds the mutex `draining`, or is the thread that starts

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-// ns after the last request for which tasks are read.
+// Tasks are read for this number of ns after the last request for them.
 #define ASKED_NS 10000000000ull
 
-// ns after the last request for which the ages of tasks and the growth of
-// groups are kept.
+// The ages of tasks and the growth of groups are kept for this number of ns
+// after the last request.
 #define KEPT_NS 80000000000ull
 
 void TaskBoard_init(struct TaskBoard *board)

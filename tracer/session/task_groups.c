@@ -7,14 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWTH_S 60.0 // Seconds over which the growth is computed.
+// Seconds over which the growth of a group of tasks is computed.
+#define GROWTH_S 60.0
 #define GROWTH_LEAST_S 5.0
-#define POINTS_S 4.0 // Smallest number of seconds between two points.
-#define BIRTHS_S 1.0 // Smallest number of seconds between two births.
-// If a group has not grown for QUIET_S seconds, it counts as no longer growing.
+// Smallest number of seconds between two walks that are kept for the growth.
+#define POINTS_S 4.0
+// Smallest number of seconds between two struct TaskBirth that are kept.
+#define BIRTHS_S 1.0
+// If a group of tasks has not grown for QUIET_S seconds, it counts as no longer
+// growing.
 #define QUIET_S 60.0
-// If a group has grown fewer than RISES times, it may only have become larger
-// once.
+// If a group of tasks has grown fewer than RISES times, it does not count as
+// growing.
 #define RISES 3
 
 // --- Texts -----------------------------------------------------------------
@@ -147,7 +151,7 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
     place->hash = hash;
     place->function = function;
     place->lowest = UINT64_MAX;
-    // The last whole walk found no task of this group.
+    // The last whole walk over the tasks found no task of this group.
     if (groups->last_s > 0)
         place->points[place->point_count++] =
             (struct TaskPoint){groups->last_s, 0};
@@ -218,19 +222,21 @@ void TaskGroups_add_line(struct CountedTasks *group,
         drop_line(&chain->lines[--chain->count]);
     if (copy_line(&chain->lines[chain->count], line))
         chain->count++;
-    else // Without memory, no chain is better than a wrong chain.
+    else // Without memory, no await chain is better than a wrong one.
         drop_chain(chain);
 }
 
 // --- Ages ------------------------------------------------------------------
 
-// Returns true if no walk took place before the walk that runs now.
+// Returns true if no walk over the tasks took place before the one that runs
+// now, or none for a while.
 static bool is_first_look(const struct TaskGroups *groups)
 {
     return groups->last_s == 0 || groups->interrupted;
 }
 
-// Forgets the birth without which the tasks' ages change least, in proportion.
+// Forgets that struct TaskBirth without which the tasks' ages change least, in
+// proportion.
 static void forget_birth(struct TaskGroups *groups, double now_s)
 {
     struct TaskBirth *births = groups->births;
@@ -270,7 +276,8 @@ void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
     groups->births[groups->birth_count++] = birth;
 }
 
-// Returns the first birth that shows the age of the task, or NULL.
+// Returns the first struct TaskBirth that shows the age of the task with this
+// number, or NULL.
 static const struct TaskBirth *birth_of(const struct TaskGroups *groups,
                                         uint64_t number)
 {
@@ -287,7 +294,7 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
     struct TaskPoint *points = group->points;
     unsigned gone = 0;
 
-    // One point may be older than GROWTH_S seconds.
+    // The oldest walk that is kept may be older than GROWTH_S seconds.
     while (gone + 1 < group->point_count &&
            point.at_s - points[gone + 1].at_s >= GROWTH_S)
         gone++;
@@ -300,7 +307,8 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
         points[group->point_count++] = point;
 }
 
-// Ends a walk for one group. `first` is true if no walk took place before.
+// Ends a walk over the tasks for one group. `first` is true if no walk took
+// place before.
 static void end_group(struct CountedTasks *group, double at_s, bool first)
 {
     struct TaskPoint point = {at_s, group->found};
@@ -316,7 +324,8 @@ static void end_group(struct CountedTasks *group, double at_s, bool first)
     add_point(group, point);
 }
 
-// Returns true if no walk that is kept has found a task of the group.
+// Returns true if none of the walks that are kept has found a task of the
+// group.
 static bool is_gone(const struct CountedTasks *group)
 {
     for (unsigned i = 0; i < group->point_count; i++)

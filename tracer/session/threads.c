@@ -11,7 +11,8 @@ struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
     bool gil, waits; // Results of Sampler_knows_gil and Sampler_knows_waits.
-    // Number of rows that come from the sampler. They are the first rows.
+    // Number of rows that come from the sampler. They are the first of the
+    // rows.
     size_t sampled;
     size_t count;
 };
@@ -59,10 +60,10 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// Returns the row to which a thread record belongs, or NULL. The row comes from
-// the sampler, or from an earlier record of the same thread. A thread gets a
-// second record if it runs Python code again after its first record has ended.
-// Thread ids are reused, so a different name means another thread.
+// Returns the row to which a thread record belongs, or NULL. Such a row comes
+// from the sampler, or from an earlier record of the same thread. A thread gets
+// a second record if it runs Python code again after its first record has
+// ended. Thread ids are reused, so a different name means another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
 {
@@ -70,7 +71,7 @@ static struct Thread *row_of(struct Rows *rows, const bool *joined,
         struct Thread *row = &rows->threads[i];
 
         if (row->tid == (uint64_t)traced->tid &&
-            // A joined row has a name.
+            // A row with a thread record has a name.
             // NOLINTNEXTLINE(*-core.NonNullParamChecker)
             (!joined[i] || strcmp(row->name, traced->name) == 0))
             return row;
@@ -82,7 +83,7 @@ static bool add_traced(struct Rows *rows, bool *joined,
                        const struct TracedThread *traced)
 {
     struct Thread *row = row_of(rows, joined, traced);
-    // The record's CPU time is exact up to the thread's end.
+    // The CPU time in a thread record is exact up to the thread's end.
     double cpu_s = (double)traced->cpu_ns / 1e9;
 
     if (!row) {
@@ -164,8 +165,8 @@ bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
     qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);
     snapshot->threads = rows.threads;
     snapshot->thread_count = rows.count;
-    // Both lists may have dropped the same threads, so the numbers are not
-    // added.
+    // The sampler and the thread records may have dropped the same threads, so
+    // their numbers are not added.
     snapshot->threads_dropped = dropped > dropped_too ? dropped : dropped_too;
     return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes the snapshot's rows of threads, from the sampler's list and the thread
 // records. A thread record begins at the thread's first traced function and
-// ends with the thread. The collector's thread calls this function, or the
+// ends with the thread. The collector's thread calls Threads_fill, or the
 // thread that stops the session.
 #ifndef OCULAR_TRACER_SESSION_THREADS_H
 #define OCULAR_TRACER_SESSION_THREADS_H
@@ -10,8 +10,8 @@
 #include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 
-// Fills the rows of threads, the living threads first. If `sampler` is NULL,
-// shares are not known. Returns false if there is no memory.
+// Fills a snapshot's rows of threads, the living threads first. If `sampler` is
+// NULL, the threads' shares are not known. Returns false if there is no memory.
 bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct ThreadTraces *traces);
 
