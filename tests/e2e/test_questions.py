@@ -165,3 +165,52 @@ def test_what_leaks(tmp_path):
     assert found, drawn
     growth = float(found[1].replace("k", "e3"))
     assert abs(growth - 1800) < 180, drawn
+
+
+SHOP = """
+import json, os, ocular, select
+
+prices = {"tea": 3}
+
+class OutOfStock(Exception):
+    pass
+
+def price(name):
+    return prices[name]
+
+def take(name):
+    raise OutOfStock(name)
+
+def order(number):
+    for name in ("tea", "wood", "wood", "wood"):
+        try:
+            price(name)
+        except KeyError:
+            pass
+    try:
+        take("tea")
+    except OutOfStock:
+        pass
+    if number == 5:
+        try:
+            json.loads("[")
+        except ValueError:
+            pass
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+for number in range(10):
+    order(number)
+print(os.getpid(), flush=True)
+select.select([0], [], [])
+"""
+
+
+def test_which_exceptions_are_raised(tmp_path):
+    with Running(tmp_path, SHOP, (PYTHON,)) as program:
+        drawn = screen(program.pid, keys_of("Which exceptions are raised?"))
+    rows = re.findall(r"\n[▸ ] +now +\S+ +(\d+) +(\d+)  (\S+) +(\S+) ", drawn)
+    begun = [(function, raised) for raised, _, _, function in rows if raised != "0"]
+    # The newest kind is at the top.
+    assert begun == [("JSONDecoder.raw_decode", "1"), ("take", "10"), ("price", "30")], drawn
+    passed = {(function, passed) for _, passed, _, function in rows if passed != "0"}
+    assert {("order", "30"), ("loads", "1")} <= passed, drawn
