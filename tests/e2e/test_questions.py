@@ -167,7 +167,7 @@ def test_what_leaks(tmp_path):
     assert abs(growth - 1800) < 180, drawn
 
 
-SHOP = """
+RAISES = """
 import json, os, ocular, select
 
 prices = {"tea": 3}
@@ -206,7 +206,7 @@ select.select([0], [], [])
 
 
 def test_which_exceptions_are_raised(tmp_path):
-    with Running(tmp_path, SHOP, (PYTHON,)) as program:
+    with Running(tmp_path, RAISES, (PYTHON,)) as program:
         drawn = screen(program.pid, keys_of("Which exceptions are raised?"))
     rows = re.findall(r"\n[▸ ] +now +\S+ +(\d+) +(\d+)  (\S+) +(\S+) ", drawn)
     begun = [(function, raised) for raised, _, _, function in rows if raised != "0"]
