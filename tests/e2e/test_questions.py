@@ -214,3 +214,79 @@ def test_which_exceptions_are_raised(tmp_path):
     assert begun == [("JSONDecoder.raw_decode", "1"), ("take", "10"), ("price", "30")], drawn
     passed = {(function, passed) for _, passed, _, function in rows if passed != "0"}
     assert {("order", "30"), ("loads", "1")} <= passed, drawn
+
+
+ORDERS = """
+import asyncio, json, ocular, os, socket, sys, threading, time
+
+DELAY_S = float(sys.argv[2])  # for which the database thinks about each query
+
+def answers(peer):
+    while peer.recv(100):
+        time.sleep(DELAY_S)
+        peer.sendall(b"[1, 2, 3]")
+
+ours, theirs = socket.socketpair()
+threading.Thread(target=answers, args=(theirs,), daemon=True).start()
+
+def query(text):
+    ours.sendall(text)
+    return json.loads(ours.recv(100))
+
+def handle():
+    rows = query(b"select")
+    return [json.dumps({"row": row}) for row in rows * 3000]
+
+async def fetch(reader, writer):
+    writer.write(b"select")
+    return json.loads(await reader.read(100))
+
+async def page(reader, writer):
+    rows = await fetch(reader, writer)
+    return [json.dumps({"row": row}) for row in rows * 3000]
+
+async def main():
+    streams = await asyncio.open_connection(sock=ours)
+    while True:
+        await page(*streams)
+
+def serve():
+    while True:
+        handle()
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+work = serve if sys.argv[1] == "handle" else lambda: asyncio.run(main())
+threading.Thread(target=work, daemon=True).start()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    "name, delay_s, part",
+    [
+        ("handle", 0.5, "socket"),
+        ("page", 0.5, "awaiting"),
+        ("handle", 0, "(?:Python|C|for the GIL|for a CPU)"),
+    ],
+)
+def test_is_it_the_database(tmp_path, name, delay_s, part):
+    """The slowest function is the handler, and the largest part of its time is the wait for
+    a slow database, or its own work if the database is fast."""
+    keys = keys_of("Is it the database?")
+    assert len(re.findall("<[^>]*>|.", keys)) <= 3
+
+    def answer():
+        drawn = screen(program.pid, keys)
+        bar = re.search(r"^  [█▓▒░]+  [█▓▒░] (\D+) (\d+)%", drawn, re.M)
+        slowest = re.search(rf"^▸ .* {name} +\S+:\d+$", drawn, re.M)
+        return (
+            bar
+            and slowest
+            and re.fullmatch(part, bar[1])
+            and (not delay_s or int(bar[2]) > 50)
+        )
+
+    source = ORDERS.replace("sys.argv[1]", repr(name)).replace("sys.argv[2]", repr(delay_s))
+    with Running(tmp_path, source) as program:
+        assert wait_until(answer)
