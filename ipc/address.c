@@ -260,7 +260,7 @@ static void add_served(struct Listing *list, pid_t pid, uid_t uid,
 
     for (size_t i = 0; i < list->count; i++) {
         if (items[i].pid == pid)
-            return; // This process was found already, by another path.
+            return; // The process was found already, by another path.
     }
     if (geteuid() != 0 && uid != geteuid())
         return;

@@ -55,8 +55,8 @@ static void miss_calls(struct Function *f, double elapsed_s)
     f->calls_error *= missed / f->calls_estimated;
 }
 
-// Copies an optional record of shares, which fade. Returns NULL if there is no
-// record or memory is out.
+// Returns a copy of `size` bytes of shares, multiplied by `kept`. Returns NULL
+// if `from` is NULL or there is no memory.
 static void *fade_shares(const void *from, size_t size, double kept,
                          struct Arena *arena)
 {

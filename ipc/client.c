@@ -339,7 +339,7 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        // Even if the process has refused the connection, its reason can be
+        // Even if the process has refused the connection, the reason can be
         // read.
         (void)flush(client);
     return error;

@@ -17,8 +17,8 @@ struct Client;
 // protocol.
 int Client_open(struct Client **client, const struct Served *served, char *why,
                 size_t why_size);
-// Client_begin connects without waiting for the process's hello. After that,
-// the caller calls Client_greet whenever the descriptor is readable.
+// Client_begin connects without waiting for the process's hello. The caller
+// must then call Client_greet whenever the connection's descriptor is readable.
 // Client_greet returns 1 if the client can be used, 0 if the hello has not come
 // yet, or -errno. In all other points Client_begin and Client_greet work as
 // Client_open does.

@@ -156,7 +156,8 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
         if (!viewer->greeted)
             greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            // In this case the viewer does not read the server's answers.
+            // If Dispatch_serve fails, the viewer does not read the server's
+            // answers.
             Viewer_dismiss(viewer, now);
         Message_release(&message);
     }

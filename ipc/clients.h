@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Clients has all viewers of a server. struct Clients admits viewers,
-// sends each viewer messages at the right times, and serves requests. It has no
-// thread of its own and does not wait. The server's loop gets from
-// Clients_poll() the events to wait for, and passes the events to
+// sends each viewer messages at the right times, and serves requests. The
+// functions of clients.h start no thread and do not wait. The server's loop
+// gets from Clients_poll() the events to wait for, and passes the events to
 // Clients_read(). Only the server's thread calls these functions.
 #ifndef OCULAR_IPC_CLIENTS_H
 #define OCULAR_IPC_CLIENTS_H
@@ -20,8 +20,8 @@ struct Clients {
     const struct ServerSource *source;
     char version[64]; // Version of Ocular, for the hello.
     pid_t pid;
-    // True while the server closes. After that, source->viewers is not called
-    // any more.
+    // True while the server closes. While `leaving` is true, source->viewers is
+    // not called.
     bool leaving;
     unsigned greeted; // Number of viewers that have sent a HELLO.
     uint64_t next_id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chooses, makes and checks the directory that holds the sockets. This
-// directory must belong to the process's user, and other users must not be able
-// to enter it. Only address.c calls these functions, on any thread. The
+// Chooses, makes and checks the directory that holds the sockets. The directory
+// of the sockets must belong to the process's user, and other users must not be
+// able to enter it. Only address.c calls these functions, on any thread. The
 // functions keep no state.
 #ifndef OCULAR_IPC_DIRECTORY_H
 #define OCULAR_IPC_DIRECTORY_H

@@ -10,8 +10,8 @@
 
 #include <sys/types.h>
 
-// The source and the version that the answers need. The caller owns both of
-// them.
+// The source and the version that the answers need. The caller owns the source
+// and the version.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // Version of Ocular.
@@ -21,8 +21,8 @@ struct DispatchContext {
 // of "nobody" may stand for any user. So even a process that runs as "nobody"
 // refuses this user id.
 const char *Dispatch_objection(uid_t uid);
-// Disconnects a viewer that is not admitted. Before that, sends an error, if
-// the socket's buffer has space for it.
+// Disconnects a viewer that is not admitted. If the socket's buffer has space,
+// first sends an error.
 void Dispatch_reject(int fd, int error, const char *words);
 // Handles the viewer's first message. Returns true if the viewer is admitted.
 bool Dispatch_greet(const struct DispatchContext *context,

@@ -40,9 +40,9 @@ static int put(struct Frames *frames, struct Frame *frame,
     return error;
 }
 
-// Returns the frame of a snapshot. *kept is the newest frame, or NULL. If it is
-// not the frame of this snapshot, encodes a new frame and stores it in *kept.
-// Returns NULL and sets *error on failure.
+// Returns the frame of a snapshot. *kept is the newest frame, or NULL. If *kept
+// is not the frame of this snapshot, encodes a new frame and stores it in
+// *kept. Returns NULL and sets *error on failure.
 static struct Frame *encode(struct Frames *frames, struct Frame **kept,
                             const struct Snapshot *snapshot,
                             const struct RowMoment *base, int *error)
@@ -81,8 +81,8 @@ struct Frame *Frames_encode_whole(struct Frames *frames,
     return encode(frames, &frames->whole, snapshot, NULL, error);
 }
 
-// Drops the frame of an older whole snapshot. This frame is large, and perhaps
-// no viewer will need a whole snapshot again.
+// Drops the frame of an older whole snapshot. The frame of a whole snapshot is
+// large, and perhaps no viewer will need a whole snapshot again.
 static void drop_old(struct Frames *frames, const struct Snapshot *snapshot)
 {
     if (!frames->whole || frames->whole->uptime_s == snapshot->uptime_s)

@@ -17,8 +17,8 @@
 // Returns true if the socket at `path` is the server's own. If lstat() is not
 // permitted, also returns true, because the program may have bound the socket
 // with capabilities that Ocular's threads do not have (ipc/base/worker.c). But
-// if the program has changed its user, returns false. In that case the socket
-// moves to the new user's directory in /tmp.
+// if the program has changed its user, returns false. If the user has changed,
+// the socket moves to the new user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;

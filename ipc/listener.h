@@ -25,8 +25,8 @@ struct Listener {
     // happen at any moment.
     atomic_int fd;
     pid_t pid; // The process to which the socket belongs.
-    // An inotify descriptor, or -1. It becomes readable if the socket's path
-    // may have vanished.
+    // An inotify descriptor, or -1. The inotify descriptor becomes readable if
+    // the socket's path may have vanished.
     atomic_int watch;
     bool watched; // True if the socket and its directory are both watched.
     // The files for which the descriptors `fd` and `watch` were opened.
@@ -56,9 +56,9 @@ void Listener_stay_away(void);
 // Forgets the descriptors that the program has closed. Returns true if the
 // program has closed any of them. The next Listener_check opens new
 // descriptors. `others` is true if the program has closed other descriptors of
-// Ocular. In this case the watch counts as lost, because an eventfd of the
-// program would have the same inode as the watch. If the program has not closed
-// the watch, its descriptor is leaked.
+// Ocular. If `others` is true, the watch counts as lost, because an eventfd of
+// the program would have the same inode as the watch. If the program has not
+// closed the watch, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, so that the thread that polls `watch` wakes up.
 // The thread wakes up even if the program has closed the descriptor `watch`,

@@ -53,8 +53,8 @@ struct Listing {
     const char *name;
     const char *file;
     uint64_t line;
-    // bool: true if hits and cycles are measured for each instruction. In this
-    // case each instruction runs in its generic form.
+    // bool: true if hits and cycles are measured for each instruction. If
+    // `precise` is true, each instruction runs in its generic form.
     uint64_t precise;
     // Number of instructions of the function. The listing may have fewer rows.
     uint64_t instructions;

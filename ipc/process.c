@@ -188,8 +188,8 @@ uint64_t Process_start(pid_t pid)
     return ticks;
 }
 
-// Returns the text of /proc/PID/stat from the field `number` on, or "". In this
-// file, the process's name in brackets is the second field.
+// Returns the text of /proc/PID/stat from the field `number` on, or "". The
+// process's name in brackets is the second field of /proc/PID/stat.
 static const char *stat_field(pid_t pid, char stat[1024], int number)
 {
     if (read_file(pid, "stat", stat, 1024) < 0)

@@ -39,8 +39,8 @@ struct Field {
     size_t count_offset;
     // Only for FIELD_LIST: the table of the list's elements.
     const struct Record *record;
-    // Only for FIELD_LIST: the list has at most one element. In JSON the field
-    // is this element, or null.
+    // Only for FIELD_LIST: true if the list has at most one element. In JSON
+    // the member is then this element, or null.
     bool optional;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// These macros make the rows of a record's table (record.h). The names of the
-// macros are short, so only files that contain tables of records include this
-// header.
+// The macros of rows.h make the rows of a record's table (record.h). The names
+// of the macros are short, so only files that contain tables of records include
+// this header.
 #ifndef OCULAR_IPC_ROWS_H
 #define OCULAR_IPC_ROWS_H
 

@@ -98,9 +98,9 @@ static void ring(struct Server *server)
 
 // Forgets the descriptors that the program has closed, even if their numbers
 // are in use again. Returns true if the program has closed any descriptor of
-// the server. The server opens its descriptors again CHECK_MS later. Before
-// that, a program that closes all descriptors can open its own files, and rely
-// on their numbers.
+// the server. The server opens its descriptors again CHECK_MS later. So a
+// program that closes all descriptors can first open its own files, and rely on
+// their numbers.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -140,9 +140,9 @@ static void accept_viewers(struct Server *server, uint64_t now)
         server->entered_ms += ENTRY_MS;
         Clients_admit(&server->clients, fd, &peer, now);
     }
-    // In this case the process has no free descriptor or no memory. The viewer
-    // that waits keeps the socket readable, so the socket is not polled for
-    // ACCEPT_PAUSE_MS.
+    // If accept() fails in this way, the process has no free descriptor or no
+    // memory. The viewer that waits keeps the socket readable, so the socket is
+    // not polled for ACCEPT_PAUSE_MS.
     if (fd < 0 && fd != -EAGAIN)
         server->accept_at_ms = now + ACCEPT_PAUSE_MS;
 }
@@ -156,8 +156,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Returns true if nothing is traced and no connection is open. In this case the
-// server's thread sleeps without a timeout.
+// Returns true if nothing is traced and no connection is open. If the server is
+// idle in this sense, its thread sleeps without a timeout.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);

@@ -26,12 +26,14 @@ struct Caller {
     double share;
 };
 
-// The kinds of a function's own waits, as shares.
+// A function's own waits, divided by their kind. They are parts of one core's
+// wall time.
 struct WaitShares {
     double of[WAIT_KINDS];
 };
 
-// Parts of a function's total share. The rest is Python code.
+// Parts of a function's total share of time. The rest of the total share is the
+// time of Python code.
 struct PartShares {
     double c; // Time in C functions.
     double gc;
@@ -113,8 +115,8 @@ struct Function {
     // Number of samples that found the function running. Function.samples also
     // contains samples of waiting threads.
     uint64_t run_samples;
-    // Standard deviation of calls_per_s, in calls per second. It is null if
-    // calls_per_s is counted or not known.
+    // Standard deviation of calls_per_s, in calls per second. calls_per_s_error
+    // is null if calls_per_s is counted or not known.
     double calls_per_s_error;
     // Number of times that a call of the function continued after a yield or an
     // await.
@@ -129,8 +131,9 @@ struct Function {
     double wall_p50_s;
     double wall_p99_s;
     double wall_max_s;
-    // Number of the function's calls that have begun and have not ended. It is
-    // null if the function was not armed all the time, or is a generator.
+    // Number of the function's calls that have begun and have not ended.
+    // in_flight is null if the function was not armed all the time, or is a
+    // generator.
     uint64_t in_flight;
     // Seconds since the beginning of the function's oldest call that has not
     // ended.
@@ -149,11 +152,13 @@ struct Function {
     uint64_t raised;
     // bool: true if `raised` is estimated and not counted.
     uint64_t raised_estimated;
-    // The parts of wait_share. There is no element if the function has not
-    // waited, or if it is not known what it waited for.
+    // A list with the parts of wait_share in its only element. The list is
+    // empty if the function has not waited, or if it is not known what it
+    // waited for.
     const struct WaitShares *waits;
     size_t wait_count;
-    // The parts of total_share. There is no element if no share is known.
+    // A list with the parts of total_share in its only element. The list is
+    // empty if no share is known.
     const struct PartShares *total_parts;
     size_t total_part_count;
 };
@@ -243,8 +248,8 @@ struct StallRow {
     // not known or the step belongs to no task.
     const char *task;
     // function, file, line and stack give the place in the code at which most
-    // observations have found the step. These four values and the id are null
-    // if there was no observation.
+    // observations have found the step. function, file, line, stack and id are
+    // null if there was no observation.
     const char *function;
     const char *file;
     uint64_t line;
@@ -306,8 +311,8 @@ struct ExceptionRow {
     // Number of exceptions that came into the function from a function that it
     // had called.
     uint64_t passed;
-    // Standard deviation of the number `raised`, divided by `raised`. It is
-    // null if `raised` is counted, or if the deviation is not known.
+    // Standard deviation of the number `raised`, divided by `raised`. `error`
+    // is null if `raised` is counted, or if the deviation is not known.
     double error;
     double raised_per_s;
     double passed_per_s;
@@ -457,7 +462,8 @@ struct Snapshot {
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;
     // Time for which threads were ready to run and had no CPU, added up over
-    // the threads: a part of one core's wall time in the window of the shares.
+    // the threads: a part of one core's wall time over the last
+    // sampler_window_s seconds.
     double cpu_waited;
     // A traced process has its functions in `shared` and not in `functions`.
     // The rows in `shared` belong to several snapshots (row_set.h). The

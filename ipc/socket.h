@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes and uses Unix stream sockets. Every socket is non-blocking and
-// close-on-exec. No call of these functions raises SIGPIPE. Any thread may call
+// close-on-exec. No function of socket.h raises SIGPIPE. Any thread may call
 // these functions, which keep no state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H

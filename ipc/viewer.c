@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Implements the queues of bytes for a viewer. If a frame is partly sent, its
-// rest is sent first. After that, answers are sent before snapshots. clients.c
-// and dispatch.c call these functions on the server's thread.
+// rest is sent first. Answers are sent before snapshots that are not begun.
+// clients.c and dispatch.c call these functions on the server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"
@@ -78,9 +78,9 @@ void Viewer_abandon(struct Viewer *viewer)
 
 void Viewer_close(struct Viewer *viewer)
 {
-    // viewer->fd is set to -1 before the descriptor is closed. Otherwise a
-    // forked child might close the descriptor's number after another file has
-    // got this number.
+    // viewer->fd is set to -1 before the descriptor is closed. If the order
+    // were reversed, a forked child might close the descriptor's number after
+    // another file has got this number.
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);

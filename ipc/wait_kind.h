@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Lists the reasons for which a thread does not run. The engine and the viewer
-// share this list.
+// share the list of reasons.
 #ifndef OCULAR_IPC_WAIT_KIND_H
 #define OCULAR_IPC_WAIT_KIND_H
 
 enum WaitKind {
-    WAITS_SOCKET, // The thread waits for a socket, or for any descriptor.
-    WAITS_FILE,   // The thread waits for a file or a pipe.
-    WAITS_LOCK,   // The thread waits for a futex that is not the GIL's.
+    // The thread waits for a socket, or for any of several descriptors.
+    WAITS_SOCKET,
+    WAITS_FILE, // The thread waits for a file or a pipe.
+    WAITS_LOCK, // The thread waits for a futex that is not part of the GIL.
     WAITS_SLEEP,
     WAITS_GIL,
     WAITS_CPU,  // The thread is ready to run but has no CPU.

@@ -2,10 +2,10 @@
 // See heap.h. A slab is a mapping of 64 KiB that contains blocks of one size.
 // Each block that is too large for a slab has its own mapping. Slabs and
 // mappings begin and end at multiples of 64 KiB, so that a block's address
-// gives its slab. Because of this alignment the kernel also merges neighbouring
-// mappings, of which a process may have only 65 530. Pages of a slab that were
-// never touched take no memory. Under a sanitizer the heap is malloc, which the
-// sanitizer watches.
+// gives its slab. As all mappings have this alignment, the kernel merges
+// neighbouring ones, of which a process may have only 65 530. Pages of a slab
+// that were never touched take no memory. Under a sanitizer the heap is malloc,
+// which the sanitizer watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -395,7 +395,8 @@ void Heap_free(void *memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
     // munmap() fails if it splits a mapping in two while the process already
-    // has the maximum number of mappings. In that case the memory is leaked.
+    // has the maximum number of mappings. If munmap() fails, the memory is
+    // leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

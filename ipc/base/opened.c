@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. Between Ocular's check and the next system call, the program
-// may get a descriptor's number for its own file. Such a reuse is unlikely,
-// because the kernel gives the lowest free number. A program that has closed a
-// descriptor of Ocular gets the same number only after it has used all lower
-// numbers.
+// may get a descriptor's number for its own file. A program seldom reuses the
+// number of Ocular's descriptor, because the kernel gives the lowest free
+// number. A program that has closed a descriptor of Ocular gets the same number
+// only after it has used all lower numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 
@@ -37,9 +37,9 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// Copies `fd` to OPENED_ABOVE or a higher number. During this call the program
-// may close `fd` and get the same number for its own file. The program's file
-// is then neither kept nor closed.
+// Copies `fd` to OPENED_ABOVE or a higher number. While move_above() runs, the
+// program may close `fd` and get the same number for its own file. The
+// program's file is then neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;

@@ -33,8 +33,8 @@ void Opened_close(const struct Opened *opened, int fd);
 #define OPENED_ABOVE 128
 // Moves a new descriptor of Ocular to a safe number. Must be called for each
 // descriptor of Ocular right after its creation. Returns `fd` itself if it is
-// OPENED_ABOVE or more. Otherwise closes `fd` and returns a copy, which is
-// closed on exec. If the limit of descriptors is too low for a copy at
+// OPENED_ABOVE or more. If `fd` is less, closes `fd` and returns a copy, which
+// is closed on exec. If the limit of descriptors is too low for a copy at
 // OPENED_ABOVE or higher, the result is 3 or more. Returns -errno if `fd` is
 // negative or the copy fails.
 int Opened_above(int fd);
@@ -42,8 +42,8 @@ int Opened_above(int fd);
 // -errno. -EBADF means that the program has closed the new descriptor and has
 // got its number for another file.
 int Opened_open(const char *path, int flags, mode_t mode);
-// Opens a new file without a name (O_TMPFILE) in `folder` for writing.
-// Otherwise works as Opened_open does.
+// Opens a new file without a name (O_TMPFILE) in `folder` for writing. Apart
+// from that, works as Opened_open does.
 int Opened_open_unnamed(int directory, const char *folder);
 // Reads up to size - 1 bytes from the beginning of a file and adds a NUL.
 // Returns the number of bytes, or -errno. -EBADF means that the program has

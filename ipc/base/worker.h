@@ -42,9 +42,9 @@ struct Worker {
 // A worker may be started again after Worker_join.
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
-// Gives the calling thread its own, empty table of descriptors. After that, the
-// thread can neither use nor close the program's descriptors. Does nothing and
-// returns false if system calls are filtered, or before Linux 5.9.
+// Gives the calling thread its own, empty table of descriptors. With its own
+// table, the thread can neither use nor close the program's descriptors. Does
+// nothing and returns false if system calls are filtered, or before Linux 5.9.
 bool Worker_leave_descriptors(void);
 // Waits until the worker's thread has ended and the kernel no longer lists it.
 // Does nothing if the worker was not started. (pthread_join() alone returns a

@@ -120,8 +120,8 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
 // a push and a pop. So the limit for the samples that count in this way is the
 // time that the function's calls would take if the function were empty. A
 // sample beyond this limit found CPython freeing the function's arguments and
-// locals. Such a sample counts for the caller, because CPython frees arguments
-// and locals after the return event.
+// locals. A sample beyond the limit counts for the caller, because CPython
+// frees arguments and locals after the return event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
 {
@@ -137,8 +137,9 @@ static bool takes_entry(const struct Attribution *attribution,
 // function. An instruction that is specialised for Python functions runs no C
 // function. Such an instruction is about to push its callee's frame, or has
 // just popped it. The time of the push and the pop counts for the callee,
-// because the callee's cycles also contain this time. For this calls_c() pushes
-// the callee onto the stack, within the limit of takes_entry().
+// because the callee's cycles also contain this time. To make the time count
+// for the callee, calls_c() pushes it onto the stack, within the limit of
+// takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -245,12 +246,14 @@ static void learn_callee(const struct Attribution *attribution,
             callee->hot.id;
 }
 
-// The time of one sample.
+// The CPU time and the waiting time of one sample, as credits for shares.
 struct SampleTime {
     struct ShareCredit all, ran, waited;
-    // The parts of `ran` in C functions and in the garbage collector.
+    // The parts of `ran` that were spent in C functions and in the garbage
+    // collector.
     struct ShareCredit in_c, in_garbage;
-    // The parts of `waited`.
+    // The parts of `waited`: the wait of the kind `kind`, and the wait for a
+    // CPU.
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
 };
@@ -272,8 +275,8 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
     time->kind = stack->wait_kind;
 }
 
-// Credits the waiting time by its kind. `own` is true for the function that
-// waits itself.
+// Credits a sample's waiting time to the kind of the wait. `own` is true for
+// the function that waits itself, and false for its callers.
 static void credit_waits(struct Share *share, struct ShareParts *parts,
                          struct SampleTime *time, bool own)
 {

@@ -39,7 +39,7 @@ struct SampledStack {
     bool in_garbage; // True if the innermost frame is the garbage collector's.
     // The reason why the thread is off the CPU, or WAIT_UNKNOWN.
     enum WaitKind wait_kind;
-    // The fraction of the waiting time for which the thread was ready to run
+    // The fraction of the thread's waiting time for which it was ready to run
     // but had no CPU.
     double starved;
     unsigned depth;

@@ -11,10 +11,10 @@
 // thread that starts later makes its own timer, because the thread may end
 // before the sampler gets the next list.
 //
-// The signal handler runs on the sampled thread. It calls only clock_gettime,
-// rt_sigprocmask and the calls of main_signals.h. The signal handler allocates
-// nothing, takes no lock, and uses no thread-local memory except errno, which
-// it restores.
+// The signal handler runs on the sampled thread. The handler calls only
+// clock_gettime, rt_sigprocmask and the calls of main_signals.h. The signal
+// handler allocates nothing, takes no lock, and uses no thread-local memory
+// except errno, which it restores.
 //
 // If a thread has blocked the signal, the thread's timer is muted. A muted
 // timer does not run until the thread or the sampler finds that the signal is

@@ -203,8 +203,8 @@ static inline bool EventLoops_are_off(const struct EventLoops *loops)
 {
     return Counter_get(&loops->switches) % 2;
 }
-// Returns true if the thread has a loop, and no step runs in it. If steps are
-// off, this is not known.
+// Returns true if the thread has an event loop in which no step runs. If the
+// observation of steps is off, this is not known, and the result is false.
 bool EventLoops_is_idle(const struct EventLoops *loops, pid_t tid);
 size_t EventLoops_bytes(const struct EventLoops *loops);
 

@@ -23,14 +23,15 @@ enum GilWait {
     GIL_WAITS      // The thread waits for the GIL.
 };
 
-// A question about a thread, and the kernel's answer.
+// A question about what a thread does, and the kernel's answer.
 struct GilQuestion {
-    pid_t tid;      // The thread's id, which the caller sets.
-    bool own_files; // True if the caller does not share the thread's files.
+    pid_t tid; // Id of the thread in question, which the caller sets.
+    // Set by the caller: true if the caller has its own table of descriptors.
+    bool own_files;
     // ns for which the thread was ready to run but had no CPU, since the thread
     // began; 0 if the kernel does not count them.
     uint64_t ready_ns;
-    enum WaitKind kind; // The kind of the wait, if the thread waits.
+    enum WaitKind kind; // The kind of the thread's wait, if it waits.
     bool polls; // True if the thread waits for any of several descriptors.
 };
 
@@ -72,8 +73,10 @@ struct GilThread {
     // True if the newest observation found that the thread does not wait for
     // the GIL.
     bool sleeps;
-    // ns off the CPU since the newest answer about a wait, and those of them
-    // for which the thread was ready to run. Both decay as shares do.
+    // all_ns is the ns for which the thread was off the CPU since the kernel's
+    // newest answer about its wait. starved_ns is the part of these ns for
+    // which the thread was ready to run. all_ns and starved_ns decay as shares
+    // do.
     double all_ns, starved_ns;
     // True if the newest sample or observation found that the thread has the
     // GIL although another thread has requested it.

@@ -11,8 +11,9 @@
 // The kernel is asked about at most ASKED_PER_S threads a second and ASKED_MOST
 // threads a step, because each answer takes about 20 us (docs/overhead.md). If
 // threads have the GIL for less than half of the time, the kernel is asked
-// about fewer threads, because threads then seldom wait for the GIL. It is
-// still asked about ASKED_LEAST_PER_S threads, for the kinds of their waits.
+// about fewer threads, because threads then seldom wait for the GIL. To learn
+// the kinds of waits, the kernel is still asked about ASKED_LEAST_PER_S threads
+// a second.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
 #define ASKED_LEAST_PER_S 4
@@ -146,8 +147,8 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 
 // Takes the time for which the thread waited for a CPU, which is no waiting for
 // the GIL. The kernel's first answer also contains time before the thread's
-// first observation. This part is not known, so the kernel's whole first answer
-// is subtracted, and none of it counts as waiting for a CPU.
+// first observation. How much time was before is unknown, so the kernel's whole
+// first answer is subtracted, and none of it counts as waiting for a CPU.
 static void take_ready(struct GilWatch *watch, struct GilThread *own,
                        uint64_t ready_ns, const struct ShareTime *now)
 {
@@ -166,8 +167,8 @@ static void take_ready(struct GilWatch *watch, struct GilThread *own,
     }
 }
 
-// Stores the kind of the thread's waits since the last answer. A thread that
-// has the GIL gets the kind later.
+// Stores what the thread has waited for since the kernel's last answer. For a
+// thread that has the GIL, this is stored later.
 static void note_reason(struct SampledThread *thread, enum WaitKind kind)
 {
     struct GilThread *own = &thread->gil;
@@ -254,7 +255,7 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
     if (!watch->gil)
         return;
     asked = place % watch->stride == watch->turn;
-    thread->stack.starved = 0; // a thread that sleeps on was not starved
+    thread->stack.starved = 0; // A thread that sleeps on was not starved.
     if (place == watch->place) {
         observe_holder(watch, thread, asked && !on_cpu, now);
         return;

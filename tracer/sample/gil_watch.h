@@ -35,7 +35,7 @@ struct GilWatch {
     struct SampledThreads *threads;
     const struct Clock *clock;
     const struct EventLoops *loops; // NULL if no loop is observed.
-    // True if the sampler does not share the program's files.
+    // True if the sampler's thread has its own table of descriptors.
     bool own_files;
     // Time with the GIL, time of waiting for the GIL, and time for which
     // threads were ready to run but had no CPU, added up over all threads.
@@ -68,7 +68,7 @@ struct GilWatch {
 // A moment in which a thread had the GIL.
 struct GilMoment {
     uint64_t ticks;
-    uint32_t switches; // Value of Gil_switches at this moment.
+    uint32_t switches; // Value of Gil_switches at the moment `ticks`.
     const struct SampledStack *stack;
 };
 
@@ -98,8 +98,8 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
 void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
                       const struct ShareTime *now);
 // Returns the ns of the thread's waiting time for which it waited for a CPU.
-// The thread is running or has the GIL, so a later observation finds the reason
-// for the rest of the waiting time.
+// Called if the thread is running or has the GIL. A later observation finds the
+// reason for the rest of its waiting time.
 double GilWatch_take_starved(struct SampledThread *thread);
 // Ends a step of the observer. Credits the function that had the GIL with the
 // time for which other threads waited for the GIL.

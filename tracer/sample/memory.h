@@ -30,12 +30,12 @@ struct Memory {
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // If the program has closed /proc/self/mem, opens it again. For example, a
-// program that becomes a daemon closes all descriptors. After that, a daemon
-// opens its own files and expects the lowest numbers of descriptors. So
-// /proc/self/mem is opened only two seconds after its loss was seen. In these
-// two seconds no memory is read, because another file may have the descriptor's
-// number. If /proc/self/mem is open, Memory_keep costs one system call.
-// `now_ns` is CLOCK_MONOTONIC in ns. No thread may read memory during the call.
+// program that becomes a daemon closes all descriptors. A daemon then opens its
+// own files and expects the lowest numbers of descriptors. So /proc/self/mem is
+// opened only two seconds after its loss was seen. In these two seconds no
+// memory is read, because another file may have the descriptor's number. If
+// /proc/self/mem is open, Memory_keep costs one system call. `now_ns` is
+// CLOCK_MONOTONIC in ns. No thread may read memory during the call.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
 // Must be called after a read of memory has failed. Returns true if memory can
 // be read now. If the present way of reading will never work again, for example
@@ -48,8 +48,8 @@ bool Memory_recover(struct Memory *memory);
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
 // Returns true if the page at `at` can be read now, from `at` to the end of the
-// page. This check of a page takes about 0.4 us, even if the last check was
-// long ago. (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any
+// page. Memory_is_readable takes about 0.4 us, even if the last check was long
+// ago. (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any
 // thread may call this function, which is async-signal-safe.
 //
 // After the check, a read may still fault if another thread unmaps the page.

@@ -143,8 +143,8 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 // --- Where nothing can be read -----------------------------------------------
 
 // If memory is read through /proc/self/mem, the program may have closed the
-// descriptor of that file. In that case Memory_keep opens /proc/self/mem again
-// after some time.
+// descriptor of that file. If the program has closed it, Memory_keep opens
+// /proc/self/mem again after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

@@ -21,8 +21,8 @@ static inline uint64_t SampleClock_ns(const struct SampleClock *clock,
     return clock->read_ns(clock->context, id);
 }
 
-// Reads one of the kernel's clocks. It is the value of SampleClock.read_ns
-// outside tests.
+// Reads one of the kernel's clocks. Except in tests, SampleClock.read_ns is
+// this function.
 static inline uint64_t SampleClock_kernel_ns(void *context, clockid_t id)
 {
     (void)context;

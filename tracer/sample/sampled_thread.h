@@ -56,8 +56,9 @@ struct SampledThread {
 };
 
 enum Observation {
-    // The thread is new, or its clock now belongs to another thread. In both
-    // cases the clock was read for the first time.
+    // The thread is new, or its clock now belongs to another thread. If the
+    // thread is new or its clock was replaced, the clock was read for the first
+    // time.
     OBSERVED_NEW,
     // The thread has not run since the last observation, so `stack` is still
     // valid.
@@ -89,8 +90,8 @@ void SampledThread_account(struct SampledThread *thread);
 // Frees the thread's timer. CPU time that this timer has sampled is not
 // attributed a second time.
 void SampledThread_drop_timer(struct SampledThread *thread);
-// Forgets the last observation, because it is too old. After that, the next
-// observation counts as the thread's first.
+// Forgets the last observation, because it is too old. The thread's next
+// observation counts as its first.
 void SampledThread_forget(struct SampledThread *thread);
 
 #endif

@@ -89,7 +89,7 @@ static struct SampledThread *take(struct SampledThreadTable *table,
 }
 
 // Takes a listed thread out of the list of unlisted threads. Returns NULL if it
-// is not in that list. From then on, the thread's timer stands only for this
+// is not in that list. After the call, the thread's timer stands only for this
 // one thread.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
@@ -140,8 +140,8 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
 }
 
 // Makes a new struct SampledThread. A thread that was known before may have
-// been missing from the last list, because it was outside Python. Such a thread
-// gets back its old numbers.
+// been missing from the last list, because it was outside Python. A thread that
+// was known before gets back its old numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {

@@ -23,8 +23,8 @@
 #define LIGHT_NS 1e9
 // ns between two steps of the sampler if no running thread has a timer.
 #define UNTIMED_NS 50e6
-// Largest number of ns between two steps of the sampler. It applies if no
-// thread has run.
+// Largest number of ns between two steps of the sampler. This largest number
+// applies if no thread has run.
 #define IDLE_NS 1e9
 // ns between two tries of reading memory, after reads were denied.
 #define RETRY_NS 2e9

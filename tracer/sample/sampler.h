@@ -26,16 +26,16 @@ struct SamplerTotals {
     uint64_t wakeups; // Number of wake-ups of the sampler's thread.
     uint64_t samples; // Number of samples of running threads.
     // Number of samples whose stacks could not be read to the end. `samples`
-    // contains them.
+    // also counts these samples.
     uint64_t unknown;
-    // Number of samples whose stacks are deeper than WALK_DEPTH. `samples`
-    // contains them.
+    // Number of samples whose stacks are deeper than WALK_DEPTH. `samples` also
+    // counts these samples.
     uint64_t truncated;
     // Number of samples that were lost because a ring was full. The CPU time of
     // a lost sample is added to the thread's next sample.
     uint64_t lost;
     // Number of samples that found the thread in a hook of Ocular. `samples`
-    // contains them.
+    // also counts these samples.
     uint64_t ours;
     uint64_t untimed; // Number of threads that cannot have a timer.
     // Number of the signal that takes samples; 0 if there are only
@@ -104,10 +104,11 @@ void Sampler_stop(struct Sampler *sampler);
 // above 0 and at most 10000. The sampler uses the number from its next step on.
 // Returns 0 or -EINVAL. Any thread may call this function.
 int Sampler_set_hz(struct Sampler *sampler, double hz);
-// Sampler_pause ends the sampler's thread. After that, all data stays, and new
-// samples stay in the rings until they are collected. Sampler_resume starts the
-// thread again and returns 0 or -errno. After an error, Sampler_resume may be
-// called again. Only one thread at a time may call these two functions.
+// Sampler_pause ends the sampler's thread. While the thread is paused, all data
+// stays, and new samples stay in the rings until they are collected.
+// Sampler_resume starts the thread again and returns 0 or -errno. After an
+// error, Sampler_resume may be called again. Only one thread at a time may call
+// these two functions.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.

@@ -93,8 +93,8 @@ static void note_signal(struct Samples *samples)
 
 // If the program has replaced the signal's handler, starts again with another
 // signal. Also starts again if the program has begun to filter system calls, so
-// that the handler can no longer check whether pages are readable. This start
-// fails, and from then on there are no timers.
+// that the signal handler can no longer check whether pages are readable. A
+// start without this check fails, so that there are no timers any more.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;

@@ -21,9 +21,9 @@ struct TimerSlot {
     // NULL if the slot is free or its timer was deleted.
     struct CpuTimer *_Atomic timer;
     _Atomic uint32_t generation;
-    // Number of signal handlers that use the slot. Some of these handlers may
-    // run for a signal that has come late. The timer of a late signal is gone,
-    // and the slot may already belong to another timer.
+    // Number of signal handlers that use the slot. A signal handler may run for
+    // a signal that has come late. The timer of a late signal is gone, and the
+    // slot may already belong to another timer.
     _Atomic uint32_t busy;
 };
 

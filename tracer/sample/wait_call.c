@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Returns true if the call is one of those that wait for any of several
+// Returns true if the system call is one of those that wait for any of several
 // descriptors.
 static bool is_poll(long number)
 {
@@ -35,7 +35,8 @@ static bool is_poll(long number)
     }
 }
 
-// Returns true if a call of poll or select has no descriptor to wait for.
+// Returns true if a system call of poll or select has no descriptor to wait
+// for.
 static bool has_none(const struct WaitCall *call)
 {
     switch (call->number) {
@@ -74,8 +75,8 @@ static bool is_of_sockets(long number)
     }
 }
 
-// Returns true if the call moves bytes of the descriptor that is its first
-// argument, which may be a socket.
+// Returns true if the system call reads or writes the descriptor that is its
+// first argument, which may be a socket.
 static bool moves_bytes(long number)
 {
     switch (number) {
@@ -118,7 +119,7 @@ static bool is_of_files(long number)
     case SYS_sync_file_range:
     case SYS_msync:
     case SYS_flock:
-    case SYS_fcntl: // waits only for a lock of a file
+    case SYS_fcntl: // fcntl waits only for a lock of a file.
     case SYS_ftruncate:
     case SYS_fallocate:
     case SYS_close:
@@ -136,9 +137,10 @@ static bool is_of_files(long number)
     }
 }
 
-// If the caller has files of its own, it asks /proc. Otherwise the program's
-// filter of system calls may forbid readlink(), and the descriptor is also the
-// caller's.
+// Returns true if the descriptor in the system call's first argument is a
+// socket. A caller with its own table of descriptors asks /proc. Any other
+// caller shares the descriptor, and calls fstat(), because the program's filter
+// of system calls may forbid readlink().
 static bool is_socket(const struct WaitCall *call)
 {
     char path[64], target[16] = "";
@@ -168,8 +170,9 @@ enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
         return WAITS_FILE;
     if (number == SYS_futex)
         return WAITS_LOCK;
-    // After a signal the kernel goes on with a sleep by another call. Its first
-    // argument is the number of a clock.
+    // After a signal, the kernel continues a sleep as SYS_restart_syscall. The
+    // first argument is the number of a clock, as it was in the interrupted
+    // call.
     if (number == SYS_nanosleep || number == SYS_clock_nanosleep ||
         is_poll(number) || (number == SYS_restart_syscall && call->first < 16))
         return WAITS_SLEEP;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells what a thread waits for, by the system call in which it is.
+// Finds out what a thread waits for, by the system call in which it is.
 #ifndef OCULAR_TRACER_SAMPLE_WAIT_CALL_H
 #define OCULAR_TRACER_SAMPLE_WAIT_CALL_H
 
@@ -10,14 +10,15 @@
 #include <sys/types.h>
 
 struct WaitCall {
-    pid_t tid;      // The thread that is in the system call.
-    bool own_files; // True if the caller does not share the thread's files.
+    pid_t tid;      // Id of the thread that is in the system call.
+    bool own_files; // True if the caller has its own table of descriptors.
     long number;    // Number of the system call; -1 if the thread is in none.
     uint64_t first, second; // The first two arguments of the system call.
 };
 
-// Sets *polls to true if the thread waits for any of several descriptors. A
-// thread that waits for the GIL is in a lock.
+// Returns what the thread in the system call waits for. The result for a thread
+// that waits for the GIL is WAITS_LOCK. Sets *polls to true if the thread waits
+// for any of several descriptors.
 enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls);
 
 #endif

@@ -175,10 +175,10 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
 
 // Returns true if a frame without a caller is the outermost frame of its stack.
 // An outermost frame is one that C code has made, or the first frame of the
-// thread's data stack. The latter exists because greenlets leave out C's frames
-// while they switch. Any other frame without a caller was popped or has
-// yielded. A frame that C code has made lies on C's stack, where other data may
-// have overwritten it.
+// thread's data stack. The first frame of the data stack counts, because
+// greenlets leave out C's frames while they switch. Any other frame without a
+// caller was popped or has yielded. A frame that C code has made lies on C's
+// stack, where other data may have overwritten it.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -191,7 +191,8 @@ static void add(struct Walk *walk, uintptr_t code, uintptr_t instruction)
     if (walk->depth < WALK_DEPTH)
         walk->frames[walk->depth++] = (struct WalkFrame){code, instruction};
     else
-        // This also ends a walk if a link leads back to an earlier frame.
+        // Setting `truncated` also ends a walk if a link leads back to an
+        // earlier frame.
         walk->truncated = true;
 }
 
@@ -230,8 +231,9 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         }
         instruction = word(frame, layout->frame_instruction);
         add_marked(walk, at, instruction);
-        // If C code has made the innermost frame, the frame is left out. In
-        // that case a call from C has just begun or just ended.
+        // If C code has made the innermost frame, the frame is left out. If C
+        // code has made the innermost frame, a call from C has just begun or
+        // ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);

@@ -110,8 +110,8 @@ struct Walk {
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
     // True if the walk ended at a frame that could not be read or is
-    // impossible. Also true if the last frame has no caller because CPython has
-    // popped it or it has yielded.
+    // impossible. `torn` is also true if the last frame has no caller because
+    // CPython has popped it or it has yielded.
     bool torn;
     // True if the walk ended because the stack has more than WALK_DEPTH frames.
     bool truncated;
@@ -129,9 +129,9 @@ struct Walk {
 };
 
 // Prepares a struct Walk. If `copies` is NULL, walks may only read the frames
-// of the calling thread. Otherwise walks may read the frames of any thread, and
-// `copies->memory` must be set. Returns 0, or -EINVAL if the layout of
-// CPython's frames is impossible.
+// of the calling thread. If `copies` is not NULL, walks may read the frames of
+// any thread, and `copies->memory` must be set. Returns 0, or -EINVAL if the
+// layout of CPython's frames is impossible.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
 // Walks over the frames of one thread. If the walk is for another thread and

@@ -2,7 +2,8 @@
 // Does the work of the collector's thread: moves the events from the rings into
 // the timeline, builds and publishes snapshots, makes listings, and frees the
 // records of ended threads. After a grace period of RCU, the collector's thread
-// also frees retired code. It never touches a Python object.
+// also frees retired code. The collector's thread never touches a Python
+// object.
 #ifndef OCULAR_TRACER_SESSION_COLLECT_H
 #define OCULAR_TRACER_SESSION_COLLECT_H
 

@@ -45,7 +45,7 @@ void Collector_init(struct Collector *collector,
 // runs, does nothing.
 int Collector_start(struct Collector *collector);
 // Stops the collector's thread and waits until it has ended. Collector_start
-// may start it again.
+// may start the thread again.
 void Collector_stop(struct Collector *collector);
 // Asks for a new snapshot and returns at once. Any thread may call this
 // function.

@@ -347,8 +347,8 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
            fill_callers(arena, f, code, at);
 }
 
-// Returns true if missed_per_s is the growth of all missed calls. If it is not,
-// Fading_apply cannot compute the missed calls.
+// Returns true if missed_per_s is the growth of all missed calls. If the growth
+// is not known, Fading_apply cannot compute the missed calls.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {
     return !(f->missed_per_s > 0) ||

@@ -70,7 +70,8 @@ static void keep_sample(void *context, const struct FlameSample *sample,
         .path = sample->path,
         .depth = sample->depth};
 
-    // This sample comes from an observation that has just been made.
+    // A sample without a time comes from an observation that has just been
+    // made.
     if (ticks == UINT64_MAX)
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
@@ -97,7 +98,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
         // Without the right to read the process's own memory there are no
-        // samples. In that case only hooks measure, and shares are not known.
+        // samples. Without samples, only hooks measure, and shares are not
+        // known.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",

@@ -24,7 +24,7 @@ void Session_free(struct Session *session);
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
 // Releases the session's server and sampler in a forked child, but joins no
-// thread. After that, the session may be freed only if it was paused.
+// thread. An abandoned session may be freed only if it was paused.
 void Session_abandon(struct Session *session);
 
 #endif

@@ -114,7 +114,7 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 // --- Callees ---------------------------------------------------------------
 
 // Returns true if the row's instruction loads an object by its name. LOAD_ATTR
-// instructions may follow it.
+// instructions may follow such a load.
 static bool is_load(const struct ListingBuilder *builder, size_t row)
 {
     const char *name = builder->rows[row].opcode;
@@ -153,8 +153,8 @@ static const char *name_at(struct ListingBuilder *builder, size_t row)
         parts[count++] = last_word(builder->rows[row].words);
         if (!is_attribute(builder, row))
             break;
-        // In this case the attribute's object has no name, for example because
-        // a call has returned it.
+        // The object before the attribute has no name, for example because a
+        // call has returned it.
         if (!row || !is_load(builder, row - 1)) {
             if (count < PARTS_MOST)
                 parts[count++] = "";

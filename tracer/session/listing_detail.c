@@ -204,7 +204,8 @@ static void mark_targets(struct Walk *walk)
         unit = walk->steps[row].end;
         unit += is_backward(walk, row) ? -step : step;
         if (unit < 0 || unit >= walk->code->layout.unit_count)
-            // In this case the bytecode does not belong to this interpreter.
+            // A jump out of the bytecode shows that the bytecode does not
+            // belong to this interpreter.
             continue;
         target = walk->row_of[unit];
         if (target >= walk->count)
@@ -332,8 +333,8 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 // --- Precise mode ---
 
 // Returns a lower bound of the number of executions of a RESUME, which has no
-// event of its own. This bound is the number of hits of the next instruction,
-// or 0 if a jump may go to the next instruction.
+// event of its own. The lower bound is the number of hits of the next
+// instruction, or 0 if a jump may go to the next instruction.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -357,7 +358,8 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Counter_get(&own->timed);
 
-        // In this case the code unit has no counters of its own.
+        // A code unit that does not begin an instruction has no counters of its
+        // own.
         if (own->unit != unit)
             continue;
         if (timed)
@@ -369,8 +371,8 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
             at->hits = Counter_get(&own->hits);
             at->exact =
                 !atomic_load_explicit(&own->floor, memory_order_relaxed);
-            // This instruction ends the frame, so its cycles were counted at
-            // its site.
+            // An instruction with such a site ends the frame, so its cycles
+            // were counted at the site.
             if (site && !site->redundant)
                 at->cycles = site_cycles(site, end);
         } else if (site && site->kind <= SITE_RESUME) {

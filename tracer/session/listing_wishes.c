@@ -16,8 +16,8 @@
 #define DEBT_PERIOD_NS 950000000ull
 #define CORE_PART 0.0025 // Part of a core that all listings together may use.
 #define DEBT_PART 0.0005
-// ns for which a listing waits for its operand text. This wait is limited,
-// because C code may hold the GIL for a long time.
+// ns for which a listing waits for its operand text. The wait for the text is
+// limited, because C code may hold the GIL for a long time.
 #define TEXT_NS 300000000ull
 // Operand text is kept for this number of ns after the last request for it.
 #define KEPT_NS 10000000000ull
@@ -167,8 +167,8 @@ static struct ListingEntry *find_entry(struct ListingWishes *wishes,
     return NULL;
 }
 
-// Returns the function's ListingEntry. If it has none, takes a free entry or
-// the entry that was not used for the longest time.
+// Returns the function's ListingEntry. If the function has none, takes a free
+// entry or the entry that was not used for the longest time.
 static struct ListingEntry *take_entry(struct ListingWishes *wishes,
                                        uint32_t id, uint64_t now)
 {
@@ -256,10 +256,10 @@ static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
     return count;
 }
 
-// Makes a listing and sends it to all viewers that have asked for it. For this
-// the requests are removed from the queue first, because a listing must be
-// newer than its request. If a viewer asks while the listing is made, the
-// viewer waits for the next one.
+// Makes a listing and sends it to all viewers that have asked for it. Before it
+// makes the listing, removes the requests from the queue, because a listing
+// must be newer than its request. If a viewer asks while the listing is made,
+// the viewer waits for the next one.
 static void answer(struct ListingWishes *wishes,
                    const struct ListingEntry *entry)
 {
@@ -301,8 +301,8 @@ static uint64_t due_ns(const struct ListingWishes *wishes,
 }
 
 // Finds the viewer's request that is due first, and returns the time in ns at
-// which it is due. If there is no request, returns UINT64_MAX. Also gives an
-// entry to each new request.
+// which it is due. If there is no request, returns UINT64_MAX. Also gives a
+// ListingEntry to each new request.
 static uint64_t next_wish(struct ListingWishes *wishes,
                           struct ListingWish *wish)
 {

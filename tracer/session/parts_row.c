@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-// Fills the waits of the total time: with zeros if there were none, and with
-// nulls if their kinds are not known.
+// Fills the kinds of waits in a function's total time: with zeros if there were
+// no waits, and with nulls if the kinds are not known.
 static void fill_total_waits(struct PartShares *total,
                              const struct ShareWaits *from,
                              const struct ShareParts *parts,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills the parts of a row's waiting time and of its total time. Only the
-// thread that builds snapshots calls PartsRow_fill.
+// Fills the parts of the waiting time and of the total time in a function's
+// row. Only the thread that builds snapshots calls PartsRow_fill.
 #ifndef OCULAR_TRACER_SESSION_PARTS_ROW_H
 #define OCULAR_TRACER_SESSION_PARTS_ROW_H
 
@@ -8,8 +8,9 @@
 #include "tracer/code/code.h"
 #include "tracer/session/moment.h"
 
-// The lists are empty if nothing is known. f->total_share is set already.
-// Returns false if memory is out.
+// Fills the lists f->waits and f->total_parts, which are empty if nothing is
+// known. f->total_share must be set before. Returns false if there is no
+// memory.
 bool PartsRow_fill(struct Arena *arena, struct Function *f,
                    const struct Code *code, const struct Moment *at);
 

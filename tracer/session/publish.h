@@ -18,8 +18,8 @@ struct Publish {
 
 // Publishes a snapshot and takes over its ownership. If `snapshot` is NULL,
 // withdraws the newest snapshot and keeps no memory. Publish_set returns after
-// a grace period of RCU. It must not be called in a read section, nor by two
-// threads at a time.
+// a grace period of RCU. Publish_set must not be called in a read section, nor
+// by two threads at a time.
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
 // Returns an empty snapshot for the next one to be built in, or NULL if there
 // is no memory. The caller owns the empty snapshot. Only the thread that sets

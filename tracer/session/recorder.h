@@ -9,11 +9,11 @@
 #include "tracer/session/session.h"
 
 // Makes the timeline and its recording. If there is to be an output file, the
-// recording is a file beside it. If not, the recording is in memory, or in a
-// file without a name if it may grow beyond the memory. If the file beside the
-// output cannot be made, session->recording_error is the -errno. Recorder_start
-// must be called before anything is traced. Returns 0, -ENOMEM, or the -errno
-// of the folder that the user has asked for.
+// recording is a file beside it. Without an output file, the recording is in
+// memory, or in a file without a name if it may grow beyond the memory. If the
+// file beside the output cannot be made, session->recording_error is the
+// -errno. Recorder_start must be called before anything is traced. Returns 0,
+// -ENOMEM, or the -errno of the folder that the user has asked for.
 int Recorder_start(struct Session *session);
 // Fills in the head of a recording that is made now. Any thread may call this
 // function.

@@ -52,8 +52,8 @@ struct SharedRow *RowLog_add(struct RowLog *log);
 // Returns NULL if there is no memory.
 struct RowSet *RowLog_end(struct RowLog *log, const struct RowMoment *moment,
                           struct Snapshot *snapshot);
-// Drops all rows, because there was no memory. After that, the next snapshot
-// must be sent to viewers as a whole.
+// Drops all rows, because there was no memory. The next snapshot must then be
+// sent to viewers as a whole.
 void RowLog_fail(struct RowLog *log, double uptime_s);
 // Must be called when no thread reads the last snapshot but one any more. Frees
 // the dropped blocks except one, which becomes `spare`.

@@ -61,7 +61,7 @@ struct Config {
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.
     double stall_s;
-    // The rules that decide which code is traced, or NULL. These rules live
+    // The rules that decide which code is traced, or NULL. The rules live
     // longer than the session.
     const struct Filter *filter;
     // The collector's thread calls this function each time that it wakes up.

@@ -70,8 +70,8 @@ struct CountedTasks {
     struct TaskPoint points[TASK_POINTS];
     unsigned point_count;
     // Number of walks, since the group last shrank, that found more tasks of
-    // the group than the walk before. `first_rise_s` is the time of the first
-    // such walk, and `rose_s` is the time of the newest.
+    // the group than the walk before. first_rise_s is the time of the first
+    // walk that found more tasks, and rose_s is the time of the newest.
     unsigned rises;
     double first_rise_s, rose_s;
     uint64_t newest_count;

@@ -11,8 +11,7 @@ struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
     bool gil, waits; // Results of Sampler_knows_gil and Sampler_knows_waits.
-    // Number of rows that come from the sampler. They are the first of the
-    // rows.
+    // Number of rows that come from the sampler. The sampler's rows come first.
     size_t sampled;
     size_t count;
 };
@@ -60,10 +59,11 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// Returns the row to which a thread record belongs, or NULL. Such a row comes
-// from the sampler, or from an earlier record of the same thread. A thread gets
-// a second record if it runs Python code again after its first record has
-// ended. Thread ids are reused, so a different name means another thread.
+// Returns the row to which a thread record belongs, or NULL. The row of a
+// thread record comes from the sampler, or from an earlier record of the same
+// thread. A thread gets a second record if it runs Python code again after its
+// first record has ended. Thread ids are reused, so a different name means
+// another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
 {
