@@ -211,7 +211,9 @@ def test_which_exceptions_are_raised(tmp_path):
     rows = re.findall(r"\n[▸ ] +now +\S+ +(\d+) +(\d+)  (\S+) +(\S+) ", drawn)
     begun = [(function, raised) for raised, _, _, function in rows if raised != "0"]
     # The newest kind is at the top.
-    assert begun == [("JSONDecoder.raw_decode", "1"), ("take", "10"), ("price", "30")], drawn
+    assert begun == [("JSONDecoder.raw_decode", "1"), ("take", "10"), ("price", "30")], (
+        drawn
+    )
     passed = {(function, passed) for _, passed, _, function in rows if passed != "0"}
     assert {("order", "30"), ("loads", "1")} <= passed, drawn
 

@@ -16,11 +16,11 @@
 #include "tracer/base/counter.h"
 #include "tracer/code/code.h"
 
-#define EXCEPTION_KINDS 256     // number of kinds that are kept
-#define EXCEPTION_CHAINS 512    // a power of two
-#define EXCEPTION_TYPE_SIZE 256 // bytes of a type's name, with the NUL
-#define EXCEPTION_SETS 256      // a power of two
-#define EXCEPTION_SET_SIZE 4    // number of entries that fill a cache line
+#define EXCEPTION_KINDS 256     // Number of kinds that are kept.
+#define EXCEPTION_CHAINS 512    // A power of two.
+#define EXCEPTION_TYPE_SIZE 256 // Bytes of a type's name, with the NUL.
+#define EXCEPTION_SETS 256      // A power of two.
+#define EXCEPTION_SET_SIZE 4    // Number of entries that fill a cache line.
 // seconds of one call of the hook, with CPython's part
 #define EXCEPTION_S 80e-9
 

@@ -28,7 +28,8 @@ struct Answer { // an answer to a request of the user
     double progress;
     uint64_t bytes;
     char text[1024]; // Text of the process, which is not trusted, or "".
-    // What an exported file lacks, as text that is not trusted, or "".
+    // Describes the missing parts of an exported file, or is "". The text is
+    // not trusted.
     char lack[200];
 };
 

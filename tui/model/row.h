@@ -19,9 +19,9 @@ enum ColumnId { // columns in the order on the screen
 
 #define TREND_LENGTH 32
 
-// If a function is not armed, its data counts as old after OLD_S seconds, and as
-// stale after STALE_S seconds. Two slices can be STALE_S seconds apart: 60 s, a
-// random quarter more, and once more if the budget is overdrawn.
+// If a function is not armed, its data counts as old after OLD_S seconds, and
+// as stale after STALE_S seconds. Two slices can be STALE_S seconds apart: 60
+// s, a random quarter more, and once more if the budget is overdrawn.
 #define OLD_S 30.0
 #define STALE_S 150.0
 
