@@ -131,7 +131,7 @@ def test_why_one_core_is_full(tmp_path):
 
 
 LEAK = """
-import asyncio, os, ocular, sys, time
+import asyncio, logging, os, ocular, sys, time, warnings
 
 async def leaks(event):
     await event.wait()
@@ -139,7 +139,15 @@ async def leaks(event):
 async def works():
     await asyncio.sleep(0.01)
 
+async def fails():
+    raise ValueError
+
 async def main():
+    works(), works(), works()
+    failed = asyncio.create_task(fails())
+    await asyncio.sleep(0.01)
+    del failed
+    asyncio.get_running_loop().call_soon(lambda: 1 / 0)
     event, begun, tasks = asyncio.Event(), time.monotonic(), []
     loop = asyncio.get_running_loop()
     ended = loop.create_future()
@@ -152,6 +160,8 @@ async def main():
     loop.remove_reader(0)
     event.set()
 
+logging.disable()
+warnings.simplefilter("ignore")
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 asyncio.run(main())
 """
@@ -165,6 +175,7 @@ def test_what_leaks(tmp_path):
     assert found, drawn
     growth = float(found[1].replace("k", "e3"))
     assert abs(growth - 1800) < 180, drawn
+    assert "   3 never awaited   2 unhandled errors" in drawn
 
 
 RAISES = """

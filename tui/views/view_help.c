@@ -262,6 +262,8 @@ static const struct HelpMark TASKS[] = {
      "innermost await at which most of them wait"},
     {STYLE_STRONG, "AWAITED BY",
      "await chain of the oldest task, from its coroutine inwards"},
+    {STYLE_ALERT, "3 never awaited",
+     "coroutines, counted; as are errors that the loop has reported"},
 };
 
 static void add_marks(struct HelpText *help, const char *heading,

@@ -266,6 +266,43 @@ static void draw_chain(struct Ui *ui, const struct TaskGroup *group,
 
 // --- As a view
 
+// Returns the number of calls of a function of the standard library.
+static double calls_of(const struct Snapshot *now, const char *name,
+                       const char *ending)
+{
+    double calls = 0;
+    for (size_t i = 0; i < now->function_count; i++) {
+        const struct Function *function = &now->functions[i];
+        size_t size = strlen(function->file), least = strlen(ending);
+        if (strcmp(function->name, name) == 0 && size > least &&
+            strcmp(function->file + size - least, ending) == 0)
+            calls += Row_u64(function->calls);
+    }
+    return calls;
+}
+
+// Python calls one function for each coroutine that was never awaited, and one
+// function for each error that an event loop reports because no code of the
+// program handles it.
+static void add_forgotten(struct Strip *strip, const struct Snapshot *now)
+{
+    char number[NUMBER_MAX];
+    double coroutines =
+        calls_of(now, "_warn_unawaited_coroutine", "/warnings.py");
+    double errors = calls_of(now, "BaseEventLoop.call_exception_handler",
+                                 "/asyncio/base_events.py");
+    if (coroutines > 0) {
+        Strip_item(strip, 2);
+        Strip_add(strip, STYLE_ALERT, "%s never awaited",
+                  Number_count(number, coroutines));
+    }
+    if (errors > 0) {
+        Strip_item(strip, 2);
+        Strip_add(strip, STYLE_ALERT, "%s unhandled error%s",
+                  Number_count(number, errors), errors == 1 ? "" : "s");
+    }
+}
+
 static void draw_title(struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;
@@ -291,6 +328,7 @@ static void draw_title(struct Ui *ui)
                   (unsigned long long)leaks,
                   leaks == 1 ? "group has" : "groups have");
     }
+    add_forgotten(&strip, now);
     if (*ui->model.filter) {
         Strip_item(&strip, 0);
         Strip_right(&strip);
