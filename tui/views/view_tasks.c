@@ -290,7 +290,7 @@ static void add_forgotten(struct Strip *strip, const struct Snapshot *now)
     double coroutines =
         calls_of(now, "_warn_unawaited_coroutine", "/warnings.py");
     double errors = calls_of(now, "BaseEventLoop.call_exception_handler",
-                                 "/asyncio/base_events.py");
+                             "/asyncio/base_events.py");
     if (coroutines > 0) {
         Strip_item(strip, 2);
         Strip_add(strip, STYLE_ALERT, "%s never awaited",
