@@ -308,7 +308,8 @@ bool LoopSteps_adopt(PyObject *object, bool done)
     unsigned kind = STEPS;
 
     if (!steps || EventLoops_are_off(&ocular_state.engine.loops))
-        return false; // not classified yet, or too many steps
+        // The code is not classified yet, or there were too many steps.
+        return false;
     if (!*steps) {
         if (is_handle_run(code))
             kind |= STEPS_RUN;

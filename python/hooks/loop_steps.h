@@ -15,7 +15,7 @@
 PyObject *LoopSteps_begin(PyObject *code);
 // Finds out whether `code`, which has just been classified, begins steps, and
 // then begins one. `done` is true if the discovery tool needs no further event
-// of this code. Returns true if the event must stay on.
+// of this code. Returns true if the hook's event must stay on.
 bool LoopSteps_adopt(PyObject *code, bool done);
 // Allows the steps of a session, and frees what LoopSteps_adopt has stored.
 void LoopSteps_start(struct State *state);

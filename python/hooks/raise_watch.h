@@ -12,7 +12,7 @@
 // The hook of the event RAISE, which CPython calls with an exception.
 PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
                            PyObject *names);
-// Begins to count. Is called before the event is switched on.
+// Begins to count. Called before the event RAISE is switched on.
 void RaiseWatch_start(struct State *state);
 // Switches the event RAISE off or on if it is time to do so. The governor calls
 // this function.

@@ -112,7 +112,7 @@ struct RaiseWatch {
 // struct Armed says how much code was armed in this process. Code that is armed
 // again is counted again, so both numbers only grow.
 struct Armed {
-    uint64_t codes, units; // number of code objects, number of code units
+    uint64_t codes, units; // number of code objects, and of their code units
 };
 
 struct State {

@@ -417,7 +417,9 @@ static void finish(struct State *state)
     GarbageWatch_stop(state);
     LoopSteps_stop(state);
     Tools_disarm(state);
-    Poll_all(state); // must come before the disarming, which changes opcodes
+    // Poll_all must be called before the code is disarmed, which changes
+    // opcodes.
+    Poll_all(state);
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);

@@ -194,7 +194,8 @@ static void note_own(struct RearmExecutor *executor, const struct Code *code)
         executor->own[executor->own_count++] = code->hot.id;
 }
 
-// Ends a function's part in a slice. The caller holds the counting lock.
+// Ends the measurement of a function in a slice. The caller holds the counting
+// lock.
 static void close_one(struct RearmExecutor *executor, struct Code *code)
 {
     Spans_close(code, now(executor), hz(executor));

@@ -353,7 +353,7 @@ static bool collect(struct Slice *slice, const PySetObject *set,
     return *index <= set->mask;
 }
 
-// Reads a set up to the deadline. Returns true if the set is read.
+// Reads a set up to the deadline. Returns true if the whole set was read.
 static bool read_set(struct Slice *slice, const PySetObject *set)
 {
     const struct Clock *clock = &slice->state->engine.clock;
