@@ -176,7 +176,7 @@ static bool arms_jumps(const struct State *state)
 }
 
 // Returns true for the first Python function of every thread that the program
-// starts. While the calls of this function are counted, even the shortest
+// starts. While the calls of Thread._bootstrap are counted, even the shortest
 // thread can be sampled (Sampler_begin_thread).
 static bool begins_threads(const char *file, const char *name)
 {

@@ -21,12 +21,13 @@ struct Call {
 };
 
 // Converts an offset in bytes to a code unit. An event's offset is small and
-// never negative. Another value gives a code unit that is meaningless or out of
-// bounds, and such a unit does no harm. The type is not checked before a hit is
-// written, because a check would take three more instructions, and the hook has
-// about seventy. Only a tool that calls a hook by hand can pass an object that
-// is not an int. Call_unit reads a few bytes of such an object, or at worst a
-// few bytes behind the object (tests/python/test_hooks.py).
+// never negative. Any other offset gives a code unit that is meaningless or out
+// of bounds, and such a unit does no harm. The offset's type is not checked
+// before a hit is written, because a check would take three more instructions,
+// and the hook has about seventy. Only a tool that calls a hook by hand can
+// pass an object that is not an int. In this case Call_unit reads a few bytes
+// of the object, or at worst a few bytes behind the object
+// (tests/python/test_hooks.py).
 static inline size_t Call_unit(PyObject *offset)
 {
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;

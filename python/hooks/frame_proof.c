@@ -19,7 +19,8 @@ static uintptr_t word(const uint8_t *head, size_t at)
 {
     uintptr_t value = 0;
 
-    if (at <= HEAD - sizeof value) // a wrong layout may name any offset
+    // If the layout is wrong, the offset may be any number.
+    if (at <= HEAD - sizeof value)
         memcpy(&value, head + at, sizeof value);
     return value;
 }

@@ -12,7 +12,7 @@
 #include "tracer/hook/switch.h"
 
 // Byte offsets in _PyInterpreterFrame (Include/internal/pycore_frame.h). The
-// first three offsets are the same in 3.12 to 3.15.
+// first three offsets are the same in CPython 3.12 to 3.15.
 #define FRAME_CODE 0
 #define FRAME_PREVIOUS (1 * sizeof(void *))
 #define FRAME_INSTRUCTION (7 * sizeof(void *))
@@ -29,7 +29,7 @@
 #else
 #define FRAME_LOCALS 72
 #endif
-// C code has made all frames whose owner is this value or larger.
+// C code has made all frames whose owner is FRAME_OWNED_BY_C or larger.
 #define FRAME_OWNED_BY_C 3
 
 // Switches a thread's record to the stack on which the thread runs now. `depth`
@@ -38,7 +38,7 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
                        uint32_t depth, uint64_t ticks);
 
 // Returns the address of the thread's newest frame, or 0. C code may have made
-// this frame.
+// the newest frame.
 static inline uintptr_t FrameStack_newest(const PyThreadState *state)
 {
 #if PY_VERSION_HEX >= 0x030D0000

@@ -173,8 +173,8 @@ int GarbageWatch_init(struct State *state)
 }
 
 // Removes Ocular's callback from the list, but keeps its last entry if `keep`
-// is true. Returns true if an entry of the callback was kept. The objects are
-// not compared by ==, because their methods would run.
+// is true. Returns true if an entry of the callback was kept. The entries are
+// not compared by ==, because the entries' methods would run.
 static bool remove_ours(const struct GarbageWatch *watch, bool keep)
 {
     PyObject *list = watch->callbacks;

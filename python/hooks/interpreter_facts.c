@@ -165,7 +165,7 @@ int InterpreterFacts_opcodes(struct State *state)
 
 // Finds the bit of CPython's `_status.active`. A thread that takes the GIL sets
 // the bit `active` (Python/pystate.c, tstate_activate). While the thread waits
-// for the GIL, the bit is 0.
+// for the GIL, the bit `active` is 0.
 static void find_active(struct FrameLayout *layout)
 {
     union {
@@ -191,8 +191,8 @@ void InterpreterFacts_layout(struct FrameLayout *layout)
     layout->frame_owner = FRAME_OWNER;
     layout->owned_by_c = FRAME_OWNED_BY_C;
     layout->thread_chunk = offsetof(PyThreadState, datastack_chunk);
-    // CPython leaves the chunk's first slot free (Python/pystate.c,
-    // push_chunk).
+    // CPython leaves the first slot of the data stack's chunk free
+    // (Python/pystate.c, push_chunk).
     layout->chunk_first = offsetof(_PyStackChunk, data[1]);
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
     layout->code_mask = FRAME_CODE_MASK;

@@ -8,7 +8,7 @@
 #include "python/hooks/state.h"
 
 // The number of code units whose byte offset is a small integer. CPython keeps
-// the objects of these integers. For any other offset CPython makes an object
+// the objects of small integers. For any other offset CPython makes an object
 // and frees the object after the event, which takes time.
 #if PY_VERSION_HEX >= 0x030F0000
 #define HOOK_NEAR_UNITS (1024 / 2 + 1)

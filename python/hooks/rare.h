@@ -22,7 +22,8 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 // fires no event if the generator is not suspended inside a try or with block.
 // For a dark generator the thread's record has no frame with which this hook
 // could continue. If the event is global, CPython also calls this hook for dark
-// generators. The cost of these calls is accounted for (docs/overhead.md).
+// generators. The cost of such calls of the hook is accounted for
+// (docs/overhead.md).
 PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                      PyObject *names);
 

@@ -53,7 +53,7 @@ enum TaskName {
     TASK_GET_NAME,
     TASK_NAME,
     TASK_WHEN,
-    TASK_MODULE,    // Used by python/service/task_walk.c, like the next four.
+    TASK_MODULE,    // task_walk.c uses this name and the next four names.
     TASK_SCHEDULED, // The set of all tasks but those of TASK_EAGER.
     TASK_EAGER,     // The set of tasks in their first step.
     TASK_DATA,
@@ -147,7 +147,9 @@ struct State {
     // steps are switched off (0 = never).
     PyObject *step_codes[STEP_CODES];
     unsigned step_code_count, steps_left;
-    double steps_s; // CLOCK_MONOTONIC at which steps were switched or renewed.
+    // Time of CLOCK_MONOTONIC at which steps were switched on or off, or
+    // renewed.
+    double steps_s;
     void (*on_silenced)(void); // Called at each event after Hooks_silence.
     bool fast; // True if the hooks use the fast path, which was calibrated.
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];

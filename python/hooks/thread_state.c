@@ -31,9 +31,10 @@ static bool holds(uintptr_t pointer, ptrdiff_t place, const void *state)
     return *(const void *volatile *)(pointer + (uintptr_t)place) == state;
 }
 
-// Returns true if the word at `place` is CPython's variable. To test this, the
-// function swaps the current thread state. CPython's variable then changes, and
-// later changes back. A word that merely has the same value does not change.
+// Returns true if the word at `place` is CPython's variable. To test the
+// word, the function swaps the current thread state. CPython's variable
+// then changes, and later changes back. A word that merely has the same value
+// does not change.
 static bool follows(uintptr_t pointer, ptrdiff_t place, PyThreadState *state,
                     PyThreadState *other)
 {

@@ -26,7 +26,7 @@
 extern ptrdiff_t thread_state_place;
 
 // Searches for CPython's variable. Checks with a second thread state that the
-// word found is the variable. The caller holds the GIL.
+// word that was found is CPython's variable. The caller holds the GIL.
 void ThreadState_find(void);
 
 static inline bool ThreadState_is_found(void)

@@ -268,7 +268,8 @@ void Tools_watch(struct State *state)
 }
 
 // Takes a tool id of Ocular again if the id was freed and no other tool has
-// taken it since. Up to 3.13 all of Ocular's events are still set on this id.
+// taken it since. Up to 3.13 all of Ocular's events are still set on the freed
+// id.
 static void regain(struct State *state, int tool)
 {
     if (holder(state, tool) != HOLDER_NOBODY)

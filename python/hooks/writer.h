@@ -40,9 +40,9 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 }
 
 // Writes a hit that Writer_write refused because the ring was full, because
-// another thread had run, or because much time had passed. The time of this
-// call is charged as overhead. Returns false if the event must be counted at
-// once (call.h).
+// another thread had run, or because much time had passed. The time of
+// Writer_write_again is charged as overhead. Returns false if the event must be
+// counted at once (call.h).
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to);
 

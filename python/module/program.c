@@ -126,7 +126,7 @@ static void exit_at_system_exit(void)
 // --- Ctrl-C ------------------------------------------------------------------
 
 // Ends the process by SIGINT, so that a shell knows of the Ctrl-C. CPython's
-// exit_sigint() does the same after the finalisation, but not if a Python
+// exit_sigint() also does this after the finalisation, but not if a Python
 // script, such as the installed command, has started Ocular.
 static void end_by_interrupt(void)
 {
@@ -224,8 +224,8 @@ PyDoc_STRVAR(run_call_doc,
 // returns 0.
 static int report(void)
 {
-    // CPython before 3.14 compares the exception's type in the same way, so a
-    // subclass of KeyboardInterrupt does not count.
+    // As in CPython before 3.14, a subclass of KeyboardInterrupt does not
+    // count.
     bool interrupted = PyErr_Occurred() == PyExc_KeyboardInterrupt;
 
     if (PyErr_ExceptionMatches(PyExc_SystemExit) && !inspects())

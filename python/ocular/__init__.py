@@ -105,7 +105,7 @@ __all__ = [
     "tracing",
 ]
 
-_GRACE_S = 5  # seconds in which a viewer may reconnect to the same trace
+_GRACE_S = 5  # Seconds in which a viewer may reconnect to the same trace.
 # A program may remove this package from sys.modules and import it again while it is
 # traced. The extension keeps the values that must outlive the second import.
 _kept = _ocular.kept()
@@ -457,7 +457,7 @@ class _Shared:
     """Represents the trace that the `with tracing()` blocks of all threads share. The first
     block starts the trace, and the last block stops it."""
 
-    lock = _thread.RLock()  # held while a trace is started or stopped
+    lock = _thread.RLock()  # Held while a trace is started or stopped.
     running = None  # the current trace if a block has started the trace, else None
 
     def __init__(self):
@@ -506,8 +506,8 @@ class _Block(contextlib.ContextDecorator):
 def tracing(**settings):
     """Trace a `with` block. The arguments are those of start_tracing().
 
-    The block has no effect if the program runs a trace already. If several
-    threads are in such blocks, the trace ends with the last block.
+    The block has no effect if the program runs a trace already. If several threads are in
+    `with tracing()` blocks, the trace ends with the last block.
     """
     return _Block(settings)
 

@@ -236,7 +236,7 @@ NOT_IDLE = (
     "children",
     "timeline_instructions",
     "follow",
-)  # options that --idle refuses
+)  # Options that --idle refuses.
 # The names of Ocular's commands. A script that has one of these names can be run as, for
 # example, ./merge.
 COMMANDS = ("attach", "convert", "detach", "diff", "enable", "disable", "merge", "status")
@@ -321,8 +321,8 @@ def _absolute(path):
 
 def _put_first_on_path(folder):
     """Replaces the first folder of sys.path by `folder`. `python -m ocular` has put the
-    current directory there. If the current directory was removed, the interpreter has put
-    nothing on sys.path."""
+    current directory first on sys.path. If the current directory was removed, the
+    interpreter has put nothing on sys.path."""
     if sys.flags.safe_path:
         return
     with contextlib.suppress(OSError):

@@ -36,7 +36,7 @@ def remove():
 
 def announce(settings):
     """Puts the settings into the environment. Programs that start later read the settings
-    there."""
+    from the environment."""
     os.environ[VARIABLE] = json.dumps(settings._asdict())
 
 

@@ -3,7 +3,7 @@
 
 from . import _ocular
 
-MOST = 1000  # bytes of a mark's arguments, as in tracer/timeline/mark.h
+MOST = 1000  # Bytes of a mark's arguments, as in tracer/timeline/mark.h.
 CUT = 200  # characters kept of each value if the arguments are too long
 
 

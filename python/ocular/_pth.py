@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes .pth files into an environment's site-packages. Every interpreter of the
-environment runs the lines of these files at its start. --follow (_follow.py) and
-`ocular enable` (_commands.py) each have such a file."""
+environment runs the lines of these files at its start. --follow (_follow.py) and `ocular
+enable` (_commands.py) each have a .pth file."""
 
 import os
 import site

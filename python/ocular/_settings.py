@@ -201,8 +201,8 @@ def page_ending(path):
 
 
 def first_file(path):
-    """Returns the path that the extension writes for the output `path`. For a flame graph
-    this is the path of the folded stacks."""
+    """Returns the path that the extension writes for the output `path`. For a flame graph,
+    returns the path of the folded stacks."""
     return path + STACKS if page_ending(path) else path
 
 
@@ -323,7 +323,7 @@ def check(
 
 
 def check_serve(perfetto=True, **settings):
-    """Returns the Settings for the arguments of serve(). With these settings no file is
-    written at the end, and nothing is printed."""
+    """Returns the Settings for the arguments of serve(). With the settings of serve(), no
+    file is written at the end, and nothing is printed."""
     checked = check(perfetto=False, serve=True, quiet=True, **settings)
     return checked._replace(perfetto=_flag("perfetto", perfetto))

@@ -133,7 +133,7 @@ def _lay_out(tree):
     """Returns the tree as a Flame. Does not use recursion, because stacks may be very
     deep."""
     flame, totals = Flame(), tree.totals()
-    numbers = {}  # maps a label to its number
+    numbers = {}  # Maps a label to its number.
     # Labels of the frame's callers, and how often each label is in `path`
     path, on_path = [], []
     waiting = [(0, 0)]

@@ -91,8 +91,8 @@ static void arm(struct Activation *activation)
         return;
     }
     take_words(why, sizeof why);
-    // The viewers get an error and are disconnected. The next viewer that
-    // connects makes the thread try again.
+    // The viewers get an error and are disconnected. When the next viewer
+    // connects, the activation thread tries again to start a session.
     Py_BEGIN_ALLOW_THREADS;
     Server_refuse(activation->persistent.server, EBUSY, why);
     rest(activation, false);

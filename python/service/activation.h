@@ -28,9 +28,10 @@ struct Activation {
     PyThreadState *thread_state; // NULL if the thread does not run
     struct Worker worker;
     // True if the activation thread has started the session. The activation
-    // thread writes `armed` with the GIL held. Other threads write it with the
-    // GIL held, between Activation_hold and Activation_let_go. The activation
-    // thread reads `armed` without the GIL, but not between these two calls.
+    // thread writes `armed` with the GIL held. Other threads write `armed` with
+    // the GIL held, between Activation_hold and Activation_let_go. The
+    // activation thread reads `armed` without the GIL, but not between these
+    // two calls.
     bool armed;
     pthread_mutex_t mutex; // Guards all members that follow.
     pthread_cond_t wake;   // Signalled if there may be work for the thread.

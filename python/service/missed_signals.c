@@ -19,7 +19,7 @@
 
 #define PATIENCE_S 0.25
 
-// Has the layout of CPython's table of signals
+// struct SignalTable has the layout of CPython's table of signals
 // (Include/internal/pycore_signal.h). The layout of the table is the same in
 // CPython 3.12 to 3.15. Other threads may write the table while this file reads
 // the table.

@@ -8,8 +8,8 @@
 #include <math.h>
 
 // In a slice a function may have at least SLICE_HITS times the threshold in
-// hits. A hot function may have this number of hits in one of ASKED slices. In
-// the other slices a hot function may have HOT_HITS hits, which are enough to
+// hits. A hot function may have as many hits in one of ASKED slices. In the
+// other slices a hot function may have HOT_HITS hits, which are enough to
 // measure the mean time of a call.
 #define SLICE_HITS 4
 #define ASKED 4
@@ -408,7 +408,7 @@ static void end_own(struct RearmExecutor *executor)
         Counting_end(counting);
     }
     // A hold may be too short for all functions. The next slice begins with the
-    // functions that follow.
+    // functions that were left out.
     executor->own_first += executor->own_armed;
     executor->own_armed = 0;
 }

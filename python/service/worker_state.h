@@ -23,8 +23,8 @@ int WorkerState_start(struct Worker *worker, PyThreadState **thread_state,
 // and makes the thread state the thread's own.
 void WorkerState_begin(PyThreadState *thread_state);
 // The thread takes the GIL with WorkerState_take and releases it with
-// WorkerState_leave. A fork in C waits until no thread of Ocular is between the
-// two calls (fork.c).
+// WorkerState_leave. A fork in C waits until no thread of Ocular is between
+// WorkerState_take and WorkerState_leave (fork.c).
 void WorkerState_take(PyThreadState *thread_state);
 void WorkerState_leave(void);
 // The thread calls WorkerState_end last, with the GIL held. WorkerState_end

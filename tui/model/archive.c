@@ -65,8 +65,8 @@ struct Directory {
 
 // Finds the directory by the end record, which has the directory's size. A
 // comment may follow the end record. If a script precedes the archive, all
-// offsets are too small by the script's length. `begin` is the length of the
-// script.
+// offsets are too small by the script's length. `begin` is the length of a
+// script before the archive.
 static bool find_directory(const struct Archive *archive,
                            struct Directory *directory)
 {

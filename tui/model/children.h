@@ -13,7 +13,8 @@
 struct Children {
     // Feed_now() of the newest count, or 0 before the first count.
     double checked_at;
-    unsigned untraced; // number of Python children that did not serve then
+    // Number of Python children that did not serve at the newest count.
+    unsigned untraced;
 };
 
 // Counts the children again if the newest count is a few seconds old. `pid` is
@@ -23,9 +24,9 @@ void Children_update(struct Children *children, pid_t pid, double now);
 // Writes the process's children to `children`. Returns their number, at most
 // `most`.
 size_t Children_list(pid_t pid, pid_t *children, size_t most);
-// Returns true if the child does the same work as its parent. Such a child is a
-// fork of its parent, or a process of the module multiprocessing. All other
-// children of a process run other programs.
+// Returns true if the child does the same work as its parent. A child that does
+// the same work is a fork of its parent, or a process of the module
+// multiprocessing. All other children of a process run other programs.
 bool Children_is_worker(pid_t child, pid_t parent);
 
 #endif

@@ -419,7 +419,8 @@ static struct Settled settle(struct ComparedFunction *functions, size_t count,
 
 // Sets a function's slowdown and weight. The slowdown is the change of the mean
 // or the change of the relative share, whichever has the smaller error. `means`
-// and `spent` say whether the pace of these two measures is known.
+// and `spent` say whether the pace of the mean and of the relative share is
+// known.
 static void conclude(struct ComparedFunction *f, bool means, bool spent)
 {
     double share = fmax(f->share.a, f->share.b);

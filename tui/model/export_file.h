@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 struct ExportFile {
-    bool there;    // If no export exists, the other fields are unused.
-    int fd;        // Descriptor of the temporary file.
-    int directory; // Descriptor of the directory of both files.
+    bool there; // If no export exists, the other fields are unused.
+    int fd;     // Descriptor of the temporary file.
+    // Descriptor of the directory of the temporary and the final file.
+    int directory;
     bool overwrite;
     struct ProcessUser user; // The process's user, if the viewer runs as root.
     // The temporary file's name, or "" if the file has no name.

@@ -44,10 +44,11 @@ struct Feed {
     char reason[320]; // The reason why the feed ended.
     // The process's reason why no snapshot has come yet, not trusted, or "".
     char notice[160];
-    double rate_s;             // Requested seconds between snapshots.
-    double heard_at;           // Feed_now() at the newest message.
-    unsigned taken;            // Messages since Feed_next last returned 0.
-    double taking_since;       // Feed_now() at the first of these messages.
+    double rate_s;   // Requested seconds between snapshots.
+    double heard_at; // Feed_now() at the newest message.
+    unsigned taken;  // Messages since Feed_next last returned 0.
+    // Feed_now() at the first message since Feed_next last returned 0.
+    double taking_since;
     bool more;                 // Feed_next stopped before the last message.
     struct Snapshot *newest;   // Owned snapshot that is not taken yet, or NULL.
     struct FlameTable *stacks; // Owned stacks that are not taken yet, or NULL.
@@ -69,8 +70,9 @@ double Feed_now(void); // Returns the monotonic time in seconds.
 // reason in `why`.
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
-// Connects to the processes of a service instead, a master and its workers. The
-// other functions then work as for one process, but there is no export.
+// Connects to the processes of a service, a master and its workers, instead of
+// one process. The other functions then work as for one process, but there is
+// no export.
 int Feed_open_fleet(struct Feed *feed, pid_t master, double rate_s, char *why,
                     size_t why_size);
 // Opens a recording instead of a connection. If `paced` is true, snapshots come

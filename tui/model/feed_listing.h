@@ -26,7 +26,7 @@ struct FeedListing {
         uint64_t id; // Id of the function that is to be recorded, or 0.
         // Number of the pending request for `id` (0 = not sent yet).
         uint32_t number;
-        double asked_at; // Feed_now() at the sending of this request.
+        double asked_at; // Feed_now() when the recording's request was sent.
         bool waits; // The recording waits for the answer to the view's request.
     } recorded;
 };

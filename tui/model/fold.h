@@ -27,7 +27,7 @@ enum FoldHow {
     FOLD_MEDIAN, // Weighted median (the lower one of two middle values).
     FOLD_ROOT,   // Root of the sum of squares, for standard deviations.
     FOLD_RUN,    // Sum of values times FoldPiece.run.
-    FOLD_AGED    // The largest sum of value and FoldPiece.silent_s.
+    FOLD_AGED    // The largest value, each plus its FoldPiece.silent_s.
 };
 
 struct FoldRule {

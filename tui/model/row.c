@@ -8,7 +8,7 @@
 // An estimate is shown only if its standard error is at most this part of the
 // estimate.
 #define SURE 0.125
-#define SURE_SLICED 0.5 // The limit for an estimate from slices.
+#define SURE_SLICED 0.5 // An estimate from slices is shown up to this error.
 // With a larger error, an estimate from slices has one digit.
 #define ROUGH_SLICED 0.25
 // After a function has stopped, its share soon falls below IDLE_SHARE.
@@ -16,7 +16,8 @@
 // All calls count as timed if at least this part of the expected cycles was
 // timed.
 #define LEAST_TIMED 0.5
-#define UNKNOWN_CALLS 0.5 // With a larger error the number of calls is unknown.
+// If the relative error is larger, the number of calls is unknown.
+#define UNKNOWN_CALLS 0.5
 #define WAIT_SAMPLES_PER_S 2.0 // The least rate of samples of waiting threads.
 
 void Row_init(struct Row *row, uint64_t id)

@@ -20,8 +20,8 @@ enum ColumnId { // columns in the order on the screen
 #define TREND_LENGTH 32
 
 // If a function is not armed, its data counts as old after OLD_S seconds, and
-// as stale after STALE_S seconds. Two slices can be STALE_S seconds apart: 60
-// s, a random quarter more, and once more if the budget is overdrawn.
+// as stale after STALE_S seconds. Two slices are at most 60 s and a random
+// quarter more apart, and twice as much, STALE_S, if the budget is overdrawn.
 #define OLD_S 30.0
 #define STALE_S 150.0
 
@@ -117,8 +117,8 @@ double Row_samples(const struct Row *row);
 double Row_raised(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
-// Returns true if the data is old and the function may be running. (A function
-// that is not called has no newer data.)
+// Returns true if the function's data is old and the function may be running.
+// (A function that is not called has no newer data.)
 bool Row_is_stale(const struct Row *row);
 // Returns false if the samples of the window show that the function does not
 // run.

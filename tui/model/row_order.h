@@ -11,8 +11,8 @@
 struct OrderWish {
     enum ColumnId column; // The column by which the rows are sorted.
     bool invert;
-    bool baseline;      // Sort by the change since the baseline.
-    bool hide_idle;     // Leave out idle rows, and count them.
+    bool baseline;  // True if rows are sorted by the change since the baseline.
+    bool hide_idle; // True if idle rows are left out, and counted.
     const char *filter; // "": all rows pass.
 };
 

@@ -20,7 +20,8 @@ enum SourceState {
     SOURCE_NONE,    // The code does not come from a file.
     SOURCE_MISSING, // The file does not exist or may not be read.
     SOURCE_CHANGED, // The file changed after the process began.
-    SOURCE_REFUSED  // Not a regular file, too large, or an unreadable archive.
+    // The file is not regular, is too large, or is in a bad archive.
+    SOURCE_REFUSED
 };
 
 struct SourceWish {

@@ -30,7 +30,7 @@ struct FunctionStandouts {
     struct Standout busy;
     // The process in which the function is slowest, by P99, or by the age of a
     // call that hangs. The usual number is the median of the other processes
-    // that have one.
+    // that have a number.
     struct Standout slow;
 };
 

@@ -31,7 +31,7 @@ struct Branch {
     int depth;   // Level in the tree (0 = the root and the headings).
     uint64_t id; // FUNCTION and ROOT: id of the function.
     // Share of one core, running or waiting. If the tree is built from calls,
-    // only running. NaN if unknown.
+    // the share includes only running. NaN if unknown.
     double share;
     double part;  // Share divided by the parent function's share, at most 1.
     uint64_t key; // Number of the branch in all snapshots, never 0.

@@ -47,7 +47,7 @@ struct Cell {
 struct Canvas {
     int width;
     int height;
-    bool ascii; // Draw every glyph as an ASCII character.
+    bool ascii; // True if every glyph is drawn as an ASCII character.
     // Number of glyphs that replaced another glyph since Canvas_clear, for
     // tests.
     unsigned overdrawn;

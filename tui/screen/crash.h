@@ -11,8 +11,8 @@
 // Saves the terminal's mode, which is restored after a crash. Returns false if
 // `fd` is no terminal.
 bool Crash_save_mode(int fd);
-// Begins a new list of bytes. After a crash, the handler writes these bytes to
-// `fd`.
+// Begins a new list of bytes. After a crash, the handler writes the listed
+// bytes to `fd`.
 void Crash_begin(int fd);
 // Adds a byte to the list of bytes that restore the terminal. Returns the byte.
 int Crash_add(int byte);

@@ -30,7 +30,8 @@ struct ListColumn {
     // is used for one column only. A column with the importance 0 is never
     // dropped.
     int importance;
-    int room; // Least cells for growing columns, or it is left out.
+    // Least cells for the growing columns, or this column is left out.
+    int room;
     // Percentage of the free cells that the column gets (0 = the width is
     // fixed). One or two columns of a list grow.
     int grows;

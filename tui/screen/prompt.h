@@ -20,8 +20,7 @@ enum PromptKind {
     PROMPT_BUDGET,
     PROMPT_FROM, // beginning and end of the shown part of a run
     PROMPT_TO,
-    // The kinds PROMPT_OVERWRITE_... are questions that the user answers by y
-    // or n.
+    // The next two kinds are questions that the user answers by y or n.
     PROMPT_OVERWRITE_EXPORT,
     PROMPT_OVERWRITE_SAVE
 };

@@ -125,8 +125,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     double calls = cell->value, seen = Row_calls(row);
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
-    // The number is also rough if more than half of it is estimated from few
-    // samples.
+    // The number of calls is also rough if more than half of it is estimated
+    // from few samples.
     bool rough =
         Row_is_rough(row) ||
         (!Row_is_sliced(row) && samples < WINDOW_FEW && calls > 2 * seen);
@@ -189,8 +189,8 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Writes the cycles of the calls that were timed. The number is a lower bound
-// if some calls were not timed.
+// Writes the cycles of the calls that were timed. The number of cycles is a
+// lower bound if some calls were not timed.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

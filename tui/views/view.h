@@ -65,9 +65,10 @@ struct View {
     // row. Returns false if no row contains the text. Only views with
     // CAN_SEARCH have this function.
     bool (*find)(struct Ui *ui, int step, bool here);
-    // These two functions save and restore the position at the beginning of a
-    // search, because the search starts again at this position after each typed
-    // letter. NULL if the position in the view's list is enough.
+    // begin_search and restart_search save and restore the position at the
+    // beginning of a search, because the search starts again at this position
+    // after each typed letter. NULL if the position in the view's list is
+    // enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
     // Returns the selected function or 0. Other views open this function, and

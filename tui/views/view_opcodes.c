@@ -200,8 +200,8 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
 }
 
 // Returns the filter for the counts of changes. If the filter is in no opcode's
-// name, it is meant for functions. A filter for functions gives "", because the
-// counts are sums over all functions.
+// name, the filter is meant for functions. A filter for functions gives "",
+// because the counts are sums over all functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;

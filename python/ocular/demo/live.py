@@ -14,8 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1  # value from <linux/prctl.h>
-START = 20  # seconds in which the workload must begin to serve
+PR_SET_PDEATHSIG = 1  # Value from <linux/prctl.h>.
+START = 20  # Seconds in which the workload must begin to serve.
 STOP = 30  # seconds in which the workload must write its timeline
 
 

@@ -11,8 +11,8 @@ from .expressions import ExpressionError, evaluate
 
 JOBS_PER_ROUND = 24
 PARSERS = 2
-BATCH = 48  # number of results that are packed together
-PAUSE = 0.003  # seconds between the rounds of an endless run
+BATCH = 48  # Number of results that are packed together.
+PAUSE = 0.003  # Seconds between the rounds of an endless run.
 END = None  # the last item of a queue
 
 NAMES = ("width", "height", "depth", "mass")
