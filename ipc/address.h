@@ -37,10 +37,10 @@ struct Served {
 
 // Finds the socket of one process. Searches for the socket in the directories
 // that the caller's environment names, the usual directories of the process's
-// user, and the directories that /proc/PID/environ names. Searches the last two
-// kinds of directories also with /proc/PID/root before their paths. Returns 0,
-// -ESRCH if there is no such process, -ENOENT if the process does not serve, or
-// -EACCES if the process belongs to another user.
+// user, and the directories that /proc/PID/environ names. Searches the usual
+// directories and those of /proc/PID/environ also with /proc/PID/root before
+// their paths. Returns 0, -ESRCH if there is no such process, -ENOENT if the
+// process does not serve, or -EACCES if the process belongs to another user.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
 // Lists every process that serves and to which the caller's user may connect,

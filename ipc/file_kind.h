@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 enum FileContent {
-    // A timeline as JSON. Files with an unknown suffix also contain this.
+    // A timeline as JSON. Files with an unknown suffix also contain a timeline
+    // as JSON.
     FILE_JSON,
     FILE_PFTRACE,    // .pftrace: a timeline in Perfetto's protobuf format.
     FILE_FOLDED,     // .folded: one line per stack, for flame graphs.

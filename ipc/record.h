@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Record is the schema of a struct in a message: a table with one row
 // for each member. The wire format, ocular-top's JSON and ocular.snapshot()
-// walk these tables, so a new number needs only a member and a row. A new row
+// read these tables, so a new number needs only a member and a row. A new row
 // goes to the end of its table, because the order of rows is the order on the
 // wire.
 #ifndef OCULAR_IPC_RECORD_H

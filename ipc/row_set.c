@@ -35,8 +35,8 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
     return Fading_apply(&fading, to, &out->arena);
 }
 
-// Copies the rows whose moment is after `since_s`. The numbers in the copies
-// are those at the moment of `set`.
+// Copies the rows that were filled after `since_s`. The numbers in the copies
+// are those at the time of the snapshot.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

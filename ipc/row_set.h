@@ -17,13 +17,14 @@
 // Maximum number of ids of removed functions that are kept.
 #define ROWS_GONE 256
 
-// A moment at which the numbers of a row are right.
+// The time of a snapshot, by several clocks. The numbers of a row are those at
+// such a time.
 struct RowMoment {
     double uptime_s; // uptime_s of the snapshot, which identifies the snapshot.
     // Seconds by the CPU's time stamp counter, from which age_s is computed.
     double ticks_s;
-    // Time since the sampler's start, in units of the mean age of the window's
-    // samples.
+    // Time since the sampler's start, in units of the mean age of the samples
+    // from which shares are computed.
     double window_age;
     // ns of one core's wall time in the newest seconds over which shares are
     // computed.
@@ -33,7 +34,7 @@ struct RowMoment {
 
 struct SharedRow {
     struct Function function;
-    // The moment at which the row was filled, in the memory of the block.
+    // Time at which the row was filled, in the memory of the row's block.
     const struct RowMoment *moment;
     // uptime_s of the first snapshot that lacks the row, or INFINITY if the
     // newest snapshot has it. The writer sets `until` while it builds a new
@@ -49,7 +50,9 @@ struct SharedRow {
 struct RowBlock {
     struct SharedRow *rows;
     size_t count;
-    double newest_s; // uptime_s of the newest moment of the block's rows.
+    // Snapshot.uptime_s of the snapshot for which the block's newest row was
+    // filled.
+    double newest_s;
     // Only the thread that fills rows uses the members from `arena` on.
     struct Arena arena; // Holds the block's rows with their texts and lists.
     size_t live; // Number of the block's rows that are in the newest snapshot.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tables of the snapshot's schema, and the functions for a snapshot's
-// memory. The wire format, the viewer's JSON and ocular.snapshot() walk these
+// memory. The wire format, the viewer's JSON and ocular.snapshot() read these
 // tables.
 #include "ipc/snapshot.h"
 

@@ -290,7 +290,7 @@ struct TaskGroup {
     const struct StackPlace *chain;
     size_t chain_count;
     // bool: true if the oldest task may be much older than `oldest_s`, because
-    // the tasks were not read before the walk that found this task.
+    // the tasks were not read before the time at which this task was found.
     uint64_t oldest_is_least;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Implements wire.h (docs/protocol.md). A record is encoded by a walk through
-// its table. Every record begins with its length. So an older reader skips new
-// members at the end, and a newer reader reads null for missing members. Code
-// that sends, receives or records messages calls these functions on any thread.
-// The functions keep no state.
+// Implements wire.h (docs/protocol.md). A struct is encoded member by member,
+// as its table (record.h) says. Every record begins with its length. So an
+// older reader skips new members at the end, and a newer reader reads null for
+// missing members. Code that sends, receives or records messages calls these
+// functions on any thread. The functions keep no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 

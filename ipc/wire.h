@@ -46,7 +46,8 @@ enum MessageType {
     // let the process open the file.
     MESSAGE_EXPORT_PATH = 20,
     MESSAGE_CANCEL = 21, // Stops the EXPORT that is under way (see EXPORT).
-    MESSAGE_FLAME = 22,  // Asks for the stacks of the window.
+    // Asks for the stacks that samples have found in the newest seconds.
+    MESSAGE_FLAME = 22,
     // Asks the process to write a timeline into a file. EXPORT has the name of
     // the file, and comes with the file's descriptor. Only older versions of
     // Ocular write the file.

@@ -160,8 +160,8 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// Makes a spare slab a slab for blocks of size class `number`. Returns NULL if
-// there is no spare slab.
+// Takes an empty slab from the spare ones, for blocks of size class `number`.
+// Returns NULL if there is no spare slab.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;

@@ -252,8 +252,8 @@ struct SampleTime {
     // The parts of `ran` that were spent in C functions and in the garbage
     // collector.
     struct ShareCredit in_c, in_garbage;
-    // The parts of `waited`: the wait of the kind `kind`, and the wait for a
-    // CPU.
+    // The parts of the waiting time: `of_kind` is the wait of the kind `kind`,
+    // and `starved` is the wait for a CPU.
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
 };

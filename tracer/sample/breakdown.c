@@ -69,8 +69,8 @@ static int larger_first(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-// Returns the share in the window that ends at `now`. If `now` is NULL, returns
-// the ns since the start.
+// Returns the share of time in the newest seconds before `now`. If `now` is
+// NULL, returns the ns since the start.
 static double read_value(const struct ShareValue *value,
                          const struct ShareTime *now)
 {

@@ -38,9 +38,9 @@ struct BreakdownRow {
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
-// Writes to `rows` all shares in the window that are not 0. The largest share
-// comes first, and `others` comes last. Returns the number of rows written, at
-// most BREAKDOWN_ROWS.
+// Writes to `rows` all shares of the newest seconds that are not 0. The largest
+// share comes first, and `others` comes last. Returns the number of rows
+// written, at most BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
 // Writes to `rows` the ns of each part since the start, as the field `share`.

@@ -53,7 +53,7 @@ struct CpuTimers {
 };
 
 struct CpuTimer {
-    // Only the handler on the sampled thread writes the fields from
+    // Only the signal handler on the sampled thread writes the fields from
     // `sampled_ns` to `walk`.
 
     // Value of the thread's CPU clock, in ns, when the newest sample was taken.

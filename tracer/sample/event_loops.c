@@ -10,8 +10,8 @@
 
 // Mean age in seconds of the steps from which the rates are computed.
 #define WINDOW_S 10.0
-// If fewer timers than this (by weight) have run in the window, the lag is not
-// known.
+// If fewer timers than this (by weight) have run in the newest seconds, the lag
+// is not known.
 #define LEAST_TIMERS 0.1
 
 void EventLoops_init(struct EventLoops *loops)

@@ -49,7 +49,7 @@ struct ObservedStep {
 
 // Sums over a window of time, in which older steps weigh less.
 struct LoopWindow {
-    // CLOCK_MONOTONIC in seconds at which the window was last updated.
+    // CLOCK_MONOTONIC in seconds at which these sums were last updated.
     double at_s;
     uint64_t steps, timers, late_ns, switches;
     double s, step_sum, timer_sum, late_sum;

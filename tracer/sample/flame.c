@@ -36,8 +36,9 @@ void Flame_abandon(struct Flame *flame)
 
 // --- Adding, with the lock
 
-// The sum of the shares of a node and of all its descendants, in the window and
-// since the start. The size of a node is the larger of these two shares.
+// The sum of the shares of a node and of all its descendants, in the newest
+// seconds and since the start. The size of a node is the larger of these two
+// shares.
 struct Part {
     double window, whole;
 };

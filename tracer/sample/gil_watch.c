@@ -147,8 +147,8 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 
 // Takes the time for which the thread waited for a CPU, which is no waiting for
 // the GIL. The kernel's first answer also contains time before the thread's
-// first observation. How much time was before is unknown, so the kernel's whole
-// first answer is subtracted, and none of it counts as waiting for a CPU.
+// first observation. That part is not known, so the kernel's whole first answer
+// is subtracted, and none of it counts as waiting for a CPU.
 static void take_ready(struct GilWatch *watch, struct GilThread *own,
                        uint64_t ready_ns, const struct ShareTime *now)
 {

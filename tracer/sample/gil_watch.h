@@ -55,8 +55,8 @@ struct GilWatch {
     // Stack of the GIL's holder, read while the holder had the GIL; NULL if
     // unknown.
     const struct SampledStack *stack;
-    // GilWatch asks the kernel only about threads whose index in the table,
-    // modulo `stride`, is `turn`.
+    // In one step, the kernel is asked only about threads whose index in the
+    // table of threads, modulo `stride`, is `turn`.
     size_t stride, turn;
     // ns for which threads waited for the GIL, and which no function has got
     // yet. `waited_ns` decays as shares do.

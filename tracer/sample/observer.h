@@ -31,10 +31,10 @@ struct Observer {
 // Returns 0, or -EINVAL if the layout of CPython's frames is impossible.
 int Observer_init(struct Observer *observer, struct Sampling *sampling,
                   const struct FrameLayout *layout);
-// Observes first the thread at index `first` of the table, unless the index is
-// past the end of the table, and then the threads whose turn it is. Returns
-// true if one of the observed threads has run, or if a thread that was not
-// observed may have run.
+// Observes the thread at index `first` of the table of threads, unless the
+// index is past the end, and after it the threads that come next in the table.
+// Returns true if one of the observed threads has run, or if a thread that was
+// not observed may have run.
 bool Observer_observe_all(struct Observer *observer, size_t first,
                           const struct ShareTime *now);
 // Notes after an observation whether stacks can still be read.

@@ -37,7 +37,8 @@ static enum Observation begin(struct SampledThread *thread)
 
 // Waiting time that is not attributed to a function yet decays as shares do.
 // Without the decay, a thread whose waiting time was not attributed for long
-// would later give one function more time than the window holds.
+// would later give one function more time than has passed in the window of the
+// shares.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {

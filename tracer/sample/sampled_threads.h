@@ -15,7 +15,7 @@
 struct ListedThread {
     // PyThreadState; 0 if the thread is outside the interpreter.
     uintptr_t state;
-    pid_t tid; // 0 if this entry must be skipped.
+    pid_t tid; // Id of the thread; 0 if this entry of the list must be skipped.
     char name[64];
     // A number that distinguishes threads which had the same thread id one
     // after the other; 0 if unknown.

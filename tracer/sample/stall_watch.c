@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // See stall_watch.h. EARLY, SOON and PERIOD are fractions of the time after
-// which a step of an event loop is a stall. A turn observes each step that has
-// run for EARLY of this time. If a turn finds a younger step, the next turn
-// comes after SOON of this time. If no step runs, the next turn comes after
-// PERIOD of this time. So each step is observed before it becomes a stall, even
-// if a turn is late by a fifth of this time. If no event loop has begun or
-// stalled for CLOSE_NS, turns are CALM times rarer, because a turn takes about
-// 20 us.
+// which a step of an event loop is a stall. A turn of StallWatch observes each
+// step that has run for EARLY of this time. If a turn finds a younger step, the
+// next turn comes after SOON of this time. If no step runs, the next turn comes
+// after PERIOD of this time. So each step is observed before it becomes a
+// stall, even if a turn is late by a fifth of this time. If no event loop has
+// begun or stalled for CLOSE_NS, turns are CALM times rarer, because a turn
+// takes about 20 us.
 #include "tracer/sample/stall_watch.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
@@ -19,12 +19,12 @@
 #define EARLY 0.2
 #define CLOSE_NS UINT64_C(10000000000)
 #define CALM 4
-// Smallest number of ns between two turns of the observation.
+// Smallest number of ns between two turns of StallWatch.
 #define LEAST_NS 10000000u
 // A step that has run for time t is observed again after t / LATER.
 #define LATER 8
-// One turn observes at most MOST_LOOPS loops, so many busy event loops cost no
-// more than two.
+// One turn observes at most MOST_LOOPS event loops, so many busy event loops
+// cost no more than two.
 #define MOST_LOOPS 2
 // If the thread runs while its stack is read, the stack is read again. A stack
 // is read at most RETRIES times.
@@ -59,8 +59,8 @@ static bool prepend(char *out, size_t size, const char *name)
     return fits;
 }
 
-// Fills `place` from the frames that the newest walk has found. Returns false
-// if the step's code object is not among these frames.
+// Fills `place` from the frames that the newest walk over the stack has found.
+// Returns false if the step's code object is not among these frames.
 static bool fill(const struct StallWatch *watch, uint32_t newest,
                  uintptr_t step, struct StallPlace *place)
 {
@@ -108,7 +108,8 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
     }
     if (!start.read || EventLoop_began(loop) != began ||
         Counter_get(&loop->steps) != step)
-        return; // The walk may have found the stack of the loop's next step.
+        // The frames that were read may be those of the loop's next step.
+        return;
     // If the step of the event loop runs in another greenlet, its code object
     // is on another stack.
     if (!fill(watch, newest, code, &place) &&
@@ -155,8 +156,8 @@ static bool is_close(struct StallWatch *watch, uint64_t now_ns)
 }
 
 // Makes the next step of an event loop wake the sampler's thread, unless a step
-// has begun since the last turn. Returns false if a step has begun since the
-// last turn.
+// has begun since StallWatch's last turn. Returns false if a step has begun
+// since that turn.
 static bool fall_asleep(struct StallWatch *watch)
 {
     struct EventLoops *loops = watch->loops;
@@ -187,7 +188,7 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 
         next = wait < next ? wait : next;
         if (watch->left != left)
-            // The next turn begins with the loop after this one.
+            // The next turn begins with the event loop after this one.
             watch->first = number + 1;
     }
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);

@@ -18,26 +18,28 @@ struct StallWatch {
     const struct Attribution *attribution;
     struct Walk *walk;
     const struct Clock *clock;
-    // CLOCK_MONOTONIC in ns at which the next turn is due; UINT64_MAX if none
-    // is due.
+    // CLOCK_MONOTONIC in ns at which event loops must be observed next;
+    // UINT64_MAX if the next step must wake the thread.
     uint64_t due_ns;
     // True if the next step of an event loop must wake the sampler's thread.
     bool slept;
-    // Number of the event loop with which the turn begins, and number of loops
-    // that it may still observe.
+    // Number of the event loop with which a turn begins, and number of loops
+    // that the turn may still observe.
     unsigned first, left;
-    // Number of event loops' steps that had begun at the last turn.
+    // Number of event loops' steps that had begun when loops were last
+    // observed.
     uint64_t steps;
-    // Number of event loops, and of stalls, that had begun at the last turn.
+    // Number of event loops, and of stalls, that had begun when loops were last
+    // observed.
     uint64_t news;
-    // CLOCK_MONOTONIC in ns until which the turns come at the short period.
+    // CLOCK_MONOTONIC in ns until which event loops are observed often.
     uint64_t close_until_ns;
 };
 
-// Observes the event loops if a turn is due at `now_ns` of CLOCK_MONOTONIC.
-// Returns CLOCK_MONOTONIC in ns at which the next turn is due, or UINT64_MAX if
-// the next step of a loop must wake the thread. Only the sampler's thread calls
-// this function.
+// Observes the event loops if this is due at `now_ns` of CLOCK_MONOTONIC.
+// Returns CLOCK_MONOTONIC in ns at which it must be called next, or UINT64_MAX
+// if the next step of a loop must wake the thread. Only the sampler's thread
+// calls this function.
 uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns);
 
 #endif

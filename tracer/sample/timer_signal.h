@@ -55,7 +55,7 @@ void Mute_init(struct Mute *mute);
 // mask meanwhile, the report wins.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // Reports that the calling thread has changed its signal mask. `mute` is the
-// struct of the calling thread. Returns true if the thread has blocked the
+// calling thread's struct Mute. Returns true if the thread has blocked the
 // signal.
 bool Mute_say(struct Mute *mute, int signal);
 // Removes pending signals of the timers from the calling thread, which has

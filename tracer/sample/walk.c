@@ -42,9 +42,9 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
     return 0;
 }
 
-// A sample may read a PyThreadState after the thread has freed it. The walk
-// first checks whether the page can be read. AddressSanitizer must not report a
-// read of a freed PyThreadState.
+// A sample may read a PyThreadState after the thread has freed it. Walk_frames
+// first checks whether the memory can be read. AddressSanitizer must not report
+// a read of a freed PyThreadState.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -59,10 +59,10 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 // --- Reading -----------------------------------------------------------------
 
 // Returns true if all bytes are on readable pages, so that they can be read
-// without a copy. In a walk, each page is checked only once. The links between
-// a thread's frames lead to live objects, except a link that CPython is just
-// writing while it pushes or pops a frame. The link that CPython is writing may
-// lead anywhere.
+// without a copy. In one walk over a stack, each page of memory is checked only
+// once. The links between a thread's frames lead to live objects, except a link
+// that CPython is just writing while it pushes or pops a frame. The link that
+// CPython is writing may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;

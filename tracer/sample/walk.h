@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Walk reads the frames of one thread, beginning at its PyThreadState.
-// The memory may change during the walk, so every address may be wrong and
-// every word may be torn. The results of a walk are numbers and not pointers.
-// Code that uses a code address must first ask the registry for it. Any thread
-// may use a struct Walk, but only one thread at a time. The caller of
-// Walk_frames does not need the GIL.
+// The frames may change while they are read, so every address may be wrong and
+// every word may be torn. A struct Walk has addresses as numbers and not as
+// pointers. Code that uses a code address must first ask the registry for it.
+// Any thread may use a struct Walk, but only one thread at a time. The caller
+// of Walk_frames does not need the GIL.
 #ifndef OCULAR_TRACER_SAMPLE_WALK_H
 #define OCULAR_TRACER_SAMPLE_WALK_H
 
@@ -12,18 +12,21 @@
 
 #include <stdatomic.h>
 
-#define WALK_DEPTH 256 // Largest number of frames that a walk returns.
+// Largest number of frames that a walk over a stack returns.
+#define WALK_DEPTH 256
 // Largest number of bytes that are read of a PyThreadState.
 #define WALK_STATE 1024
 // Largest number of bytes that are read of one of CPython's frames.
 #define WALK_FRAME_SIZE 256
 // Bytes of a page; mappings of memory are at least this large and aligned.
 #define WALK_PAGE 4096
-#define WALK_KNOWN 64 // Number of pages that a walk remembers as readable.
-#define WALK_COPIES 8 // Number of pages of which a walk keeps copies.
+// Number of pages that a walk over a stack remembers as readable.
+#define WALK_KNOWN 64
+// Number of pages of which a walk over a stack keeps copies.
+#define WALK_COPIES 8
 
 // C code that has no frame of its own but counts as a function, such as the
-// garbage collector. The walk adds a frame for such C code. The thread that
+// garbage collector. Walk_frames adds a frame for such C code. The thread that
 // runs the C code changes its struct WalkMark while it holds the GIL. Any
 // thread may read the struct.
 struct WalkMark {
@@ -77,7 +80,8 @@ struct FrameLayout {
     size_t code_bytecode; // Offset of co_code_adaptive in PyCodeObject.
 };
 
-// The values of a thread's PyThreadState with which a walk begins.
+// The values in a thread's PyThreadState with which a walk over its stack
+// begins.
 struct WalkStart {
     // Set by the caller: address of the PyThreadState, or 0 if the thread is
     // outside the interpreter.
@@ -95,7 +99,7 @@ struct WalkFrame {
     uintptr_t instruction;
 };
 
-// Copies of pages of memory. Each page is copied when a walk first reads it.
+// Copies of pages of memory. Each page is copied when it is first read.
 struct WalkCopies {
     const struct Memory *memory; // Borrowed.
     // Address of each page that was copied; 0 for an unused copy.
@@ -109,38 +113,38 @@ struct Walk {
     // The frames that the newest Walk_frames has found, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
-    // True if the walk ended at a frame that could not be read or is
-    // impossible. `torn` is also true if the last frame has no caller because
-    // CPython has popped it or it has yielded.
+    // True if the walk over the stack ended at a frame that could not be read
+    // or is impossible. `torn` is also true if the last frame has no caller
+    // because CPython has popped it or it has yielded.
     bool torn;
-    // True if the walk ended because the stack has more than WALK_DEPTH frames.
+    // True if the stack has more than WALK_DEPTH frames.
     bool truncated;
 
     struct FrameLayout layout;
-    // Offset of the part of a PyThreadState that a walk reads.
+    // Offset of the part of a PyThreadState that is read.
     size_t state_from;
     size_t state_size;
     size_t frame_size;
-    // Copies of pages, borrowed; NULL if a walk reads memory in place.
+    // Copies of pages, borrowed; NULL if memory is read in place.
     struct WalkCopies *copies;
     // Addresses of pages that are known to be readable, with bit 0 set; 0 for
     // an unused entry.
     uintptr_t known[WALK_KNOWN];
 };
 
-// Prepares a struct Walk. If `copies` is NULL, walks may only read the frames
-// of the calling thread. If `copies` is not NULL, walks may read the frames of
-// any thread, and `copies->memory` must be set. Returns 0, or -EINVAL if the
-// layout of CPython's frames is impossible.
+// Prepares a struct Walk. If `copies` is NULL, Walk_frames may only read the
+// frames of the calling thread. If `copies` is not NULL, Walk_frames may read
+// the frames of any thread, and `copies->memory` must be set. Returns 0, or
+// -EINVAL if the layout of CPython's frames is impossible.
 int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
               struct WalkCopies *copies);
-// Walks over the frames of one thread. If the walk is for another thread and
-// that thread runs meanwhile, the result may be torn.
+// Walks over the frames of one thread. If the thread is not the calling thread
+// and runs meanwhile, the result may be torn.
 //
 // A signal handler reads the frames of its own thread without copies. No other
-// thread changes the frames of the signal handler's thread. So the result of
-// its walk is torn only if the signal came while CPython pushed or popped a
-// frame. This function is async-signal-safe.
+// thread changes the frames of the signal handler's thread. So the result is
+// torn only if the signal came while CPython pushed or popped a frame. This
+// function is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif

@@ -30,7 +30,8 @@ static void drain_ring(struct Session *session, struct ThreadTrace *trace)
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
     else // The program may name a thread some time after its first event.
         Timeline_name(session->timeline, trace->track, name);
-    // If there was no memory for a track, the next turn tries again.
+    // If there was no memory for a track, the collector's next turn tries
+    // again.
     if (trace->track)
         Timeline_drain(session->timeline, trace->track, trace->ring);
 }

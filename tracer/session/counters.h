@@ -31,8 +31,8 @@ struct Counters {
     uint64_t change;
     // Counters_begin sets the members of struct Counters from `timeline` on.
     struct Timeline *timeline; // NULL if there is no timeline.
-    // True before the last turn, in which values are added although less than a
-    // second has passed.
+    // True before the collector's last turn, in which values are added although
+    // less than a second has passed.
     bool last;
     bool due;
     unsigned ms;

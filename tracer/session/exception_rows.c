@@ -13,9 +13,9 @@
 // meanwhile.
 #define TRIES 4
 
-// The numbers of a kind of exceptions at one moment.
+// The numbers of one kind of exceptions at the time of a snapshot.
 struct Reading {
-    // Label of the kind of exceptions; NULL if the kind is free.
+    // Label of the kind of exceptions; NULL if this entry is free.
     const struct ExceptionLabel *label;
     uint32_t number, line;
     uint64_t counts[EXCEPTION_ACTS], newest;
@@ -35,8 +35,8 @@ static bool is_known(const struct Exceptions *exceptions)
 }
 
 // Returns the ns of CPU time for which exceptions were not counted and which
-// the estimates do not include yet. If exceptions are being counted in a
-// window, the estimates will include this time at the window's end.
+// the estimates do not include yet. If exceptions are just being counted for a
+// short time, the estimates will include these ns at the end of that time.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
 {
@@ -86,7 +86,7 @@ static void read_kinds(const struct Exceptions *exceptions, size_t count,
 
 // --- Rates -------------------------------------------------------------------
 
-// Moves the window of a rate to the present. The exceptions since the last
+// Updates the sums from which a rate is computed. The exceptions since the last
 // snapshot get the weight `part`. The weight of older exceptions is multiplied
 // by `kept`.
 static void move(struct ExceptionRate *rate, const struct Reading *read,

@@ -12,7 +12,7 @@
 // computed.
 struct ExceptionRates {
     double at_s; // CLOCK_MONOTONIC in seconds at the last snapshot.
-    // Weighted seconds of the window over which rates are computed.
+    // Sum of the seconds over which rates are computed, weighted by age.
     double all_s;
     struct ExceptionRate {
         // Value of ExceptionLabel.began in the kind's label; 0 if there is no
@@ -20,7 +20,7 @@ struct ExceptionRates {
         uint64_t began;
         // Number of exceptions of this kind at the time `at_s`.
         double counts[EXCEPTION_ACTS];
-        // Weighted number of exceptions of this kind in the window.
+        // Number of exceptions of this kind, weighted by age.
         double weighted[EXCEPTION_ACTS];
     } kinds[EXCEPTION_KINDS];
 };

@@ -135,11 +135,11 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
-// Returns the time in ticks until which the rate is computed from the last
-// reading of the spans. While a function is armed and not called, its calls per
-// second fall slowly. So its row is filled again only after its open span has
-// become 1.5 to 2 times as long. The factor depends on the function's id, so
-// that not all rows are filled at once after a slice.
+// Returns the time in ticks until which the rate is computed from the
+// function's spans as they were last read. While a function is armed and not
+// called, its calls per second fall slowly. So its row is filled again only
+// after its open span has become 1.5 to 2 times as long. The factor depends on
+// the function's id, so that not all rows are filled at once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -164,9 +164,9 @@ static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
 }
 
 // Returns the calls per second of a function that was dark at some time since
-// begin_rate. The rate comes from the spans in which the function was armed. A
-// hot function has no spans, so its rate is its sampled time divided by the
-// time of a call.
+// begin_rate. The rate comes from the spans, which are the times for which the
+// function was armed. A hot function is never armed, so its rate is its sampled
+// time divided by the time of a call.
 static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)

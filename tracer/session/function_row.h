@@ -17,8 +17,9 @@
 bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
 // Returns the time in ticks until which the row stays the same if the function
-// has no event. Only numbers that decay may change earlier. The result
-// UINT64_MAX means for ever, and 0 means that the row may change at once.
+// has no event. Only numbers that decay with time may change earlier. The
+// result UINT64_MAX means for ever, and 0 means that the row may change at
+// once.
 uint64_t FunctionRow_settled_until(const struct Function *f,
                                    const struct Code *code);
 

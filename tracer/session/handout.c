@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See handout.h. While viewers copy the recording's file, no block of it is
-// forgotten because of the limit, no later request makes a new cut, and no name
-// moves. A viewer that is too slow notices this by itself.
+// forgotten because of the limit, no later request brings the recording up to
+// date, and no name moves in it. A viewer that is too slow notices this by
+// itself.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -141,8 +142,8 @@ static int share_copy(struct Session *session, const uint32_t *ids,
     return error;
 }
 
-// Shares the file that an earlier viewer may still be copying. A new cut of the
-// recording would drop the lists of the earlier cut.
+// Shares the file that an earlier viewer may still be copying. Bringing the
+// recording up to date now would drop lists that the earlier viewer needs.
 static int share_lent(struct Timeline *timeline, uint64_t until_ns,
                       struct Handout *handout)
 {
@@ -276,8 +277,8 @@ static void drop(struct Handouts *handouts)
 }
 
 // Returns the time in ns at which the request may be answered. A viewer that
-// would have too little time to copy the file waits until a new cut can be
-// made.
+// would have too little time to copy the file waits until the recording may be
+// brought up to date.
 static uint64_t due_ns(struct Session *session, const struct HandoutWish *wish,
                        uint64_t now)
 {

@@ -48,8 +48,8 @@ static bool is_armed(const struct Code *code)
 }
 
 // Returns true if the function has been armed for so long that all calls which
-// began before have ended. This is true after about twice the function's
-// longest latency.
+// began before have ended. This takes about twice the function's longest
+// latency.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,
                           const struct Moment *at)

@@ -2,8 +2,8 @@
 // struct ListingDetail describes each instruction of a function: its opcode,
 // its specialised form, its number of executions and its cost. The report and
 // the viewers' listings are made from a ListingDetail. A thread that holds the
-// GIL may build a ListingDetail at any time. A thread without the GIL builds it
-// in a read section of RCU, from a copy of the code's history.
+// GIL may build a ListingDetail at any time. A thread without the GIL builds a
+// ListingDetail in a read section of RCU, from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 #define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
 

@@ -15,12 +15,12 @@ struct Moment {
     struct Registry *registry;
     const struct Exceptions *exceptions;
     uint64_t start_ticks; // Ticks at which tracing began.
-    double now; // CLOCK_MONOTONIC in seconds at the moment of the snapshot.
+    double now; // CLOCK_MONOTONIC in seconds at the time of the snapshot.
     // CLOCK_MONOTONIC in seconds at which tracing began.
     double started;
     double hz;      // Ticks per second.
     uint64_t ticks; // Time of the snapshot in ticks.
-    // CPU time of the process in ns at the moment of the snapshot.
+    // CPU time of the process in ns at the time of the snapshot.
     uint64_t cpu_ns;
     // Time of the sampler's newest step; NULL if there is no sampler.
     const struct ShareTime *sampled;

@@ -6,8 +6,8 @@
 
 #include "ipc/snapshot.h"
 
-// A function that is either living or retired. The member for the other case is
-// NULL.
+// A function that is either living or retired. Either `function` or `retired`
+// is NULL.
 struct Ranked {
     const struct Function *function;
     const struct RetiredRow *retired;

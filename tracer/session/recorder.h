@@ -26,9 +26,9 @@ unsigned Recorder_pause_ms(struct Session *session);
 // Adds all new data of the session to the recording. The caller has emptied the
 // rings and holds the mutex `draining`.
 void Recorder_turn(struct Session *session);
-// Writes to the recording's file the data that turns have left, unless another
-// thread is writing. The caller must not hold the mutex `draining`, because
-// other threads wait for it.
+// Writes to the recording's file the data that Recorder_turn has not written,
+// unless another thread is writing. The caller must not hold the mutex
+// `draining`, because other threads wait for it.
 void Recorder_flush(struct Session *session);
 // Releases the session's recording, and removes its file unless Exports_keep
 // was called. Must be called before the timeline is freed.

@@ -181,7 +181,8 @@ static void count_armed(struct Roll *roll, struct RollEntry *entry)
     uint64_t sites, dark;
 
     if (Code_take_touch(entry->code)) {
-        // After a touch, the function's row must be filled again.
+        // The function's row must be filled again, because Code_touch was
+        // called.
         entry->until = 0;
         entry->counted = false;
     }

@@ -113,8 +113,8 @@ static bool is_live(const struct SharedRow *row)
     return atomic_load_explicit(&row->until, memory_order_relaxed) == INFINITY;
 }
 
-// Copies a struct RowMoment into the new block. Rows with the same moment are
-// next to each other, so each moment is copied once.
+// Copies a struct RowMoment into the new block. Rows that were filled at the
+// same time are next to each other, so each struct RowMoment is copied once.
 static const struct RowMoment *copy_moment(struct RowLog *log,
                                            const struct RowMoment *moment)
 {

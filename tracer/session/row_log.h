@@ -16,9 +16,10 @@ struct RowLog {
     size_t count; // Number of valid rows in all blocks.
     // The block that is being filled for the next snapshot, until RowLog_end.
     struct RowBlock *begun;
-    const struct RowMoment *begun_at; // The moment of the new rows in `begun`.
-    // The moment of the row that was moved last, and the copy of this moment in
-    // the new block.
+    // The time for which the new rows in `begun` are filled.
+    const struct RowMoment *begun_at;
+    // The struct RowMoment of the row that was moved last, and its copy in the
+    // new block.
     const struct RowMoment *moved, *copy;
     // Dropped blocks, linked by `next`. A reader of the last snapshot but one
     // may still read these blocks.
@@ -45,7 +46,7 @@ bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
                   void (*moved)(void *context, struct SharedRow *row),
                   void *context);
 // Returns the next row of the block that RowLog_begin has begun. All members of
-// the returned row are 0 except its block and its moment.
+// the returned row are 0 except `block`, `moment` and `until`.
 struct SharedRow *RowLog_add(struct RowLog *log);
 // Ends the block that RowLog_begin has begun. Returns the set of rows for the
 // snapshot that is being built. The set is in the memory of this snapshot.

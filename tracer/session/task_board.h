@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The groups of asyncio's tasks at one moment. A finished table of groups never
-// changes.
+// The groups of asyncio's tasks as they were at one time. A finished table of
+// groups never changes.
 struct TaskTable {
     struct Arena arena; // Holds the groups of tasks and their texts.
     struct TaskGroup *groups;

@@ -10,7 +10,8 @@
 // Seconds over which the growth of a group of tasks is computed.
 #define GROWTH_S 60.0
 #define GROWTH_LEAST_S 5.0
-// Smallest number of seconds between two walks that are kept for the growth.
+// Smallest number of seconds between two walks over the tasks that are kept to
+// compute the growth.
 #define POINTS_S 4.0
 // Smallest number of seconds between two struct TaskBirth that are kept.
 #define BIRTHS_S 1.0
@@ -294,7 +295,8 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
     struct TaskPoint *points = group->points;
     unsigned gone = 0;
 
-    // The oldest walk that is kept may be older than GROWTH_S seconds.
+    // The oldest walk over the tasks that is kept may be older than GROWTH_S
+    // seconds.
     while (gone + 1 < group->point_count &&
            point.at_s - points[gone + 1].at_s >= GROWTH_S)
         gone++;
@@ -307,8 +309,8 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
         points[group->point_count++] = point;
 }
 
-// Ends a walk over the tasks for one group. `first` is true if no walk took
-// place before.
+// Ends a walk over the tasks for one group. `first` is true if no walk over the
+// tasks took place before.
 static void end_group(struct CountedTasks *group, double at_s, bool first)
 {
     struct TaskPoint point = {at_s, group->found};
@@ -324,8 +326,8 @@ static void end_group(struct CountedTasks *group, double at_s, bool first)
     add_point(group, point);
 }
 
-// Returns true if none of the walks that are kept has found a task of the
-// group.
+// Returns true if none of the walks over the tasks that are kept has found a
+// task of the group.
 static bool is_gone(const struct CountedTasks *group)
 {
     for (unsigned i = 0; i < group->point_count; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct TaskGroups counts asyncio's tasks by their coroutine functions. A walk
-// over all tasks is divided over many holds of the GIL, and the counts of whole
-// walks show how a group grows. Only the governor's thread calls these
-// functions, which do not need the GIL.
+// over all tasks is divided over many holds of the GIL. The counts of whole
+// walks over the tasks show how a group of tasks grows. Only the governor's
+// thread calls these functions, which do not need the GIL.
 #ifndef OCULAR_TRACER_SESSION_TASK_GROUPS_H
 #define OCULAR_TRACER_SESSION_TASK_GROUPS_H
 
@@ -14,7 +14,8 @@
 #define TASK_GROUPS 128 // Largest number of groups of tasks.
 // Largest number of lines per group at which its tasks wait.
 #define TASK_WAITS 8
-// Largest number of whole walks that are kept to compute the growth.
+// Largest number of whole walks over the tasks that are kept to compute the
+// growth.
 #define TASK_POINTS 16
 #define TASK_BIRTHS 64
 // Largest number of lines of an await chain. A longer await chain lacks some
@@ -33,7 +34,7 @@ struct TaskWait {
     // The line at which tasks wait. The struct TaskWait owns its texts.
     struct TaskLine at;
     uint64_t hash;
-    // Number of tasks that wait at this line in the newest walk.
+    // Number of tasks that wait at this line in the newest walk over the tasks.
     uint64_t found;
 };
 
@@ -59,19 +60,23 @@ struct CountedTasks {
     struct TaskLine coroutine;
     uint64_t hash;
     uint32_t function; // Id of the coroutine function, or 0.
-    // Number of tasks of the group that the newest walk has found.
+    // Number of tasks of the group that the newest walk over the tasks has
+    // found.
     uint64_t found;
-    // asyncio's lowest number of these tasks; UINT64_MAX if there is none.
+    // Lowest of the numbers that asyncio has given to these tasks; UINT64_MAX
+    // if there is none.
     uint64_t lowest;
     struct TaskWait waits[TASK_WAITS];
-    // Await chain of the oldest task of the group in the newest walk.
+    // Await chain of the oldest task of the group in the newest walk over the
+    // tasks.
     struct TaskChain chain;
-    // Results of the whole walks of the newest minute, the oldest walk first.
+    // Results of the whole walks over the tasks in the newest minute, the
+    // oldest first.
     struct TaskPoint points[TASK_POINTS];
     unsigned point_count;
-    // Number of walks, since the group last shrank, that found more tasks of
-    // the group than the walk before. first_rise_s is the time of the first
-    // walk that found more tasks, and rose_s is the time of the newest.
+    // Number of walks over the tasks, since the group last shrank, that found
+    // more tasks of the group than the walk before. first_rise_s is the time of
+    // the first of these walks, and rose_s is the time of the newest.
     unsigned rises;
     double first_rise_s, rose_s;
     uint64_t newest_count;
@@ -88,15 +93,18 @@ struct TaskBirth {
 };
 
 struct TaskGroups { // A zeroed struct TaskGroups has no groups.
-    // An array of TASK_GROUPS entries; NULL before the first walk.
+    // An array of TASK_GROUPS entries; NULL before the first walk over the
+    // tasks.
     struct CountedTasks *all;
     // Number of entries of `all` in use, including free entries between them.
     unsigned count;
-    uint64_t found; // Number of tasks that the newest walk has found.
-    double begun_s; // Time at which the newest walk began.
-    // Time at the middle of the last whole walk; 0 if there was none.
+    // Number of tasks that the newest walk over the tasks has found.
+    uint64_t found;
+    double begun_s; // Time at which the newest walk over the tasks began.
+    // Time at the middle of the last whole walk over the tasks; 0 if there was
+    // none.
     double last_s;
-    // True if no walk took place for a while before this walk.
+    // True if no walk over the tasks took place for a while before the newest.
     bool interrupted;
     // Tasks whose time of birth is known, the oldest first.
     struct TaskBirth births[TASK_BIRTHS];
@@ -105,7 +113,7 @@ struct TaskGroups { // A zeroed struct TaskGroups has no groups.
 
 // Begins a walk over all tasks. Returns false if there is no memory.
 bool TaskGroups_begin(struct TaskGroups *groups, double now_s);
-// Notes that no walk will take place for a while.
+// Notes that no walk over the tasks will take place for a while.
 void TaskGroups_interrupt(struct TaskGroups *groups);
 // Returns the group of a coroutine function. Returns NULL if there are too many
 // groups or there is no memory. `function` is the id of the coroutine function,
@@ -116,8 +124,9 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
 // Returns the TaskWait of a line at which tasks of the group wait, or NULL.
 struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
                                  const struct TaskLine *at);
-// Counts a task. The task's group and the task's wait may be NULL. `number` is
-// the number that asyncio has given to the task, or 0.
+// Counts a task. `group` is the task's group, and `wait` is the line at which
+// the task waits. Both may be NULL. `number` is the number that asyncio has
+// given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
 // Returns true if the group needs the await chain of this task, because the
@@ -133,11 +142,11 @@ void TaskGroups_add_line(struct CountedTasks *group,
 // Notes that the task with asyncio's number `number` exists now.
 void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
                            double now_s);
-// Ends a walk that has found all tasks.
+// Ends a walk over the tasks that has found all of them.
 void TaskGroups_end(struct TaskGroups *groups, double now_s);
-// Returns a table of the groups in the newest walk, or NULL if there is no
-// memory. The caller owns the table. `whole` is true if the walk has found all
-// tasks.
+// Returns a table of the groups in the newest walk over the tasks, or NULL if
+// there is no memory. The caller owns the table. `whole` is true if the walk
+// has found all tasks.
 struct TaskTable *TaskGroups_table(const struct TaskGroups *groups, bool whole,
                                    double now_s);
 void TaskGroups_release(struct TaskGroups *groups);
