@@ -75,6 +75,47 @@ def test_which_endpoint_is_slow_and_what_blocks(tmp_path):
         assert wait_until(answer)
 
 
+HANGS = """
+import asyncio, ocular, os, sys
+
+async def ask(event):
+    await event.wait()
+
+async def handler(event, number):
+    if number == 20:
+        await ask(event)
+    await asyncio.sleep(0.01)
+
+async def main():
+    event = asyncio.Event()
+    ended = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().add_reader(0, ended.set_result, None)
+    for number in range(30):
+        task = asyncio.create_task(handler(event, number), name=f"request {number}")
+        await (asyncio.sleep(0.01) if number == 20 else task)
+    print(os.getpid(), flush=True)
+    await ended
+    event.set()
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="other lists of tasks")
+def test_where_a_call_hangs(tmp_path):
+    """The handler is at the top of the slow functions, and its code has a mark at the line
+    at which it is suspended."""
+    keys = keys_of("Which endpoint is slow?") + "/handler<Enter><Enter>"
+
+    def answer():
+        drawn = screen(program.pid, keys + "<Frame:3>")
+        return re.search(r"await ask\(event\) +◂ request 20 waits, age ", drawn)
+
+    with Running(tmp_path, HANGS) as program:
+        assert wait_until(answer)
+
+
 SHOP = """
 import json, ocular, os, random, sys, threading
 

@@ -239,6 +239,36 @@ static size_t shared_indent(const struct AnnotateState *state, const char *line)
     return here < all ? here : all;
 }
 
+// Returns the group of tasks whose oldest task is suspended at the line, and
+// waits longest. Returns NULL if no such task is known.
+static const struct TaskGroup *suspended_at(const struct AnnotateRows *source,
+                                            uint64_t line)
+{
+    const struct Snapshot *now = source->now;
+    const struct TaskGroup *found = NULL;
+    for (size_t i = 0; now && i < now->tasks_group_count; i++) {
+        const struct TaskGroup *group = &now->tasks_groups[i];
+        for (size_t j = 0; j < group->chain_count; j++)
+            if (group->chain[j].id == source->state->id &&
+                group->chain[j].line == line &&
+                (!found || group->oldest_s > found->oldest_s))
+                found = group;
+    }
+    return found;
+}
+
+// Draws the name and the age of the oldest task that is suspended at the line.
+static void put_suspended(struct Canvas *canvas, struct Box box,
+                          const struct TaskGroup *group)
+{
+    char text[160], age[NUMBER_MAX];
+    snprintf(text, sizeof text, "◂ %.80s waits, age %s%s",
+             group->task ? group->task : "a task",
+             group->oldest_is_least ? ">" : "",
+             Number_age(age, group->oldest_s));
+    Canvas_fit(canvas, box, STYLE_ACCENT, CUT_END, text);
+}
+
 static void draw_source(struct Canvas *canvas, struct Box line,
                         const struct AnnotateRows *source,
                         const struct Entry *entry)
@@ -249,8 +279,10 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     struct Box cycles = place_of(source, line, CODE_CYCLES);
     const char *code = Source_line(&state->source, entry->line);
     double share = share_of(entry->samples, state->annotation.samples);
+    const struct TaskGroup *group = suspended_at(source, entry->line);
     struct ListCell cell = {0};
     char text[LINE_BYTES];
+    int used = 0;
     write_line(text, entry->line);
     Canvas_fit_right(canvas, number, STYLE_FAINT, text);
     // A source line has no hits, so its text may cover the column of hits.
@@ -259,7 +291,11 @@ static void draw_source(struct Canvas *canvas, struct Box line,
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
                    text + shared_indent(state, text));
+        used = Canvas_measure(canvas, text + shared_indent(state, text)) + 2;
     }
+    if (group && used < box.width)
+        put_suspended(
+            canvas, (struct Box){box.y, box.x + used, box.width - used}, group);
     if (!(share >= INSTRUCTION_LEAST_SHARE))
         return;
     put_bar(canvas, cycles, bar_of(cycles), share, Gauge_heat(share));
@@ -354,12 +390,14 @@ static const struct ListColumn COLUMNS_OF_CODE[CODE_COLUMNS] = {
 };
 
 void AnnotateRows_fill(struct AnnotateRows *source,
-                       const struct AnnotateState *state, struct List *list,
+                       const struct AnnotateState *state,
+                       const struct Snapshot *now, struct List *list,
                        const struct Display *display, int width)
 {
     bool has_source = state->source.state == SOURCE_FINE;
     bool wide = width >= BAR_FROM;
     source->state = state;
+    source->now = now;
     source->list = list;
     source->display = display;
     source->rows = (struct ListRows){.source = source,

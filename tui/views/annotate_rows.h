@@ -21,9 +21,10 @@ enum CodeColumn {
 };
 
 struct AnnotateRows {
-    // The state of the view, borrowed, like `list` and `display`.
+    // The state of the view, borrowed, like the other pointers.
     const struct AnnotateState *state;
-    const struct List *list; // The list that shows the rows.
+    const struct Snapshot *now; // The newest snapshot.
+    const struct List *list;    // The list that shows the rows.
     // NULL while a key is handled, since nothing is drawn then
     const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];
@@ -33,7 +34,8 @@ struct AnnotateRows {
 // Fills `rows` and places the columns on a screen of `width` cells. After this
 // call `source` must not move, because `rows` points to it.
 void AnnotateRows_fill(struct AnnotateRows *source,
-                       const struct AnnotateState *state, struct List *list,
+                       const struct AnnotateState *state,
+                       const struct Snapshot *now, struct List *list,
                        const struct Display *display, int width);
 
 #endif

@@ -123,8 +123,10 @@ static void want(struct Ui *ui)
     follow_successor(ui);
     Feed_want_listing(ui->feed, state->id);
     const struct Row *row = Model_row_of(&ui->model, state->id);
-    // The tasks say in which function a coroutine awaits.
-    if (row && row->now->await_s > 0 && !Feed_is_replay(ui->feed))
+    // The tasks say in which function a coroutine awaits, and at which line a
+    // task is suspended.
+    if (row && (row->now->await_s > 0 || Row_u64(row->now->in_flight) > 0) &&
+        !Feed_is_replay(ui->feed))
         Feed_tasks(ui->feed);
 }
 
@@ -313,8 +315,8 @@ static void draw(struct Ui *ui, const struct Status *status)
     Header_draw(canvas, &ui->model, status);
     draw_title(ui, &status->display);
     draw_bar(ui);
-    AnnotateRows_fill(&rows, &ui->annotate, list, &status->display,
-                      canvas->width);
+    AnnotateRows_fill(&rows, &ui->annotate, ui->model.snapshot, list,
+                      &status->display, canvas->width);
     List_draw(list, &rows.rows, canvas,
               (struct Box){layout->table_y, 0, canvas->width},
               layout->body_height);
@@ -326,8 +328,8 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 static void fill(struct Ui *ui, struct AnnotateRows *rows)
 {
-    AnnotateRows_fill(rows, &ui->annotate, &ui->lists[VIEW_ANNOTATE], NULL,
-                      ui->canvas.width);
+    AnnotateRows_fill(rows, &ui->annotate, ui->model.snapshot,
+                      &ui->lists[VIEW_ANNOTATE], NULL, ui->canvas.width);
 }
 
 static bool find(struct Ui *ui, int step, bool here)
