@@ -79,8 +79,9 @@ static bool is_cancelled_error(const PyTypeObject *type)
     return module && strcmp(module, "asyncio.exceptions") == 0;
 }
 
-// Returns true for the end of an iteration, of a generator or of a task. Python
-// uses these exceptions for the flow of control.
+// Returns true for StopIteration, StopAsyncIteration, GeneratorExit, asyncio's
+// CancelledError and their subclasses, which Python uses for the flow of
+// control.
 static bool is_flow(PyTypeObject *type)
 {
     PyObject *bases = type->tp_mro;

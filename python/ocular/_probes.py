@@ -64,8 +64,9 @@ def make():
 
 def copy(function):
     """Returns a copy of the function. The copy has a new code object, which has its own
-    events and is specialised separately. The bytecode of a `def` statement makes the copy,
-    because 3.13 does not specialise calls of functions that were made otherwise."""
+    events and is specialised separately. The bytecode of a `def` statement makes the copy
+    of the function, because CPython 3.13 does not specialise calls of functions that were
+    made otherwise."""
     consts = tuple(
         function.__code__.replace() if isinstance(each, CodeType) else each
         for each in make.__code__.co_consts

@@ -63,7 +63,7 @@ struct View {
     // Selects the next (step 1) or previous (-1) row that contains
     // ui->model.search. If `here` is true, the search begins at the selected
     // row. Returns false if no row contains the text. Only views with
-    // CAN_SEARCH have this function.
+    // CAN_SEARCH have the member `find`.
     bool (*find)(struct Ui *ui, int step, bool here);
     // begin_search and restart_search save and restore the position at the
     // beginning of a search, because the search starts again at this position
@@ -72,7 +72,8 @@ struct View {
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
     // Returns the selected function or 0. Other views open this function, and
-    // the key `a` re-arms it. Only views with CAN_FUNCTION have this function.
+    // the key `a` re-arms it. Only views with CAN_FUNCTION have the member
+    // `function`.
     uint64_t (*function)(const struct Ui *ui);
     // Called when the user resets the counts. If the view has its own window of
     // time, this window begins again. NULL if the view has no window of its
