@@ -114,7 +114,7 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
 // Returns true if the code uses the name `setprofile`. The CALL event must not
 // be set on such code. With the event, setprofile's new profile function would
 // see that the call of setprofile ends, but not that it begins. profile.Profile
-// fails in this case.
+// fails if a call ends without a beginning.
 static bool sets_profile(const PyCodeObject *code)
 {
     Py_ssize_t i;

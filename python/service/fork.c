@@ -20,7 +20,7 @@
 
 #define DETACHED_S 2 // most seconds for which a fork waits
 #define POLL_NS 1000000L
-// A child frees the parent's session after this time.
+// Time in ns after which a child frees the parent's session.
 #define LINGER_NS 100000000u
 
 static int settle_later(void *context);

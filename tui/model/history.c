@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART_S 0.9 // least seconds between two moments, so that a minute fits
+// Least seconds between two moments of a history, so that a minute fits.
+#define APART_S 0.9
 #define LONGEST_S 60.0
 
 static int compare(const void *left, const void *right)

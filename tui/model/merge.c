@@ -11,7 +11,7 @@
 
 #define NAME_MOST 200 // bytes of a thread's name
 // The pieces of a record that is merged from at most PIECES processes are on
-// the C stack. Memory for more pieces is allocated.
+// the C stack. If there are more pieces, their array is allocated.
 #define PIECES 256
 #define LEAST_IDS 64 // a smaller map keeps the ids of functions that are gone
 

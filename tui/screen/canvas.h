@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A style is the meaning of a cell. The palette decides how a style looks.
+// A style says what a cell means, for example an alert. The palette decides how
+// a style looks.
 enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,
