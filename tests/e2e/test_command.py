@@ -220,28 +220,6 @@ def test_the_script_may_stop_and_start_by_itself(tmp_path):
     assert sys.version_info >= (3, 12)
 
 
-def test_a_script_from_a_pipe(tmp_path):
-    """A script that comes from a pipe can be read only once."""
-    source = "import sys\nprint(len(sys.argv), __name__)\n" + "#" * 9000 + "\nprint(2)\n"
-    results = []
-    for command in ([PYTHON], [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto"]):
-        reader, writer = os.pipe()
-        os.write(writer, source.encode())
-        os.close(writer)
-        results.append(
-            run([*command, f"/dev/fd/{reader}", "a"], cwd=tmp_path, pass_fds=[reader])
-        )
-        os.close(reader)
-    assert results[0].out == results[1].out == "2 __main__\n2\n"
-    assert results[0].status == results[1].status == 0
-
-
-def test_a_module_in_one_word(tmp_path):
-    (tmp_path / "shows.py").write_text("import sys\nprint(sys.argv[1:])\n")
-    done = ocular(tmp_path, "--quiet", "--no-perfetto", "-mshows", "--quiet", "-q")
-    assert (done.status, done.out) == (0, "['--quiet', '-q']\n")
-
-
 def test_a_directory_that_has_gone(tmp_path):
     """If there is no folder for the timeline, the program runs nevertheless."""
     path = write(tmp_path, "import sys\nprint(sys.path)\n")

@@ -5,13 +5,16 @@ it ends."""
 
 import os
 import pty
+import py_compile
 import re
 import signal
 import sys
 import textwrap
 import zipfile
+from dataclasses import replace
 from importlib.machinery import BuiltinImporter, FrozenImporter
 
+import ocular
 import pytest
 from e2e.program import PYTHON, Done, command_in, run, write
 
@@ -33,11 +36,11 @@ def printed(command, directory, **more):
     return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))
 
 
-def same(directory, *arguments, traced=None, **more):
+def same(directory, *arguments, traced=None, flags=(), **more):
     """Checks that all commands have the same output and exit status."""
-    plain = printed([PYTHON, *arguments], directory, **more)
+    plain = printed([PYTHON, *flags, *arguments], directory, **more)
     for command in [traced] if traced else [SILENT, [*command_in(directory), *SILENT[3:]]]:
-        ours = printed([*command, *arguments], directory, **more)
+        ours = printed([PYTHON, *flags, *command[1:], *arguments], directory, **more)
         assert ours.err == plain.err
         assert ours.out == plain.out
         assert ours.status == plain.status
@@ -299,8 +302,8 @@ import sys
 main = sys.modules["__main__"]
 print(sys.argv, sys.path, main.__name__, globals() is vars(main))
 for name, value in sorted(vars(main).items()):
-    value = type(value) if name == "__loader__" else value
-    print(name, value if name in ("__file__", "__package__", "__doc__") else type(value))
+    print(name, type(value) if name == "__loader__" else value)
+print(getattr(__loader__, "path", None), sys._getframe().f_code.co_filename)
 """
 
 
@@ -316,23 +319,36 @@ GIVEN = [
     (".", ["-mprogram"], {}),
     (*CODE, {}),
     (".", ["-c" + SEES], {}),
+    (".", ["-m", "app"], {}),
+    (".", ["-m", "app.__main__"], {}),
     (".", ["-"], {"input": SEES}),
-    (".", ["/dev/stdin"], {"input": SEES}),
+    # A program that comes from a pipe can be read only once.
+    (".", ["/dev/stdin"], {"input": "#" * 9000 + SEES}),
     (".", ["/dev/fd/0"], {"input": SEES}),
+    (".", ["./bare"], {}),
+    (".", ["app/../program.py"], {}),
+    (".", ["code.pyc"], {}),
+    (".", ["app.pyz"], {}),
     ("other", ["../link.py"], {}),
     (*FOLDER, {}),
     ("other", ["HERE/app"], {}),
+    (*SCRIPT, {"flags": ["-P"]}),
     *((*way, {"env": each}) for each in VARIABLES for way in (SCRIPT, CODE, FOLDER)),
 ]
 
 
 @pytest.mark.parametrize("folder, words, more", GIVEN)
 def test_its_names_arguments_and_path(tmp_path, folder, words, more):
-    write(tmp_path, SEES)
+    path = write(tmp_path, SEES)
+    write(tmp_path, SEES, "bare")
     (tmp_path / "link.py").symlink_to("program.py")
     for name in "other", "app":
         (tmp_path / name).mkdir()
+    write(tmp_path / "app", "", "__init__.py")
     write(tmp_path / "app", SEES, "__main__.py")
+    with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
+        archive.writestr("__main__.py", SEES)
+    py_compile.compile(path, tmp_path / "code.pyc")
     words = [word.replace("HERE", str(tmp_path)) for word in words]
     same(tmp_path / folder, *words, *ARGUMENTS, **more)
 
@@ -340,6 +356,24 @@ def test_its_names_arguments_and_path(tmp_path, folder, words, more):
 def test_its_names_without_arguments(tmp_path):
     assert "argv" not in same(tmp_path, write(tmp_path, SEES)).out
     assert "['']" in same(tmp_path, input=SEES).out
+
+
+def test_isolated(tmp_path):
+    """With -I, Python ignores PYTHONPATH. So start.py adds Ocular's folder to sys.path,
+    where an installation would have it."""
+    folder = os.path.dirname(os.path.dirname(ocular.__file__))
+    start = f"""
+    import sys
+    sys.path.append({folder!r})
+    sys.argv[1:] = {SILENT[3:]} + sys.argv[1:]
+    from ocular.__main__ import main
+    main()
+    """
+    start = write(tmp_path, start, "start.py")
+    path = write(tmp_path, SEES)
+    plain = printed([PYTHON, "-I", path], tmp_path)
+    ours = printed([PYTHON, "-I", start, path], tmp_path)
+    assert replace(ours, out=ours.out.replace(f", {folder!r}]", "]")) == plain
 
 
 def modules_of_its_own(folder, without):
@@ -480,9 +514,12 @@ def test_nor_does_it_where_it_is_given_otherwise(tmp_path, way):
 
 
 def test_a_module_that_is_not_there(tmp_path):
-    for name in "no.such.module", "nothing_of_that_name":
+    (tmp_path / "no_main").mkdir()
+    for name in "no.such.module", "nothing_of_that_name", "no_main":
         assert same(tmp_path, "-m", name, traced=OCULAR).status == 1
-    assert os.listdir(tmp_path) == []
+    path = write(tmp_path, "print()")
+    assert same(tmp_path, "-m", "program", traced=OCULAR, flags=["-P"]).status == 1
+    assert set(os.listdir(tmp_path)) == {"no_main", path.name}
 
 
 # --- Thread states ------------------------------------------------------------

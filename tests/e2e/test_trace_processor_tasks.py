@@ -41,29 +41,6 @@ def say(**more):
 PROGRAM = (
     PRELUDE
     + r"""
-class Hostile(asyncio.Task):
-    def get_name(self):
-        hostile.append("get_name")
-        raise KeyError("wrong")
-    @property
-    def _name(self):
-        hostile.append("_name")
-        return "wrong"
-    @property
-    def __self__(self):
-        hostile.append("__self__")
-        return self
-
-class HostilePython(asyncio.tasks._PyTask):
-    get_name = Hostile.get_name
-    @property
-    def _name(self):
-        hostile.append("_name")
-        return "wrong"
-    @_name.setter
-    def _name(self, name):
-        pass
-
 class Odd:
     "A callback, and what it is a method of."
     @property
@@ -130,9 +107,7 @@ async def main():
     await start('odd "\\ \u00e4\U0001f468 \x01', 1)
     await start("ä" * 33, 1)  # more than there is room for
     asyncio.current_task().set_name("main")
-    await Hostile(work("hostile", 2), loop=loop, name="hostile")
     await asyncio.tasks._PyTask(work("python", 2), loop=loop, name="python")
-    await HostilePython(work("task", 2), loop=loop, name="wrong")
     odd = OddHandle(None, (), loop)
     waiting = start("waits", 2)
     for callback in Odd(), waiting.get_name, waiting.done, list, lambda: step("none"):
