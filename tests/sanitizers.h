@@ -29,9 +29,6 @@
 // sanitizer finds errors in few rounds.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
-// This macro decides at run time, so it returns a tenth under valgrind as well.
-#define FEWER_ROUNDS(count) (UNDER_VALGRIND ? (count) / 10 : FEWER(count))
-
 // At a fork, another thread can hold a lock of the sanitizer (in its allocator
 // or its list of threads). This lock stays locked in the child, and the child
 // hangs at its next malloc or at its next thread. So under a sanitizer no other

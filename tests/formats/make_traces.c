@@ -147,7 +147,6 @@ static void fill(struct Timeline *timeline, unsigned threads, uint64_t now)
         for (i = 0; i < events; i++)
             push(ring, &at);
         Timeline_drain(timeline, track, ring);
-        Ring_clear(ring);
         if (below(2))
             now = at;
     }

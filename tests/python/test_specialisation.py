@@ -21,7 +21,7 @@ from ocular import _opcodes
 monitoring = sys.monitoring
 STEADY_FILE = "<steady>"
 QUIET = dict(perfetto=False, quiet=True, include_only=["test_specialisation", STEADY_FILE])
-INTS, FLOATS, STRINGS, MIXED = (1, 2), (1.0, 2.0), ("a", "b"), (1, 2.0)
+INTS, FLOATS, STRINGS = (1, 2), (1.0, 2.0), ("a", "b")
 
 
 class Odd:

@@ -35,15 +35,6 @@ void Ring_free(struct Ring *ring)
     Heap_free(ring);
 }
 
-void Ring_clear(struct Ring *ring)
-{
-    atomic_store_explicit(&ring->head, 0, memory_order_relaxed);
-    atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
-    atomic_store_explicit(&ring->lost, 0, memory_order_relaxed);
-    ring->limit = HALF;
-    ring->gap = 0;
-}
-
 // Returns the number of free slots in the ring. This load of `tail` pairs with
 // the release in Ring_pop, which comes after the slots were read.
 static uint64_t room_after(const struct Ring *ring, uint64_t head)

@@ -178,8 +178,6 @@ struct Ring {
 // be NULL.
 struct Ring *Ring_new(sem_t *half_full);
 void Ring_free(struct Ring *ring);
-// Removes all events from the ring. No thread may push or peek during the call.
-void Ring_clear(struct Ring *ring);
 // Pushes an event when `head` has reached `limit`. Ring_push_slow reads `tail`
 // to find free slots, and marks a gap before it pushes the event. If there is
 // no free slot, drops the event.

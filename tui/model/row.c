@@ -176,11 +176,6 @@ double Row_waited(const struct Row *row)
     return Row_u64(row->now->waited_cycles) - row->base.waited;
 }
 
-double Row_samples(const struct Row *row)
-{
-    return Row_u64(row->now->samples) - row->base.samples;
-}
-
 double Row_raised(const struct Row *row)
 {
     return Row_u64(row->now->raised) - row->base.raised;

@@ -113,7 +113,6 @@ bool Row_spent_estimated(const struct Row *row);
 // bound, unless Row_calls_exact returns true.
 double Row_total(const struct Row *row);
 double Row_waited(const struct Row *row);
-double Row_samples(const struct Row *row);
 double Row_raised(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
