@@ -157,34 +157,6 @@ TEST_WITH(test_kinds_are_counted, set_up, tear_down)
     assert_float_equal(build(f)->exceptions[1].raised_per_s, 0, 1e-3);
 }
 
-TEST_WITH(test_types_of_one_name_are_one_kind, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    char first[] = "Mine", second[] = "Mine";
-
-    raise(f, first, EXCEPTION_RAISED);
-    raise(f, second, EXCEPTION_RAISED);
-    raise(f, first, EXCEPTION_RAISED);
-    assert_int_equal(build(f)->exception_count, 1);
-    assert_int_equal(f->snapshot->exceptions[0].raised, 3);
-}
-
-TEST_WITH(test_a_freed_function_gives_its_name_to_the_next_one, set_up,
-          tear_down)
-{
-    struct Fixture *f = *state;
-
-    raise(f, "KeyError", EXCEPTION_RAISED);
-    Exceptions_forget_code(&f->exceptions, f->code);
-    assert_null(Exceptions_find(&f->exceptions, f->code, "KeyError"));
-    Code_free(f->code);
-    f->code = make_code(8, 0x2000);
-    raise(f, "KeyError", EXCEPTION_RAISED);
-    assert_int_equal(build(f)->exception_count, 1);
-    assert_int_equal(f->snapshot->exceptions[0].raised, 2);
-    assert_int_equal(f->snapshot->exceptions[0].id, 8);
-}
-
 // Returns the number of labels that wait to be freed.
 static int count_old(const struct Exceptions *e)
 {
@@ -216,19 +188,6 @@ TEST_WITH(test_a_type_that_is_made_again_keeps_its_label, set_up, tear_down)
     Exceptions_free_old(&f->exceptions);
     assert_int_equal(count_old(&f->exceptions), 0);
     assert_int_equal(Exceptions_bytes(&f->exceptions), bytes);
-}
-
-TEST_WITH(test_code_that_is_not_traced_has_no_function, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = f->code;
-
-    f->code = NULL;
-    raise(f, "KeyError", EXCEPTION_RAISED);
-    f->code = code;
-    build(f);
-    assert_null(f->snapshot->exceptions[0].function);
-    assert_int_equal(f->snapshot->exceptions[0].id, NULL_U64);
 }
 
 TEST_WITH(test_old_kinds_give_up_their_places, set_up, tear_down)
@@ -442,20 +401,4 @@ TEST_WITH(test_without_a_budget_all_are_counted, set_up, tear_down)
     Exceptions_limit(&f->exceptions, true);
     run(f, 100000, 5);
     assert_int_not_equal(f->exceptions.phase, EXCEPTIONS_ALL);
-}
-
-TEST_WITH(test_nothing_is_known_after_the_event_was_lost, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Function function = {0};
-    struct Moment at;
-
-    raise(f, "KeyError", EXCEPTION_RAISED);
-    Exceptions_lose(&f->exceptions);
-    build(f);
-    assert_int_equal(f->snapshot->exceptions[0].raised, NULL_U64);
-    assert_int_equal(f->snapshot->exception_totals_exact, NULL_U64);
-    at = moment(f);
-    ExceptionRows_fill_function(&function, f->code, &at);
-    assert_int_equal(function.raised, NULL_U64);
 }

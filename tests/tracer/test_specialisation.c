@@ -123,26 +123,6 @@ TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
     assert_int_equal(f->code->poll.specialized, 0);
 }
 
-// The instruction is armed, then has the state of a new instruction, and is
-// then specialised again.
-TEST_WITH(test_instrumentation_is_no_deoptimisation, set_up, tear_down)
-{
-    static const int armed[] = {INSTRUMENTED_FOR_ITER, INSTRUMENTED_LINE};
-    struct Fixture *f = *state;
-
-    scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
-    for (int i = 0; i < 2; i++) {
-        scan_with(f, AT_ITER, armed[i], COOLDOWN);
-        scan_with(f, AT_ITER, armed[i], FRESH);
-        scan_with(f, AT_ITER, FOR_ITER, FRESH);
-        // The last known opcode stays.
-        assert_int_equal(f->code->poll.specialized, 1);
-        scan_with(f, AT_ITER, FOR_ITER, FRESH - STEP);
-        scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
-    }
-    expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
-}
-
 // --- Compiled code -----------------------------------------------------------
 
 // CPython throws compiled code away whenever anything is armed. The absence of

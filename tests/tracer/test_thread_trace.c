@@ -109,32 +109,6 @@ static void expect_empty(struct Fixture *f)
 
 static int set_up(void **state), tear_down(void **state);
 
-// Net times are ticks minus the cost of the earlier hooks:
-//   outer enters at 100: 100 - 0            = 100
-//   inner enters at 150: 150 - 10           = 140, outer ran 40
-//   inner leaves at 200: 200 - 10 - 10      = 180, inner ran 40
-//   outer leaves at 300: 300 - 10 - 10 - 20 = 260, outer ran 80 more
-TEST_WITH(test_net_time, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *outer = add(f, 0), *inner = add(f, 0);
-
-    assert_false(enter(f, outer, 1, 100));
-    assert_false(enter(f, inner, 2, 150));
-    assert_false(leave(f, inner, 2, 200));
-    assert_false(leave(f, outer, 1, 300));
-    expect_calls(inner, 1, 1, 40, 40);
-    expect_calls(outer, 1, 1, 120, 160);
-    assert_int_equal(Counter_get(&inner->hot.min_cycles), 40);
-    assert_int_equal(Counter_get(&outer->hot.min_cycles), 120);
-    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 10 + 20 + 20);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    // A jump or an enter sets last_seen to its ticks.
-    assert_int_equal(Counter_get(&outer->hot.last_seen), 100);
-    assert_int_equal(Counter_get(&inner->hot.last_seen), 150);
-    expect_empty(f);
-}
-
 // The cost of a hook depends on the hook's kind. Code that can be suspended has
 // resumptions instead of calls, and an offset can be far (HOOK_FAR).
 TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
@@ -223,29 +197,6 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
     // first call was dropped.
     expect_calls(c, 2, 1, 20, 20);
     expect_calls(a, 1, 0, 0, 60);
-}
-
-// The size of the stack has a limit. Beyond this limit, calls are counted but
-// not timed.
-TEST_WITH(test_deeper_than_the_stack_may_grow, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    const uint32_t deep = 100000;
-    uint64_t ticks = 0;
-    size_t kept;
-
-    reset(f, 0);
-    for (uint32_t d = 1; d <= deep; d++)
-        assert_false(enter(f, code, d, ++ticks));
-    kept = (size_t)(f->trace->top - f->trace->bottom);
-    assert_true(kept >= 30000 && kept < 65536);
-    assert_int_equal(Counter_get(&code->hot.entries), deep);
-    for (uint32_t d = deep; d >= 1; d--)
-        assert_false(leave(f, code, d, ++ticks));
-    assert_int_equal(Counter_get(&code->hot.self_calls), kept);
-    assert_int_equal(Counter_get(&code->hot.total_cycles), ticks - 1);
-    expect_empty(f);
 }
 
 // --- Blocks ------------------------------------------------------------------
