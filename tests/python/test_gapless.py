@@ -110,22 +110,6 @@ def test_an_export_in_the_midst_of_it(tmp_path):
     assert EVENTS // 2 <= early.names()["leaf"] <= EVENTS
 
 
-def test_an_event_takes_few_bytes_of_the_recording(tmp_path):
-    path = tmp_path / "x.ocular"
-    ocular.start_tracing(output=path, deinstrument_threshold=0, quiet=True)
-    work_twice()
-    events = ocular.stop_tracing()["events"]
-    assert events >= 2 * EVENTS and path.stat().st_size < 12 * events
-
-
-def test_without_a_file_the_oldest_part_goes(tmp_path):
-    timeline, final = record(tmp_path, work_twice, timeline_spill=False)
-    assert final["lost"] == 0
-    assert timeline.other["forgotten_events"] > EVENTS / 4
-    assert timeline.other["covered_from_us"] > 0
-    assert timeline.names()["leaf"] < EVENTS
-
-
 def test_a_file_that_may_not_grow(tmp_path, capfd):
     """A limit on the file's size has the same effect as a full disk. The file has the
     newest part of the timeline. One line on stderr says how much is missing, even with
