@@ -86,11 +86,11 @@ void ListCell_share(struct ListCell *out, const struct Window *window,
                  text);
 }
 
-void ListCell_file(struct ListCell *cell, const struct Function *function)
+void ListCell_place(struct ListCell *cell, enum Style style, const char *text,
+                    uint64_t line)
 {
-    const char *file = function->file ? function->file : "";
-    ListCell_put(cell, STYLE_FAINT, Text_tail(file, 960));
-    if (function->line != NULL_U64 && *file)
+    ListCell_put(cell, style, text ? Text_tail(text, 960) : "");
+    if (line != NULL_U64 && *cell->text)
         snprintf(cell->text + strlen(cell->text), 24, ":%llu",
-                 (unsigned long long)function->line);
+                 (unsigned long long)line);
 }

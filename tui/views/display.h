@@ -47,7 +47,9 @@ void ListCell_seconds(struct ListCell *out, double s);
 // Writes a share that is based on samples of the window.
 void ListCell_share(struct ListCell *out, const struct Window *window,
                     double share);
-// Writes a function's file and line.
-void ListCell_file(struct ListCell *cell, const struct Function *function);
+// Writes a text and ":" with a line, which can be null. Leaves the cell blank
+// if the text is NULL or "".
+void ListCell_place(struct ListCell *cell, enum Style style, const char *text,
+                    uint64_t line);
 
 #endif

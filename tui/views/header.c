@@ -32,6 +32,18 @@ void Header_add_since(struct Strip *strip, const struct Model *model)
     }
 }
 
+void Header_add_filter(struct Strip *strip, const struct Model *model,
+                       int least)
+{
+    if (!*model->filter)
+        return;
+    Strip_item(strip, 0);
+    Strip_right(strip);
+    Strip_add(strip, STYLE_FAINT, "filter ");
+    Strip_add(strip, STYLE_PROMPT, "%s", model->filter);
+    Strip_flex(strip, least);
+}
+
 void Header_add_specialisation(struct Strip *strip, const struct Model *model,
                                bool sum)
 {

@@ -20,6 +20,10 @@ void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y);
 // Adds the time since the reset and the time since the baseline, if the user
 // has set them. The model must have a snapshot.
 void Header_add_since(struct Strip *strip, const struct Model *model);
+// Adds the filter at the right edge, if there is one. A long filter is cut down
+// to `least` cells.
+void Header_add_filter(struct Strip *strip, const struct Model *model,
+                       int least);
 // Adds the share of specialised sites and the rate of deopts. If `sum` is true,
 // also adds the number of deopts, and the rate is left out later if the line is
 // too short.

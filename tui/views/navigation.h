@@ -30,6 +30,10 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Opens the view that Enter on the selected row opens. Returns false if Enter
 // opens no view. A click on a row also calls this function.
 bool Navigation_enter(struct Ui *ui);
+// Passes a request to the list of a view. If the user clicks the selected row,
+// opens what Enter opens. Returns false if the list ignores the request.
+bool Navigation_press(struct Ui *ui, enum ViewId id,
+                      const struct ListRows *rows, int request, uint32_t key);
 // Shows a view on the screen. After that, Esc leads back to the view that was
 // on the screen before.
 void Navigation_open(struct Ui *ui, enum ViewId id);

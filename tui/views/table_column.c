@@ -313,7 +313,8 @@ static void put_function(struct ListCell *out, const struct TableCell *cell)
 
 static void put_file(struct ListCell *out, const struct TableCell *cell)
 {
-    ListCell_file(out, cell->row->now);
+    ListCell_place(out, STYLE_FAINT, cell->row->now->file,
+                   cell->row->now->line);
 }
 
 // --- The columns

@@ -76,6 +76,18 @@ int Ui_resize(struct Ui *ui, int width, int height)
     return Canvas_resize(&ui->canvas, width, height);
 }
 
+void Ui_draw_title(struct Ui *ui, struct Strip *strip)
+{
+    struct Box box = {ui->layout.title_y, 1, ui->canvas.width - 2};
+    Strip_draw(strip, &ui->canvas, box, 3);
+}
+
+void Ui_draw_nothing(struct Ui *ui, const char *text)
+{
+    struct Box box = {ui->layout.body_y, 2, ui->canvas.width - 3};
+    Canvas_fit(&ui->canvas, box, STYLE_FAINT, CUT_END, text);
+}
+
 // --- Messages
 
 static void say(struct Ui *ui, bool alert, const char *format,

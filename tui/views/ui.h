@@ -18,6 +18,7 @@
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
 #include "tui/screen/prompt.h"
+#include "tui/screen/strip.h"
 #include "tui/views/view.h"
 
 #include <stdbool.h>
@@ -79,6 +80,10 @@ void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
 bool Ui_lists_functions(const struct Ui *ui);
 // Changes the size of the canvas. Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
+// Draws the view's own line.
+void Ui_draw_title(struct Ui *ui, struct Strip *strip);
+// Draws a text instead of the view's rows.
+void Ui_draw_nothing(struct Ui *ui, const char *text);
 // Shows a message on the bottom line for MESSAGE_S seconds.
 void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -260,8 +260,7 @@ static void draw_title(struct Ui *ui, const struct Display *display)
                        6);
         add_state(&strip, now);
     }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Ui_draw_title(ui, &strip);
 }
 
 // Draws the bar in the blank line below the title, if there is one.

@@ -176,7 +176,8 @@ static void write_branch(struct ListCell *cell, const struct ListRows *rows,
     else if (column == TREE_PART)
         ListCell_put(cell, STYLE_FAINT, Window_plain_share(text, branch->part));
     else if (function)
-        ListCell_file(cell, function->now);
+        ListCell_place(cell, STYLE_FAINT, function->now->file,
+                       function->now->line);
 }
 
 static struct ListRows rows_of(const struct Ui *ui)
@@ -251,8 +252,7 @@ static void draw_title(struct Ui *ui)
         Strip_item(&strip, 4);
         Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
     }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Ui_draw_title(ui, &strip);
 }
 
 static void draw_nothing(struct Ui *ui)

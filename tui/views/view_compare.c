@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 // Each measure (enum Measure) has PARTS columns for both runs' values and the
 // change.
@@ -104,15 +103,6 @@ static void put_share(struct ListCell *cell, double share)
                  share > 0 ? Number_percent(text, share) : "");
 }
 
-static void write_place(struct ListCell *cell, const struct ComparedFunction *f)
-{
-    char line[32] = "";
-    if (f->line != NULL_U64 && *f->file)
-        snprintf(line, sizeof line, ":%llu", (unsigned long long)f->line);
-    ListCell_put(cell, STYLE_FAINT, Text_tail(f->file, 900));
-    strncat(cell->text, line, sizeof cell->text - strlen(cell->text) - 1);
-}
-
 static void write_measured(struct ListCell *cell,
                            const struct ComparedFunction *f, int which,
                            int part)
@@ -139,7 +129,7 @@ static void write(struct ListCell *cell, const struct ListRows *rows, long row,
         ListCell_put(cell, f->apart ? STYLE_STRONG : STYLE_PLAIN,
                      Text_tail(f->name, 960));
     else
-        write_place(cell, f);
+        ListCell_place(cell, STYLE_FAINT, f->file, f->line);
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
@@ -186,8 +176,7 @@ static void draw_title(struct Ui *ui)
         Strip_add(&strip, STYLE_FAINT, "%s", comparison->notes[i].text);
         Strip_flex(&strip, 20);
     }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Ui_draw_title(ui, &strip);
 }
 
 static void draw(struct Ui *ui, const struct Status *status)
@@ -195,9 +184,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     const struct Layout *layout = &ui->layout;
     Header_draw(&ui->canvas, &ui->model, status);
     if (!ui->comparison.runs) {
-        Canvas_fit(&ui->canvas,
-                   (struct Box){layout->body_y, 2, ui->canvas.width - 3},
-                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        Ui_draw_nothing(ui, Status_waiting(status));
         return;
     }
     draw_title(ui);

@@ -99,16 +99,6 @@ static void put_count(struct ListCell *cell, uint64_t count, bool estimated)
                  count == NULL_U64 ? "" : text);
 }
 
-static void put_place(struct ListCell *cell, const struct ExceptionRow *kind)
-{
-    char text[LIST_TEXT], line[24] = "";
-    if (kind->line != NULL_U64)
-        snprintf(line, sizeof line, ":%llu", (unsigned long long)kind->line);
-    snprintf(text, sizeof text, "%s%s",
-             kind->file ? Text_tail(kind->file, 960) : "", line);
-    ListCell_put(cell, STYLE_FAINT, text);
-}
-
 static void write_kind(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
@@ -131,7 +121,7 @@ static void write_kind(struct ListCell *cell, const struct ListRows *rows,
                      kind->function ? Text_tail(kind->function, 960)
                                     : "(not traced)");
     else if (column == BY_FILE)
-        put_place(cell, kind);
+        ListCell_place(cell, STYLE_FAINT, kind->file, kind->line);
 }
 
 static struct ListRows rows_of(const struct Model *model)
@@ -172,15 +162,8 @@ static void draw_title(struct Ui *ui)
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_FAINT, "estimated, too many to count");
     }
-    if (*ui->model.filter) {
-        Strip_item(&strip, 0);
-        Strip_right(&strip);
-        Strip_add(&strip, STYLE_FAINT, "filter ");
-        Strip_add(&strip, STYLE_PROMPT, "%s", ui->model.filter);
-        Strip_flex(&strip, 26);
-    }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Header_add_filter(&strip, &ui->model, 26);
+    Ui_draw_title(ui, &strip);
 }
 
 static const char *why_none(const struct Model *model)
@@ -196,18 +179,17 @@ static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     struct Box box = {ui->layout.table_y, 0, canvas->width};
-    struct Box below = {box.y + 1, 2, box.width - 3};
     struct ListRows rows = rows_of(&ui->model);
     Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
-        Canvas_fit(canvas, below, STYLE_FAINT, CUT_END, Status_waiting(status));
+        Ui_draw_nothing(ui, Status_waiting(status));
         return;
     }
     draw_title(ui);
     List_draw(&ui->lists[VIEW_EXCEPTIONS], &rows, canvas, box,
               ui->layout.body_height);
     if (!rows.count)
-        Canvas_fit(canvas, below, STYLE_FAINT, CUT_END, why_none(&ui->model));
+        Ui_draw_nothing(ui, why_none(&ui->model));
 }
 
 static bool find(struct Ui *ui, int step, bool here)
@@ -228,11 +210,7 @@ static uint64_t selected_function(const struct Ui *ui)
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct ListRows rows = rows_of(&ui->model);
-    enum ListAnswer answer =
-        List_press(&ui->lists[VIEW_EXCEPTIONS], &rows, request, key);
-    if (answer == LIST_OPENS)
-        Navigation_enter(ui);
-    return answer != LIST_IGNORES;
+    return Navigation_press(ui, VIEW_EXCEPTIONS, &rows, request, key);
 }
 
 const struct View EXCEPTIONS_VIEW = {

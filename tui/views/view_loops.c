@@ -100,12 +100,9 @@ static void write_stall(struct ListCell *cell, const struct ListRows *rows,
     } else if (column == BY_FUNCTION) {
         put(cell, STYLE_PLAIN,
             stall->function ? Text_tail(stall->function, 960) : NULL);
-    } else if (stall->file && stall->line != NULL_U64) {
-        snprintf(text, sizeof text, "%s:%llu", Text_tail(stall->file, 960),
-                 (unsigned long long)stall->line);
-        ListCell_put(cell, STYLE_FAINT, text);
     } else {
-        put(cell, STYLE_FAINT, stall->file);
+        ListCell_place(cell, STYLE_FAINT, stall->file ? stall->file : "-",
+                       stall->file ? stall->line : NULL_U64);
     }
 }
 
@@ -222,8 +219,7 @@ static void draw_title(struct Ui *ui)
         Strip_item(&strip, 2);
         Strip_add(&strip, STYLE_FAINT, "of %zu loops", now->loop_count);
     }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Ui_draw_title(ui, &strip);
 }
 
 static const char *why_none(const struct Snapshot *now)
@@ -242,8 +238,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     int height = ui->layout.body_height, lower = height / 2;
     Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
-        Canvas_fit(canvas, (struct Box){box.y + 1, 2, box.width - 3},
-                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        Ui_draw_nothing(ui, Status_waiting(status));
         return;
     }
     draw_title(ui);
@@ -251,8 +246,7 @@ static void draw(struct Ui *ui, const struct Status *status)
         lower = STACK_LINES + 1;
     List_draw(&ui->lists[VIEW_LOOPS], &rows, canvas, box, height - lower);
     if (!rows.count) {
-        Canvas_fit(canvas, (struct Box){box.y + 1, 2, box.width - 3},
-                   STYLE_FAINT, CUT_END, why_none(ui->model.snapshot));
+        Ui_draw_nothing(ui, why_none(ui->model.snapshot));
         return;
     }
     box.y = ui->layout.body_y + height - lower;
@@ -275,11 +269,7 @@ static uint64_t selected_function(const struct Ui *ui)
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct ListRows rows = rows_of(&ui->model);
-    enum ListAnswer answer =
-        List_press(&ui->lists[VIEW_LOOPS], &rows, request, key);
-    if (answer == LIST_OPENS)
-        Navigation_enter(ui);
-    return answer != LIST_IGNORES;
+    return Navigation_press(ui, VIEW_LOOPS, &rows, request, key);
 }
 
 const struct View LOOPS_VIEW = {

@@ -136,18 +136,15 @@ static void write_transition(struct ListCell *cell, const struct ListRows *rows,
                              long row, int column)
 {
     const struct Transition *one = transition_at(rows->source, row);
-    char text[LIST_TEXT], line[24] = "";
+    char text[NUMBER_MAX];
     if (column == LOG_TIME && isfinite(one->seen_at_s)) {
         ListCell_put(cell, STYLE_FAINT, Number_uptime(text, one->seen_at_s));
     } else if (column == LOG_WHERE) {
-        if (one->line != NULL_U64)
-            snprintf(line, sizeof line, ":%llu", (unsigned long long)one->line);
-        snprintf(text, sizeof text, "%s%s",
-                 Text_tail(one->function ? one->function : "?", 960), line);
-        ListCell_put(cell, one->storm == 1 ? STYLE_ALERT : STYLE_PLAIN, text);
+        ListCell_place(cell, one->storm == 1 ? STYLE_ALERT : STYLE_PLAIN,
+                       one->function ? one->function : "?", one->line);
     } else if (column == LOG_OFFSET && one->offset != NULL_U64) {
-        snprintf(line, sizeof line, "%llu", (unsigned long long)one->offset);
-        ListCell_put(cell, STYLE_FAINT, line);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)one->offset);
+        ListCell_put(cell, STYLE_FAINT, text);
     }
 }
 
@@ -299,7 +296,6 @@ static bool add_storms(struct Strip *strip, const struct Snapshot *now)
 
 static void draw_title(struct Ui *ui)
 {
-    struct Canvas *canvas = &ui->canvas;
     struct Strip strip;
     Strip_init(&strip);
     Strip_item(&strip, 0);
@@ -307,15 +303,8 @@ static void draw_title(struct Ui *ui)
     bool storms = add_storms(&strip, ui->model.snapshot);
     Header_add_specialisation(&strip, &ui->model, true);
     Header_add_since(&strip, &ui->model);
-    if (*ui->model.filter) {
-        Strip_item(&strip, 0);
-        Strip_right(&strip);
-        Strip_add(&strip, STYLE_FAINT, "filter ");
-        Strip_add(&strip, STYLE_PROMPT, "%s", ui->model.filter);
-        Strip_flex(&strip, storms ? FILTER_LEAST : FILTER_WIDTH);
-    }
-    Strip_draw(&strip, canvas,
-               (struct Box){ui->layout.title_y, 1, canvas->width - 2}, 3);
+    Header_add_filter(&strip, &ui->model, storms ? FILTER_LEAST : FILTER_WIDTH);
+    Ui_draw_title(ui, &strip);
 }
 
 // --- As a view

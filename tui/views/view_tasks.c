@@ -142,11 +142,9 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
     } else if (column == TASKS_OLDEST) {
         write_age(cell, tasks, group);
     } else {
-        ListCell_put(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
-                     Text_tail(text_of(group, column), 960));
-        if (*cell->text && line != NULL_U64 && column != TASKS_COROUTINE)
-            snprintf(cell->text + strlen(cell->text), 24, ":%llu",
-                     (unsigned long long)line);
+        ListCell_place(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
+                       text_of(group, column),
+                       column == TASKS_COROUTINE ? NULL_U64 : line);
     }
 }
 
@@ -225,14 +223,10 @@ static void write_place(struct ListCell *cell, const struct ListRows *rows,
 {
     const struct TaskGroup *group = rows->source;
     const struct StackPlace *place = &group->chain[row];
-    ListCell_put(cell, column ? STYLE_FAINT : STYLE_PLAIN,
-                 Text_tail((column ? place->file : place->name)
-                               ? (column ? place->file : place->name)
-                               : "",
-                           960));
-    if (column && *cell->text && place->line != NULL_U64)
-        snprintf(cell->text + strlen(cell->text), 24, ":%llu",
-                 (unsigned long long)place->line);
+    if (column)
+        ListCell_place(cell, STYLE_FAINT, place->file, place->line);
+    else
+        ListCell_place(cell, STYLE_PLAIN, place->name, NULL_U64);
 }
 
 static void draw_chain(struct Ui *ui, const struct TaskGroup *group,
@@ -329,15 +323,8 @@ static void draw_title(struct Ui *ui)
                   leaks == 1 ? "group has" : "groups have");
     }
     add_forgotten(&strip, now);
-    if (*ui->model.filter) {
-        Strip_item(&strip, 0);
-        Strip_right(&strip);
-        Strip_add(&strip, STYLE_FAINT, "filter ");
-        Strip_add(&strip, STYLE_PROMPT, "%s", ui->model.filter);
-        Strip_flex(&strip, 12);
-    }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Header_add_filter(&strip, &ui->model, 12);
+    Ui_draw_title(ui, &strip);
 }
 
 static void draw(struct Ui *ui, const struct Status *status)
@@ -347,9 +334,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     struct Tasks tasks;
     Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
-        Canvas_fit(canvas,
-                   (struct Box){ui->layout.body_y, 2, canvas->width - 3},
-                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        Ui_draw_nothing(ui, Status_waiting(status));
         return;
     }
     fill(&tasks, ui);
@@ -370,13 +355,12 @@ static void draw(struct Ui *ui, const struct Status *status)
     }
     if (tasks.rows.count)
         return;
-    Canvas_fit(
-        canvas, (struct Box){box.y + 1, 2, box.width - 3}, STYLE_FAINT, CUT_END,
-        ui->model.snapshot->tasks_group_count
-            ? "The filter hides all of it. Esc, Esc drops it."
-        : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
-        : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
-                                   : "The tasks are being read.");
+    Ui_draw_nothing(
+        ui, ui->model.snapshot->tasks_group_count
+                ? "The filter hides all of it. Esc, Esc drops it."
+            : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
+            : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
+                                       : "The tasks are being read.");
 }
 
 static void want(struct Ui *ui)
@@ -408,15 +392,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     fill(&tasks, ui);
     if (request == REQUEST_SORT_MENU)
         request = REQUEST_SORT_NEXT;
-    switch (List_press(&ui->lists[VIEW_TASKS], &tasks.rows, request, key)) {
-    case LIST_IGNORES:
-        return false;
-    case LIST_OPENS:
-        Navigation_enter(ui);
-        return true;
-    default:
-        return true;
-    }
+    return Navigation_press(ui, VIEW_TASKS, &tasks.rows, request, key);
 }
 
 const struct View TASKS_VIEW = {

@@ -185,7 +185,7 @@ static void write_function(struct ListCell *cell, const struct ListRows *rows,
         ListCell_put(cell, STYLE_PLAIN,
                      Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
     else
-        ListCell_file(cell, row->now);
+        ListCell_place(cell, STYLE_FAINT, row->now->file, row->now->line);
 }
 
 // Collects the hottest functions of all threads.
@@ -299,7 +299,6 @@ static void add_longest_hold(struct Strip *strip, const struct Snapshot *now)
 static void draw_title(struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;
-    struct Canvas *canvas = &ui->canvas;
     char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     long ended = 0;
@@ -327,8 +326,7 @@ static void draw_title(struct Ui *ui)
         if (*Window_text(text, &ui->model.window))
             Strip_add(&strip, STYLE_FAINT, ", over %s", text);
     }
-    Strip_draw(&strip, canvas,
-               (struct Box){ui->layout.title_y, 1, canvas->width - 2}, 3);
+    Ui_draw_title(ui, &strip);
 }
 
 static void draw(struct Ui *ui, const struct Status *status)
@@ -339,8 +337,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     int height = layout->body_height, lower = height;
     Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
-        Canvas_fit(canvas, (struct Box){layout->body_y, 2, canvas->width - 3},
-                   STYLE_FAINT, CUT_END, Status_waiting(status));
+        Ui_draw_nothing(ui, Status_waiting(status));
         return;
     }
     struct ListRows rows = rows_of(ui);
