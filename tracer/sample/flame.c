@@ -129,9 +129,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // Each dropped node is added to its caller's node before any node moves.
-    // The loop goes from the last node to the first, so that no node has moved
-    // yet.
+    // Each dropped node is added to its caller's node before any node moves,
+    // from the last node to the first.
     for (size_t i = flame->count; i-- > 1;) {
         if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);

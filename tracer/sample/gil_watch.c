@@ -255,7 +255,8 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
     if (!watch->gil)
         return;
     asked = place % watch->stride == watch->turn;
-    thread->stack.starved = 0; // A thread that sleeps on was not starved.
+    // A thread that has slept all the time did not wait for a CPU.
+    thread->stack.starved = 0;
     if (place == watch->place) {
         observe_holder(watch, thread, asked && !on_cpu, now);
         return;

@@ -188,7 +188,6 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
 
         next = wait < next ? wait : next;
         if (watch->left != left)
-            // The next turn begins with the event loop after this one.
             watch->first = number + 1;
     }
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);

@@ -231,9 +231,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         }
         instruction = word(frame, layout->frame_instruction);
         add_marked(walk, at, instruction);
-        // If C code has made the innermost frame, the frame is left out. If C
-        // code has made the innermost frame, a call from C has just begun or
-        // ended.
+        // If C code has made the innermost frame, a call from C has just begun
+        // or ended, and the frame is left out.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);

@@ -25,7 +25,7 @@ static void put(const struct Counters *counters, enum AsideCounter which,
 {
     struct Event event;
 
-    if (!(value >= 0)) // A value that is not 0 or more is not known.
+    if (!(value >= 0)) // A value that is NaN or below 0 is not known.
         return;
     event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
                           thread);

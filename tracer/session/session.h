@@ -197,22 +197,20 @@ struct Session {
 
 // Sets the budget as a share of CPU time. Returns 0, -EINVAL if the budget is
 // not above 0 and at most 1, or -ENOTSUP if this session has no budget
-// (threshold 0, precise mode). Any thread may call this function.
+// (threshold 0, precise mode).
 int Session_set_budget(struct Session *session, double budget);
 // Returns the number of hits that armed code may have in a second. 0 means that
-// code does not get new hits each second, because there is no budget. Any
-// thread may call this function.
+// code does not get new hits each second, because there is no budget.
 uint64_t Session_second_hits(const struct Session *session);
 // Returns a text with the reason why shares of time are missing although they
-// are wanted, otherwise NULL. Any thread may call this function.
+// are wanted, otherwise NULL.
 const char *Session_sampler_trouble(const struct Session *session);
 // If events are lost that should have gone into the timeline's file, writes
 // which ones. If no event is lost, writes why the recording is incomplete. If
-// the recording is complete, writes "". Any thread may call this function.
+// the recording is complete, writes "".
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
-// Returns the seconds since the session began. Any thread may call this
-// function.
+// Returns the seconds since the session began.
 double Session_age_s(const struct Session *session);
 // Makes the collector build a new snapshot, and waits until it is built.
 // Returns 0, -ETIMEDOUT after two seconds, or -ESHUTDOWN if the session is
