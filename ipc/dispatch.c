@@ -77,8 +77,8 @@ bool Dispatch_greet(const struct DispatchContext *context,
 }
 
 // Makes the viewer get one whole snapshot, and after that only changes. A
-// viewer repeats this request if it does not have the snapshot to which the
-// last changes apply.
+// viewer sends FOLLOW again if it does not have the snapshot to which the last
+// changes apply.
 static int follow(struct Viewer *viewer, const struct Message *message)
 {
     struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};
@@ -106,7 +106,7 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
 }
 
 // Makes the viewer's next snapshot due as soon as the highest rate allows. The
-// viewer's period begins again when that snapshot is due.
+// viewer's period begins again when its next snapshot is due.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {

@@ -54,11 +54,11 @@ bool Listener_check(struct Listener *listener);
 // this function.
 void Listener_stay_away(void);
 // Forgets the descriptors that the program has closed. Returns true if the
-// program has closed any of them. The next Listener_check opens new
-// descriptors. `others` is true if the program has closed other descriptors of
-// Ocular. If `others` is true, the watch counts as lost, because an eventfd of
-// the program would have the same inode as the watch. If the program has not
-// closed the watch, its descriptor is leaked.
+// program has closed at least one of the listener's descriptors. The next
+// Listener_check opens new descriptors. `others` is true if the program has
+// closed other descriptors of Ocular. If `others` is true, the watch counts as
+// lost, because an eventfd of the program would have the same inode as the
+// watch. If the program has not closed the watch, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, so that the thread that polls `watch` wakes up.
 // The thread wakes up even if the program has closed the descriptor `watch`,

@@ -459,8 +459,8 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The server's thread does not exist in the forked child. If that thread
-    // was changing its buffers during the fork, the buffers are leaked.
+    // The server's thread does not exist in the forked child. If the server's
+    // thread was changing its buffers during the fork, the buffers are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

@@ -152,13 +152,12 @@ struct Function {
     uint64_t raised;
     // bool: true if `raised` is estimated and not counted.
     uint64_t raised_estimated;
-    // A list with the parts of wait_share in its only element. The list is
-    // empty if the function has not waited, or if it is not known what it
-    // waited for.
+    // A list whose only element has the parts of wait_share. The list is empty
+    // if the function has not waited, or if it is not known what it waited for.
     const struct WaitShares *waits;
     size_t wait_count;
-    // A list with the parts of total_share in its only element. The list is
-    // empty if no share is known.
+    // A list whose only element has the parts of total_share. The list is empty
+    // if no share is known.
     const struct PartShares *total_parts;
     size_t total_part_count;
 };

@@ -40,8 +40,9 @@
 #define KEPT_MOST (2 * SLAB)
 
 struct Slab {
-    // Neighbours in the list of slabs with blocks of the same size and a free
-    // block, or in the list of spare slabs.
+    // If the slab has a free block, its neighbours in the list of such slabs
+    // with blocks of the same size. If the slab is spare, its neighbours in the
+    // list of spare slabs.
     struct Slab *next, *previous;
     // A list of the slab's freed blocks, linked by their first words.
     void *freed;

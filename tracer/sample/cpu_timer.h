@@ -42,8 +42,8 @@ struct CpuTimers {
     _Atomic int signal;
     int error; // -errno if the signal's handler could not be installed, or 0.
     uint64_t refused; // Number of times that a thread could not get a timer.
-    // Largest number of ticks that one sample is charged for. If a sample took
-    // more ticks, other programs must have had the CPU during the sample.
+    // Largest time in ticks that counts as the cost of one sample. If a sample
+    // took more ticks, other programs must have had the CPU during the sample.
     uint64_t most;
     uint64_t tick_ns; // ns between two checks of CPU clocks by the kernel.
     pid_t pid; // Id of the process, which is also the id of its main thread.

@@ -95,7 +95,7 @@ struct EventLoops {
     double hz;      // Ticks per second.
     // Number of times that the observation of steps was switched off or on. If
     // `switches` is odd, steps are not observed, because there were too many.
-    // The rates are then not known.
+    // While steps are not observed, the rates are not known.
     counter_t switches;
     // True if the next step of any loop must call `wake`.
     _Atomic bool asleep;

@@ -25,8 +25,9 @@ static void credit(struct ShareValue *one, struct ShareValue *all,
     ShareValue_add(all, now, ns);
 }
 
-// Credits the time for which the thread was off the CPU. The part of the time
-// off the CPU that has decayed counts only in the totals.
+// Credits the time for which the thread was off the CPU. `faded_ns` is the part
+// of the time that is too old for the shares, so only the totals get
+// `faded_ns`.
 static void credit_off(struct GilThread *thread, struct ShareValue *one,
                        struct ShareValue *all, const struct ShareTime *now)
 {
@@ -146,9 +147,9 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 }
 
 // Takes the time for which the thread waited for a CPU, which is no waiting for
-// the GIL. The kernel's first answer also contains time before the thread's
-// first observation. That part is not known, so the kernel's whole first answer
-// is subtracted, and none of it counts as waiting for a CPU.
+// the GIL. The kernel's first answer also contains an unknown time before the
+// thread's first observation. So the whole first answer is subtracted from the
+// time off the CPU, but does not count as waiting for a CPU.
 static void take_ready(struct GilWatch *watch, struct GilThread *own,
                        uint64_t ready_ns, const struct ShareTime *now)
 {

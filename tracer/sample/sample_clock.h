@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct SampleClock has the function by which the sampler reads its clocks.
-// The sampler's clocks are the kernel's clocks. A test replaces them with
-// clocks that the test itself sets.
+// The sampler's clocks are the kernel's clocks. A test replaces the kernel's
+// clocks with clocks that the test itself sets.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
 

@@ -6,8 +6,9 @@
 
 // If a thread with a running timer has used both OVERDUE_NS and
 // OVERDUE_INTERVALS sampling intervals of CPU time without a sample, an
-// observation attributes this CPU time. If the thread has no running timer and
-// is not running, it must have used UNSAMPLED_NS.
+// observation attributes this CPU time. If a thread is not running and has no
+// running timer, an observation attributes its CPU time only if it has used
+// UNSAMPLED_NS.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u

@@ -78,8 +78,8 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time that must be attributed to the observed stack, or
-// 0. There are such ns if the thread has no timer, or if it has had no sample
-// for a long time because it has blocked the signal.
+// 0. The result is above 0 if the thread has no timer, or if it has had no
+// sample for a long time because it has blocked the signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 // Returns true if the thread has used `ns` of CPU time since the newest sample

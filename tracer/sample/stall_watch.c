@@ -157,7 +157,7 @@ static bool is_close(struct StallWatch *watch, uint64_t now_ns)
 
 // Makes the next step of an event loop wake the sampler's thread, unless a step
 // has begun since StallWatch's last turn. Returns false if a step has begun
-// since that turn.
+// since StallWatch's last turn.
 static bool fall_asleep(struct StallWatch *watch)
 {
     struct EventLoops *loops = watch->loops;

@@ -36,10 +36,10 @@ struct StallWatch {
     uint64_t close_until_ns;
 };
 
-// Observes the event loops if this is due at `now_ns` of CLOCK_MONOTONIC.
-// Returns CLOCK_MONOTONIC in ns at which it must be called next, or UINT64_MAX
-// if the next step of a loop must wake the thread. Only the sampler's thread
-// calls this function.
+// Observes the event loops if an observation is due at `now_ns` of
+// CLOCK_MONOTONIC. Returns CLOCK_MONOTONIC in ns at which StallWatch_step must
+// be called next, or UINT64_MAX if the next step of a loop must wake the
+// thread. Only the sampler's thread calls this function.
 uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns);
 
 #endif

@@ -17,8 +17,7 @@
 // Number of the highest signals that are not chosen, because debuggers and
 // valgrind use them.
 #define UNUSED_SIGNALS 3
-// Each time that a thread reports its signal mask, it adds this number to
-// Mute.word.
+// Each report of a thread's signal mask adds SAID_ONCE to Mute.word.
 #define SAID_ONCE 2u
 // Number of consecutive readings of a thread's mask that must find the signal
 // not blocked. A thread that has just woken up shows its temporary mask until
@@ -72,8 +71,8 @@ int TimerSignal_install(int signal, TimerHandler *handler)
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
     // While the signal handler runs, all signals are blocked (main_signals.h)
-    // except those of faults. So a fault in the signal handler is reported as a
-    // fault.
+    // except those of faults. So a crash in the signal handler is reported as a
+    // crash.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);

@@ -62,9 +62,9 @@ void Engine_add(struct Engine *engine, struct Code *code);
 // Engine_link hold the GIL. All four functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
-// Records that a sampled stack shows a call of one function by another. While
-// the called function is dark, its time then no longer counts as its caller's
-// self time.
+// Records that a sampled stack shows a call of one function by another. From
+// then on, the time of the called function does not count as its caller's self
+// time while the called function is dark.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
 // Counts the calls in flight of all functions (tracer/code/latency.h). The
 // thread that builds a snapshot calls this function.

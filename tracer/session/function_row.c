@@ -137,9 +137,10 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 
 // Returns the time in ticks until which the rate is computed from the
 // function's spans as they were last read. While a function is armed and not
-// called, its calls per second fall slowly. So its row is filled again only
-// after its open span has become 1.5 to 2 times as long. The factor depends on
-// the function's id, so that not all rows are filled at once after a slice.
+// called, its calls per second fall slowly. So the row of an armed function
+// without calls is filled again only after its open span has become 1.5 to 2
+// times as long. The factor depends on the function's id, so that not all rows
+// are filled at once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -347,8 +348,9 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
            fill_callers(arena, f, code, at);
 }
 
-// Returns true if missed_per_s is the growth of all missed calls. If the growth
-// is not known, Fading_apply cannot compute the missed calls.
+// Returns true if missed_per_s is the growth of all missed calls. Without this
+// growth, Fading_apply cannot compute how many calls of the function were
+// missed.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {
     return !(f->missed_per_s > 0) ||

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-// ns for which the recording's file stays as it is. A viewer copies 1 GB in
-// this time.
+// ns for which the recording's file stays as it is. In 10 s a viewer copies 1
+// GB.
 #define STEADY_NS UINT64_C(10000000000)
 // A viewer gets the same state of the file as an earlier viewer only if the
 // file stays as it is for at least this number of ns.
@@ -28,7 +28,8 @@
 // times this CPU time. So viewers cost at most a hundredth of a core.
 #define COST 100
 // An answer may come this number of ns before the wait after the earlier
-// answers (COST) has ended. So a user who exports two files does not wait.
+// answers (COST) has ended. With CREDIT_NS, a user who exports two files in a
+// row does not wait.
 #define CREDIT_NS UINT64_C(10000000000)
 // Bytes by which a viewer's copy in memory may exceed the timeline's limit,
 // because it has more names.

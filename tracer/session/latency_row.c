@@ -16,8 +16,8 @@ static double not_above(double most, double value)
 // Fills the longest latency and the quantiles. Reading the histogram takes
 // long, so the quantiles are read again only after the number of calls has
 // grown by 1/64. If the ends of some calls were missed, these calls may have
-// been the longest. If ends were missed, a quantile is not known, unless far
-// fewer calls were missed than are beyond this quantile.
+// been the longest. If ends were missed, a quantile is known only if far fewer
+// calls were missed than are longer than this quantile.
 static void fill_quantiles(struct Function *f, struct Latency *latency,
                            double hz)
 {
@@ -47,9 +47,8 @@ static bool is_armed(const struct Code *code)
            Code_arming(code) != ARMED_SLICES && Code_arming(code) != ARMED_HOT;
 }
 
-// Returns true if the function has been armed for so long that all calls which
-// began before have ended. This takes about twice the function's longest
-// latency.
+// Returns true if the function has been armed for at least 1 s plus twice its
+// longest latency. All calls that began before have then ended.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,
                           const struct Moment *at)

@@ -371,7 +371,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
             at->hits = Counter_get(&own->hits);
             at->exact =
                 !atomic_load_explicit(&own->floor, memory_order_relaxed);
-            // An instruction with such a site ends the frame, so its cycles
+            // The cycles of an instruction with a site that is not redundant
             // were counted at the site.
             if (site && !site->redundant)
                 at->cycles = site_cycles(site, end);

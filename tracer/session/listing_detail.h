@@ -46,8 +46,8 @@ struct ListingDetail {
     size_t row_count;
     // True in precise mode, in which hits and cycles are measured for each
     // instruction. CPython runs an instruction with an armed INSTRUCTION event
-    // in its generic form. So the cycles of an instruction are those of its
-    // base form `opcode`, even if `live` is another opcode.
+    // in its generic form. So in precise mode the cycles of an instruction are
+    // those of its base form `opcode`, even if `live` is another opcode.
     bool precise;
 };
 

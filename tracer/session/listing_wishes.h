@@ -15,10 +15,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-// Largest number of waiting requests. Each viewer has at most one.
+// Largest number of waiting requests. A viewer has at most one request at a
+// time.
 #define LISTING_WISHES 128
-// Largest number of functions whose code viewers show. Each viewer shows at
-// most one.
+// Largest number of functions whose code viewers show. A viewer shows the code
+// of at most one function.
 #define LISTING_ENTRIES 128
 
 struct ListingWish {

@@ -196,8 +196,8 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
-// Formats a share of time as a percentage. If samples found a function running,
-// "0.0%" is never written for it.
+// Formats a share of time as a percentage. The result is never "0.0%", because
+// samples have found the function running.
 static struct Figure percent(double share)
 {
     struct Figure result;

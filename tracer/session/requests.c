@@ -10,11 +10,12 @@
 #include <time.h>
 
 #define FLAME_SENT 4096 // Largest number of rows of stacks that a viewer gets.
-// Seconds between two snapshots while the overhead exceeds the budget. A
-// viewer's default period is a little longer.
+// Seconds between two snapshots while the overhead exceeds the budget.
+// DEBTORS_S is a little less than a viewer's default period.
 #define DEBTORS_S 0.95
-// Seconds between two snapshots if the budget stays overdrawn. Two default
-// periods are a little longer. A viewer reports silence after 3 s.
+// Seconds between two snapshots if the budget stays overdrawn. DEBTORS_MOST_S
+// is a little less than two of a viewer's default periods. A viewer reports
+// silence after 3 s.
 #define DEBTORS_MOST_S 1.7
 // Number of snapshots in a row with an overdrawn budget, after which snapshots
 // come less often.

@@ -217,7 +217,7 @@ static bool is_due(const struct Roll *roll, struct RollEntry *entry,
     entry->counted &= !touched;
     if (same && !touched && ticks < entry->until && !roll->all)
         return false;
-    // After a time without calls, the rate begins at the last snapshot.
+    // After a time without calls, the rate counts from the last snapshot.
     if (entry->until && entry->code->row.rate_at < roll->rate_s)
         entry->code->row.rate_at = roll->rate_s;
     entry->quiet = same && !touched;

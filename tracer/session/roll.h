@@ -69,8 +69,8 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry);
 // sites now. `now_s` is CLOCK_MONOTONIC in seconds.
 uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
                           double now_s);
-// Removes a code object that is about to be freed. In the next snapshot it has
-// no row.
+// Removes a code object that is about to be freed. The next snapshot has no row
+// for the removed code object.
 void Roll_remove(struct Roll *roll, const struct Code *code);
 
 #endif

@@ -86,10 +86,11 @@ struct Handouts {
     // milliseconds until the next request may be answered, or UINT_MAX if no
     // request waits. `serve` is NULL if nothing is handed out.
     unsigned (*serve)(struct Session *session);
-    // Newest result of `serve`. Only the collector's thread uses `pause_ms`.
+    // Milliseconds that `serve` returned last. Only the collector's thread uses
+    // `pause_ms`.
     unsigned pause_ms;
     // CLOCK_MONOTONIC in ns at which the costs of all answers are paid. Only
-    // the collector's thread uses it.
+    // the collector's thread uses `paid_ns`.
     uint64_t paid_ns;
     // The copy of the recording that the collector's thread is making, or NULL.
     struct Recording *_Atomic copy;
@@ -121,7 +122,8 @@ struct Session {
     int recording_error;
     // True if the file beside the output is kept when the session is freed.
     bool keeps_recording;
-    // The samples' track in the timeline. Only the sampler's thread uses it.
+    // The samples' track in the timeline. Only the sampler's thread uses
+    // `samples`.
     struct SampleTrack samples;
     // NULL if there is no sampler, so that shares are not known.
     struct Sampler *sampler;
@@ -134,10 +136,10 @@ struct Session {
     // ns of CPU time that the server had used before the session.
     uint64_t server_base_ns;
     // CLOCK_MONOTONIC in seconds at which a snapshot was last built for
-    // viewers. Only the server's thread uses it.
+    // viewers. Only the server's thread uses `built_s`.
     double built_s;
     // Number of snapshots that were built in a row while the budget was
-    // overdrawn. Only the server's thread uses it.
+    // overdrawn. Only the server's thread uses `debt_builds`.
     unsigned debt_builds;
     bool hands_over; // True if the viewers stay connected for the next session.
     struct Collector collector;

@@ -236,8 +236,8 @@ static bool is_first_look(const struct TaskGroups *groups)
     return groups->last_s == 0 || groups->interrupted;
 }
 
-// Forgets that struct TaskBirth without which the tasks' ages change least, in
-// proportion.
+// Removes one struct TaskBirth: the one without which the ages of the tasks
+// change least, in proportion.
 static void forget_birth(struct TaskGroups *groups, double now_s)
 {
     struct TaskBirth *births = groups->births;

@@ -125,8 +125,8 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
 struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
                                  const struct TaskLine *at);
 // Counts a task. `group` is the task's group, and `wait` is the line at which
-// the task waits. Both may be NULL. `number` is the number that asyncio has
-// given to the task, or 0.
+// the task waits. `group` and `wait` may be NULL. `number` is the number that
+// asyncio has given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
 // Returns true if the group needs the await chain of this task, because the
