@@ -97,17 +97,21 @@ static void read_opcodes(struct RecordingReader *reader)
     }
 }
 
-// Returns true if the parent of each row except the root is an earlier row, and
-// if there are not more rows than a program writes. A conversion's time can
-// grow with the square of the number of rows.
+// Returns true if the parent of each row except the root is an earlier row, if
+// each wait has a row, and if there are not more of them than a program writes.
+// A conversion's time can grow with the square of the number of rows.
 static bool is_tree(const struct FlameTable *table)
 {
     size_t i;
 
-    if (table->row_count > FLAME_NODES || table->function_count > FLAME_NODES)
+    if (table->row_count > FLAME_NODES || table->function_count > FLAME_NODES ||
+        table->wait_count > FLAME_NODES + FLAME_OWN_WAITS)
         return false;
     for (i = 1; i < table->row_count; i++)
         if (table->rows[i].parent >= i)
+            return false;
+    for (i = 0; i < table->wait_count; i++)
+        if (table->waits[i].parent >= table->row_count)
             return false;
     return table->row_count > 0;
 }

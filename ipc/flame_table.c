@@ -21,11 +21,21 @@ static const struct Field FUNCTION_FIELDS[] = {
 static const struct Record FUNCTION_RECORD =
     RECORD(FlameFunction, "stack_function", FUNCTION_FIELDS);
 
+static const struct Field WAIT_FIELDS[] = {
+    U64(FlameWait, parent),
+    TEXT(FlameWait, kind),
+    F64(FlameWait, share),
+    U64(FlameWait, ns),
+};
+static const struct Record WAIT_RECORD =
+    RECORD(FlameWait, "stack_wait", WAIT_FIELDS);
+
 static const struct Field TABLE_FIELDS[] = {
     F64(FlameTable, kept_s),
     U64(FlameTable, samples),
     LIST(FlameTable, rows, row_count, ROW_RECORD),
     LIST(FlameTable, functions, function_count, FUNCTION_RECORD),
+    LIST(FlameTable, waits, wait_count, WAIT_RECORD),
 };
 const struct Record FLAME_TABLE_RECORD =
     RECORD(FlameTable, "stacks", TABLE_FIELDS);

@@ -8,6 +8,7 @@
 
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
+#include "ipc/wait_kind.h"
 
 struct FlameRow {
     // Number of the row of this function's caller; null for the root. The
@@ -28,6 +29,27 @@ struct FlameRow {
     uint64_t cpu_ns;
     uint64_t c_ns;
 };
+
+// The time for which threads waited in the function of a row.
+struct FlameWait {
+    uint64_t parent;  // Number of the row.
+    const char *kind; // WaitKind_name; null if unknown.
+    double share;     // Share of one core's wall time, in the same window.
+    uint64_t ns;      // ns since the sampler began.
+};
+
+// Trees of stacks have the waits as nodes below the functions that wait. The id
+// of such a node is FLAME_WAIT_ID plus the kind, which is no function's id.
+#define FLAME_WAIT_ID 0xfffffff0u
+
+// Returns the kind of the wait with this id (WAIT_UNKNOWN = an unknown kind),
+// or -1 if the id is not that of a wait.
+static inline int FlameWait_kind(uint64_t id)
+{
+    return id >= FLAME_WAIT_ID && id <= FLAME_WAIT_ID + WAIT_UNKNOWN
+               ? (int)(id - FLAME_WAIT_ID)
+               : -1;
+}
 
 struct FlameFunction {
     uint64_t id;
@@ -50,6 +72,9 @@ struct FlameTable {
     // The table's functions, sorted by id.
     const struct FlameFunction *functions;
     size_t function_count;
+    // A row has at most one wait of each kind.
+    const struct FlameWait *waits;
+    size_t wait_count;
     struct Arena arena;
 };
 

@@ -17,4 +17,12 @@ enum WaitKind {
     WAIT_KINDS
 };
 
+// The kind of a waiting time whose reason is not known.
+#define WAIT_UNKNOWN WAIT_KINDS
+
+// Returns the name that the wire and JSON use, or NULL for WAIT_UNKNOWN.
+const char *WaitKind_name(unsigned kind);
+// Returns WAIT_UNKNOWN if no kind has the name. `name` may be NULL.
+unsigned WaitKind_of(const char *name);
+
 #endif

@@ -196,6 +196,84 @@ TEST_WITH(test_fewer_rows, set_up, tear_down)
     FlameTable_free(table);
 }
 
+#define WAIT(kind) (FLAME_WAIT_ID + (kind))
+
+// Returns the ns of the waits of a kind below a row, or of all rows if `row` is
+// NULL.
+static uint64_t waited(const struct FlameTable *table,
+                       const struct FlameRow *row, unsigned kind)
+{
+    uint64_t ns = 0;
+
+    for (size_t i = 0; i < table->wait_count; i++) {
+        const struct FlameWait *wait = &table->waits[i];
+
+        assert_true(wait->parent < table->row_count);
+        if ((!row || row == &table->rows[wait->parent]) &&
+            WaitKind_of(wait->kind) == kind)
+            ns += wait->ns;
+    }
+    return ns;
+}
+
+// Waits of an unknown kind are divided as the known ones of the same path.
+TEST_WITH(test_waits, set_up, tear_down)
+{
+    const struct FlameRow *row;
+    struct FlameTable *table;
+
+    add(4, PATH(1, 2));
+    add(3, PATH(1, 2, WAIT(WAITS_LOCK)));
+    add(1, PATH(1, 2, WAIT(WAITS_SLEEP)));
+    add(1, PATH(1, 2, WAIT(WAIT_UNKNOWN)));
+    add(1, PATH(1, WAIT(WAIT_UNKNOWN)));
+    table = ask();
+    assert_int_equal(table->row_count, 3);
+    assert_int_equal(table->samples, 1);
+    assert_int_equal(table->wait_count, 3);
+    row = find(table, PATH(1, 2));
+    assert_int_equal(row->cpu_ns, 4 * S);
+    assert_int_equal(waited(table, row, WAITS_LOCK), 3.75 * S);
+    assert_int_equal(waited(table, row, WAITS_SLEEP), 1.25 * S);
+    assert_int_equal(waited(table, find(table, PATH(1)), WAIT_UNKNOWN), S);
+    assert_float_equal(table->waits[0].share + table->waits[1].share +
+                           table->waits[2].share + row->share,
+                       1, 1e-6);
+    FlameTable_free(table);
+}
+
+// However many paths there are, no waiting time is lost, and none of it becomes
+// CPU time.
+TEST_WITH(test_waits_are_bounded, set_up, tear_down)
+{
+    struct FlameTable *table;
+
+    for (uint32_t i = 1; i <= 60000; i++) {
+        add(1e-3,
+            PATH(1, i % 300, 1000 + i, WAIT(i % 2 ? WAITS_LOCK : WAITS_GIL)));
+        add(1e-3, PATH(1, 2, WAIT(WAITS_LOCK)));
+        add(1e-3, PATH(1, 2));
+        assert_true(flame.count <= FLAME_NODES);
+    }
+    for (size_t most = FLAME_NODES; most; most = most == 1   ? 0
+                                                 : most > 50 ? 50
+                                                             : 1) {
+        uint64_t cpu_ns = 0;
+
+        table = ask_most(most);
+        assert_true(table->wait_count <= most + FLAME_OWN_WAITS);
+        for (size_t i = 0; i < table->row_count; i++)
+            cpu_ns += table->rows[i].cpu_ns;
+        assert_int_equal(cpu_ns, 60 * S);
+        assert_int_equal(waited(table, NULL, WAITS_LOCK), 90 * S);
+        assert_int_equal(waited(table, NULL, WAITS_GIL), 30 * S);
+        if (most > 1)
+            assert_true(waited(table, find(table, PATH(1, 2)), WAITS_LOCK) >=
+                        60 * S);
+        FlameTable_free(table);
+    }
+}
+
 TEST_WITH(test_recursion, set_up, tear_down)
 {
     uint32_t path[128];

@@ -54,6 +54,22 @@ static int set_up(void **state)
     return 0;
 }
 
+// A thread that has not run for ten seconds is idle, except the main thread.
+TEST_WITH(test_idle, set_up, NULL)
+{
+    observe(250 * MS, 100 * MS);
+    for (int i = 0; i < 40; i++)
+        observe(250 * MS, 0);
+    assert_false(SampledThread_is_idle(&thread));
+    observe(250 * MS, 0);
+    assert_true(SampledThread_is_idle(&thread));
+    thread.tid = getpid();
+    assert_false(SampledThread_is_idle(&thread));
+    thread.tid = TID;
+    observe(250 * MS, MS);
+    assert_false(SampledThread_is_idle(&thread));
+}
+
 TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
 {
     assert_true(Counter_get(&thread.cpu.total_ns) == 0);

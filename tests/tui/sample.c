@@ -597,6 +597,18 @@ static const struct {
 
 #define STACKS (sizeof stacks / sizeof stacks[0])
 
+static const struct {
+    unsigned parent;
+    const char *kind;
+    double share;
+} stack_waits[] = {
+    {2, "lock", .21},  {7, "socket", .34}, {8, "socket", .08},
+    {12, "sleep", .1}, {1, "idle", 1.92},  {4, NULL, .02},
+    {2, "cpu", .05},   {10, "gil", .12},
+};
+
+#define STACK_WAITS (sizeof stack_waits / sizeof stack_waits[0])
+
 struct FlameTable *Sample_stacks(struct SampleWish wish)
 {
     struct FlameTable *table = FlameTable_new();
@@ -604,8 +616,15 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
         table ? Arena_alloc(&table->arena, STACKS * sizeof *rows) : NULL;
     struct FlameFunction *functions =
         rows ? Arena_alloc(&table->arena, BRIEFS * sizeof *functions) : NULL;
-    if (!functions)
+    struct FlameWait *waits =
+        functions ? Arena_alloc(&table->arena, STACK_WAITS * sizeof *waits)
+                  : NULL;
+    if (!waits)
         abort();
+    for (size_t i = 0; i < STACK_WAITS; i++)
+        waits[i] = (struct FlameWait){
+            stack_waits[i].parent, stack_waits[i].kind, stack_waits[i].share,
+            (uint64_t)(stack_waits[i].share * (2 + wish.tick) * 1e9)};
     for (size_t i = 0; i < STACKS; i++) {
         double swing = 1 + .25 * sin(wish.tick * .7 + (double)i);
         unsigned brief = stacks[i].brief;
@@ -631,6 +650,8 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
     table->row_count = STACKS;
     table->functions = functions;
     table->function_count = BRIEFS;
+    table->waits = waits;
+    table->wait_count = STACK_WAITS;
     return table;
 }
 

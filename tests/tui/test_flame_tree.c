@@ -4,6 +4,7 @@
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -90,6 +91,80 @@ TEST(test_sample)
         0);
     check(&tree);
     FlameTree_release(&tree);
+    FlameTree_release(&tree);
+}
+
+static bool has(const struct FlameTree *tree, const char *name)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < tree->count; i++)
+        found |= strcmp(tree->branches[i].name, name) == 0;
+    return found;
+}
+
+// Builds the tree of the sample in a mode, and returns its share.
+static double total_in(struct FlameTree *tree, enum FlameMode mode, bool idle)
+{
+    tree->mode = mode;
+    tree->idle = idle;
+    assert_int_equal(FlameTree_weigh(tree, NULL), 0);
+    check(tree);
+    return tree->branches[0].total;
+}
+
+TEST(test_modes)
+{
+    struct FlameTree tree = {0};
+    double cpu, waits = 0, idle = 0;
+
+    assert_int_equal(
+        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
+        0);
+    for (size_t i = 0; i < tree.table->wait_count; i++) {
+        const struct FlameWait *wait = &tree.table->waits[i];
+
+        *(WaitKind_of(wait->kind) == WAITS_IDLE ? &idle : &waits) +=
+            wait->share;
+    }
+    cpu = total_in(&tree, FLAME_CPU, true);
+    assert_false(has(&tree, "(lock)"));
+    assert_float_equal(total_in(&tree, FLAME_WAITS, false), waits, 1e-9);
+    assert_float_equal(tree.rest, idle, 1e-9);
+    assert_true(has(&tree, "(lock)") && has(&tree, "(waiting)"));
+    assert_false(has(&tree, "(idle)"));
+    // Only functions that wait, and their callers, are left.
+    assert_true(has(&tree, "Plan.execute"));
+    for (size_t i = 1; i < tree.count; i++)
+        assert_true(tree.branches[i].total > 0);
+    assert_float_equal(total_in(&tree, FLAME_WAITS, true), waits + idle, 1e-9);
+    assert_true(tree.rest == 0);
+    assert_float_equal(total_in(&tree, FLAME_WALL, false), cpu + waits, 1e-9);
+    // A new table is shown in the same mode, and so is the next one after it.
+    FlameTree_release(&tree);
+    assert_int_equal(
+        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
+        0);
+    assert_float_equal(tree.branches[0].total, cpu + waits, 1e-9);
+    FlameTree_release(&tree);
+}
+
+// A wait of a row that does not exist makes the table invalid.
+TEST(test_odd_waits)
+{
+    struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = 3});
+    struct FlameWait *wait = (struct FlameWait *)(uintptr_t)&table->waits[1];
+    struct FlameTree tree = {.mode = FLAME_WALL};
+
+    wait->kind = "a kind of a newer process";
+    wait->share = -1;
+    assert_int_equal(FlameTree_take(&tree, table), 0);
+    check(&tree);
+    FlameTree_release(&tree);
+    table = Sample_stacks((struct SampleWish){.tick = 3});
+    wait = (struct FlameWait *)(uintptr_t)&table->waits[1];
+    wait->parent = table->row_count;
+    assert_int_equal(FlameTree_take(&tree, table), -EPROTO);
     FlameTree_release(&tree);
 }
 

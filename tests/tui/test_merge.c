@@ -452,12 +452,15 @@ TEST(stacks_add_up_path_by_path)
     const struct FlameRow rows[] = {{NULL_U64, NULL_U64, .1, .0, 10, 0},
                                     {0, 7, .2, .1, 20, 5},
                                     {1, 8, .3, .0, 30, 0}};
+    const struct FlameWait waits[] = {{1, "lock", .5, 50}, {2, NULL, .1, 10}};
     struct FlameTable one = {.kept_s = 4,
                              .samples = 9,
                              .rows = rows,
                              .row_count = 3,
                              .functions = named,
-                             .function_count = 2};
+                             .function_count = 2,
+                             .waits = waits,
+                             .wait_count = 2};
     struct IdMap first = {0}, second = {0};
     *IdMap_at(&first, 7) = 1;
     *IdMap_at(&first, 8) = 2;
@@ -475,6 +478,14 @@ TEST(stacks_add_up_path_by_path)
     assert_float_equal(sum->rows[2].share, .6, 1e-9);
     assert_int_equal(sum->rows[3].id, 2);
     assert_int_equal(sum->rows[4].parent, 3);
+    assert_int_equal(sum->wait_count, 4);
+    assert_int_equal(sum->waits[0].parent, 1);
+    assert_string_equal(sum->waits[0].kind, "lock");
+    assert_float_equal(sum->waits[0].share, 1, 1e-9);
+    assert_int_equal(sum->waits[1].ns, 20);
+    assert_null(sum->waits[1].kind);
+    assert_int_equal(sum->waits[2].parent, 3);
+    assert_int_equal(sum->waits[2].ns, 50);
     FlameTable_free(sum);
     IdMap_release(&first);
     IdMap_release(&second);

@@ -142,6 +142,8 @@ TEST(test_what_is_gone_for_the_moment)
     Stage_press(&stage, 'j');
     Stage_press(&stage, 'j');
     Stage_press(&stage, PRESS_ENTER);
+    less->wait_count = 0;
+    ((struct FlameRow *)(uintptr_t)less->rows)[1].cpu_ns = 1;
     less->row_count = 2; // only the root and <module> are left in the stacks
     FlameState_take(&stage.ui.flame, less);
     Frame_draw(&stage.ui);

@@ -61,9 +61,6 @@ struct ShareValue {
     counter_t window_age;
 };
 
-// The kind of a waiting time whose reason is not known.
-#define WAIT_UNKNOWN WAIT_KINDS
-
 // A function's waiting time by its kind. Time whose kind is not known is
 // missing.
 struct ShareWaits {

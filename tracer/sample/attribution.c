@@ -403,14 +403,46 @@ static void count_instruction(const struct Attribution *attribution,
         count_one(samples + Code_instruction_count(code));
 }
 
+// Returns true if the function is the loop of a pool's worker. If the worker
+// waits in the loop itself, it has no job.
+static bool is_worker_loop(const struct Code *code)
+{
+    static const char file[] = "/concurrent/futures/thread.py";
+    size_t size = code->who.file ? strlen(code->who.file) : 0;
+
+    return code->who.name && strcmp(code->who.name, "_worker") == 0 &&
+           size >= sizeof file - 1 &&
+           strcmp(code->who.file + size - (sizeof file - 1), file) == 0;
+}
+
+// Adds the waiting time to the flame graph, as leaves below the path.
+static void draw_waits(const struct Attribution *attribution,
+                       const struct ShareTime *now,
+                       const struct FlameSample *path,
+                       const struct SampleTime *time, enum WaitKind kind)
+{
+    uint32_t *leaf = (uint32_t *)path->path + path->depth;
+    struct FlameSample wait = {.path = path->path, .depth = path->depth + 1};
+
+    *leaf = FLAME_WAIT_ID + kind;
+    wait.cpu_ns = time->of_kind.ns;
+    if (wait.cpu_ns > 0)
+        Flame_add(attribution->flame, now, &wait);
+    *leaf = FLAME_WAIT_ID + WAITS_CPU;
+    wait.cpu_ns = time->starved.ns;
+    if (wait.cpu_ns > 0)
+        Flame_add(attribution->flame, now, &wait);
+}
+
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, struct Breakdown *functions,
                        double cpu_ns, double wait_ns)
 {
-    uint32_t ids[WALK_DEPTH + 1];
+    uint32_t ids[WALK_DEPTH + 2]; // One for a cut-off part, one for a wait.
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct SampleTime time;
+    enum WaitKind kind;
     unsigned top = 0;
     struct ShareParts *parts;
     struct Code *code;
@@ -422,6 +454,8 @@ double Attribution_add(struct Attribution *attribution,
     Rcu_read_lock();
     code = add_stack(attribution, stack, now, &time, &path, &top);
     in_c = code && top == 0 && stack->in_c;
+    kind = stack->idle || (code && is_worker_loop(code)) ? WAITS_IDLE
+                                                         : stack->wait_kind;
     parts = code ? Share_own_parts(&code->share) : NULL;
     if (parts) {
         ShareValue_credit(&parts->wait, &time.waited);
@@ -451,6 +485,8 @@ double Attribution_add(struct Attribution *attribution,
     // may wait for a reader of the flame graph.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
+    if (attribution->flame)
+        draw_waits(attribution, now, &path, &time, kind);
     if (cpu_ns > 0 && attribution->sink.take)
         attribution->sink.take(attribution->sink.context, &path, stack->tid,
                                stack->ticks);

@@ -39,6 +39,8 @@ struct SampledStack {
     bool in_garbage; // True if the innermost frame is the garbage collector's.
     // The reason why the thread is off the CPU, or WAIT_UNKNOWN.
     enum WaitKind wait_kind;
+    // True if the thread has not run for so long that it counts as idle.
+    bool idle;
     // The fraction of the thread's waiting time for which it was ready to run
     // but had no CPU.
     double starved;

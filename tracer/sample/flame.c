@@ -68,18 +68,18 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns a size such that at most `most` nodes of the tree have this size or a
-// larger one. A node is never larger than its caller's node.
+// Returns a size such that at most `most` nodes have this size or a larger one.
+// The root's waits do not count. A node is never larger than its caller.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
     double least = 0;
-    size_t left = flame->count;
+    size_t left = flame->count - FLAME_OWN_WAITS;
 
     while (left > most) {
         least = least > 0 ? 2 * least : SMALLEST;
         left = 1;
-        for (size_t i = 1; i < flame->count; i++)
+        for (size_t i = 1 + FLAME_OWN_WAITS; i < flame->count; i++)
             left += Part_size(&parts[i]) >= least;
     }
     return least;
@@ -119,8 +119,23 @@ static void place(struct Flame *flame, uint32_t number)
     *place_of(flame, node->parent, node->id) = number;
 }
 
-// Removes from the tree the nodes that are smaller than `least`, and their
-// descendants.
+static bool is_small(const struct Part *parts, size_t i, double least)
+{
+    return i > FLAME_OWN_WAITS && Part_size(&parts[i]) < least;
+}
+
+static bool is_wait(const struct FlameNode *node)
+{
+    return FlameWait_kind(node->id) >= 0;
+}
+
+// Returns the index of the node that gets the time of a dropped node.
+static size_t target_of(const struct FlameNode *node)
+{
+    return is_wait(node) ? 1 + (size_t)FlameWait_kind(node->id) : node->parent;
+}
+
+// Drops the nodes that are smaller than `least`, and their descendants.
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   const struct ShareTime *now)
 {
@@ -129,18 +144,19 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // Each dropped node is added to its caller's node before any node moves,
-    // from the last node to the first.
+    // Each dropped node is added to its target before any node moves, from the
+    // last node to the first.
     for (size_t i = flame->count; i-- > 1;) {
-        if (Part_size(&parts[i]) < least)
-            join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
+        if (is_small(parts, i, least))
+            join(&flame->nodes[target_of(&flame->nodes[i])], &flame->nodes[i],
+                 now);
     }
     memset(flame->places, 0,
            flame->room * FLAME_PLACES * sizeof(*flame->places));
     for (size_t i = 1; i < flame->count; i++) {
         struct FlameNode *node = &flame->nodes[kept];
 
-        if (Part_size(&parts[i]) < least)
+        if (is_small(parts, i, least))
             continue;
         *node = flame->nodes[i];
         node->parent = moved[node->parent];
@@ -228,7 +244,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     ShareValue_credit(&node->self, &credit);
     if (sample->in_c)
         ShareValue_credit(&node->in_c, &credit);
-    flame->samples++;
+    flame->samples += !is_wait(node);
 }
 
 static bool begin(struct Flame *flame)
@@ -239,6 +255,8 @@ static bool begin(struct Flame *flame)
         return false;
     flame->nodes[0] = (struct FlameNode){0};
     flame->count = 1;
+    for (uint32_t kind = 0; kind < FLAME_OWN_WAITS; kind++)
+        step(flame, 0, FLAME_WAIT_ID + kind);
     return true;
 }
 
@@ -253,21 +271,34 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-// Writes a row for each node that has at least the size `least`. Adds the times
-// of smaller nodes to their callers' rows. Returns the number of rows written.
-static size_t fill(struct FlameRow *rows, uint32_t *numbers,
-                   const struct Flame *flame, const struct Part *parts,
-                   double least, const struct ShareTime *now)
+// A tree that is being read.
+struct Reading {
+    const struct Flame *flame;
+    const struct ShareTime *now;
+    const struct Part *parts;
+    double least;      // The size of the smallest nodes that get a row.
+    uint32_t *numbers; // For each node, the number of its row.
+    struct FlameTable *table;
+};
+
+// Writes a row for each function's node that has at least the size `least`.
+// Adds smaller nodes to their callers' rows.
+static void fill(struct Reading *reading, struct FlameRow *rows)
 {
+    const struct Flame *flame = reading->flame;
+    const struct ShareTime *now = reading->now;
+    uint32_t *numbers = reading->numbers;
     size_t count = 0;
 
     for (size_t i = 0; i < flame->count; i++) {
         const struct FlameNode *node = &flame->nodes[i];
         struct FlameRow *row;
 
+        if (is_wait(node))
+            continue;
         if (i)
             numbers[i] = numbers[node->parent];
-        if (!i || Part_size(&parts[i]) >= least) {
+        if (!i || !is_small(reading->parts, i, reading->least)) {
             rows[count] = (struct FlameRow){
                 .parent = i ? numbers[i] : NULL_U64,
                 .id = node->id ? node->id : NULL_U64,
@@ -280,7 +311,67 @@ static size_t fill(struct FlameRow *rows, uint32_t *numbers,
         row->cpu_ns += Counter_get(&node->self.total_ns);
         row->c_ns += Counter_get(&node->in_c.total_ns);
     }
-    return count;
+    reading->table->rows = rows;
+    reading->table->row_count = count;
+}
+
+static void add_wait(struct FlameWait *wait, const struct ShareValue *value,
+                     double factor, const struct ShareTime *now)
+{
+    wait->share += factor * ShareValue_window(value, now);
+    wait->ns += (uint64_t)(factor * (double)Counter_get(&value->total_ns));
+}
+
+// Returns the time of a node's wait. The time of the waits of an unknown kind
+// is divided in proportion to the other waits of the same caller.
+static struct FlameWait wait_of(const struct Reading *reading,
+                                const struct FlameNode *node)
+{
+    const struct Flame *flame = reading->flame;
+    struct FlameWait wait = {
+        .parent = reading->numbers[node->parent],
+        .kind = WaitKind_name((unsigned)FlameWait_kind(node->id))};
+    double own = (double)Counter_get(&node->self.total_ns), known = 0;
+    uint32_t at;
+
+    for (uint32_t kind = 0; kind < WAIT_KINDS; kind++) {
+        at = *place_of(flame, node->parent, FLAME_WAIT_ID + kind);
+        known += at ? (double)Counter_get(&flame->nodes[at].self.total_ns) : 0;
+    }
+    if (wait.kind || !(known > 0))
+        add_wait(&wait, &node->self, 1, reading->now);
+    at = *place_of(flame, node->parent, FLAME_WAIT_ID + WAIT_UNKNOWN);
+    if (at && wait.kind && known > 0)
+        add_wait(&wait, &flame->nodes[at].self, own / known, reading->now);
+    return wait;
+}
+
+// Writes the waits. Adds small waits to those of the root, which come first.
+static void fill_waits(struct Reading *reading, struct FlameWait *waits)
+{
+    const struct Flame *flame = reading->flame;
+    size_t count = 0, kept = 0;
+
+    for (size_t i = 1; i < flame->count; i++) {
+        const struct FlameNode *node = &flame->nodes[i];
+        struct FlameWait wait;
+
+        if (!is_wait(node))
+            continue;
+        wait = wait_of(reading, node);
+        if (is_small(reading->parts, i, reading->least)) {
+            waits[target_of(node) - 1].share += wait.share;
+            waits[target_of(node) - 1].ns += wait.ns;
+        } else {
+            waits[count++] = wait;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (waits[i].share > 0 || waits[i].ns)
+            waits[kept++] = waits[i];
+    }
+    reading->table->waits = waits;
+    reading->table->wait_count = kept;
 }
 
 static struct FlameTable *tell(const struct Flame *flame, size_t most,
@@ -289,17 +380,22 @@ static struct FlameTable *tell(const struct Flame *flame, size_t most,
     struct FlameTable *table = FlameTable_new();
     struct Part *parts = sum_up(flame, now);
     uint32_t *numbers = Heap_zeroed(flame->count, sizeof(*numbers));
+    struct Reading reading = {flame, now, parts, 0, numbers, table};
     struct FlameRow *rows = NULL;
+    struct FlameWait *waits = NULL;
     size_t room = flame->count < most ? flame->count : most;
 
-    if (table)
+    if (table) {
         rows = Arena_alloc(&table->arena, room * sizeof(*rows));
-    if (rows && parts && numbers) {
-        table->row_count = fill(rows, numbers, flame, parts,
-                                find_least(flame, parts, room), now);
+        waits = Arena_alloc(&table->arena,
+                            (room + FLAME_OWN_WAITS) * sizeof(*waits));
+    }
+    if (rows && waits && parts && numbers) {
+        reading.least = find_least(flame, parts, room);
+        fill(&reading, rows);
+        fill_waits(&reading, waits);
         table->kept_s = now->ns / 1e9;
         table->samples = flame->samples;
-        table->rows = rows;
     } else {
         FlameTable_free(table);
         table = NULL;

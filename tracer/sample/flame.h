@@ -3,8 +3,9 @@
 // functions that begins with the outermost function. The node has the CPU time
 // of the samples whose stack is exactly this path, both for the newest seconds
 // (share.h) and for the time since the start. If there is no memory for a new
-// node, the smallest nodes are added to their callers' nodes. The sampler's
-// thread adds samples to the tree, and any thread may read it.
+// node, the smallest nodes are added to their callers' nodes. Observations of
+// waiting threads are leaves of the tree. The sampler's thread adds samples and
+// observations, and any thread may read the tree.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
 
@@ -20,12 +21,16 @@
 #define FLAME_NODES 32768
 #define FLAME_PLACES 2
 
+#define FLAME_OWN_WAITS (WAIT_KINDS + 1)
+
 struct FlameNode {
-    // Id of a function; 0 for stacks that lack their outermost frames.
+    // Id of a function; 0 for stacks that lack their outermost frames; the id
+    // of a wait (FlameWait_kind) for the waiting time of the caller's node.
     uint32_t id;
     // Index of the caller's node, which is smaller than the index of this node.
     uint32_t parent;
-    // CPU time of the samples whose stack ends with this node.
+    // CPU time of the samples whose stack ends with this node, or the waiting
+    // time.
     struct ShareValue self;
     // The part of `self` that was spent in C functions called by the function.
     struct ShareValue in_c;
@@ -33,8 +38,9 @@ struct FlameNode {
 
 struct Flame {
     pthread_mutex_t lock; // Guards all fields of struct Flame.
-    // nodes[0] is the root of the tree. `nodes` is NULL before the first
-    // sample.
+    // nodes[0] is the root of the tree. The next FLAME_OWN_WAITS nodes are the
+    // root's waits, which get the waits of dropped nodes. `nodes` is NULL
+    // before the first sample.
     struct FlameNode *nodes;
     // A hash table of the nodes by parent and id, with FLAME_PLACES places for
     // each node of the allocated memory. In the hash table, a free place is 0.
@@ -47,7 +53,8 @@ struct Flame {
 
 // One sample with its stack and its weight.
 struct FlameSample {
-    // Ids of the functions on the stack, the outermost first.
+    // Ids of the functions on the stack, the outermost first. If the thread
+    // waits, the id of the wait comes last, and `cpu_ns` is the waiting time.
     const uint32_t *path;
     size_t depth;
     bool in_c;
@@ -66,9 +73,11 @@ void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
-// Returns the tree as a table of at most `most` rows. The smallest nodes are
-// added to their callers' rows. The caller frees the table with
-// FlameTable_free. Returns NULL if there is no memory.
+// Returns the tree in at most `most` rows and waits. The smallest nodes are
+// added to their callers' rows, and the smallest waits to the root's waits.
+// Waits of an unknown kind are divided as the other waits of their row are. The
+// caller frees the table with FlameTable_free. Returns NULL if there is no
+// memory.
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 

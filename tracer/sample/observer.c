@@ -112,6 +112,7 @@ static bool observe(struct Observer *observer, size_t place,
         wait_ns = GilWatch_take_starved(thread);
     else
         thread->wait_ns = 0;
+    thread->stack.idle = SampledThread_is_idle(thread);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
     return thread->ran;

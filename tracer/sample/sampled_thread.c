@@ -3,6 +3,7 @@
 #include "tracer/sample/sampled_thread.h"
 
 #include <string.h>
+#include <unistd.h>
 
 // If a thread with a running timer has used both OVERDUE_NS and
 // OVERDUE_INTERVALS sampling intervals of CPU time without a sample, an
@@ -12,6 +13,7 @@
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
+#define IDLE_NS 10e9 // ns without running after which a thread is idle.
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid)
@@ -31,6 +33,7 @@ static enum Observation begin(struct SampledThread *thread)
 {
     thread->known = true;
     thread->walked = thread->ran = false;
+    thread->still_ns = 0;
     forget_waits(thread);
     SampledThread_account(thread);
     return OBSERVED_NEW;
@@ -78,6 +81,7 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
     Counter_add(&thread->samples, 1);
     keep_wait(thread, now, waited);
     thread->ran = ran > 0;
+    thread->still_ns = thread->ran ? 0 : thread->still_ns + since;
     return thread->ran || !thread->walked ? OBSERVED_RAN : OBSERVED_IDLE;
 }
 
@@ -119,6 +123,11 @@ bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns)
         return false;
     thread->lacked_ns = thread->cpu_ns;
     return true;
+}
+
+bool SampledThread_is_idle(const struct SampledThread *thread)
+{
+    return thread->still_ns > IDLE_NS && thread->tid != getpid();
 }
 
 void SampledThread_account(struct SampledThread *thread)

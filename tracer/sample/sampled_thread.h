@@ -47,6 +47,7 @@ struct SampledThread {
     double wait_ns; // ns of waiting that are not attributed to a function yet.
     // Value of ShareTime.age at which `wait_ns` was last updated.
     double wait_age;
+    double still_ns; // ns since the thread last ran, up to the observation.
     struct GilThread gil;
     // The PyThreadState's values with which the newest walk of the stack began.
     struct WalkStart start;
@@ -86,6 +87,9 @@ uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
 // of its timer. SampledThread_lacks_sample returns true at most once in `ns` of
 // CPU time.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
+// Returns true if the thread has not run for long. A worker without work is
+// idle. The main thread never is, because the program waits for what it does.
+bool SampledThread_is_idle(const struct SampledThread *thread);
 void SampledThread_account(struct SampledThread *thread);
 // Frees the thread's timer. CPU time that this timer has sampled is not
 // attributed a second time.

@@ -29,11 +29,12 @@ static void count(struct CallersState *state, const struct FlameState *flame,
         History_begin(&flame->history, flame->now.at_s, state->period);
     if (state->period != PERIOD_LATELY && flame->tree.count)
         shares = FlameShares_since(then, &flame->now);
+    size_t rows = shares ? FlameTree_rows(flame->tree.table) : 0;
     state->own = shares && Calls_count(&state->calls, flame->tree.table, shares,
-                                       flame->now.count) == 0;
+                                       rows) == 0;
     // Share of all samples, including samples of code that is not traced.
     double running = 0;
-    for (size_t i = 0; state->own && i < flame->now.count; i++)
+    for (size_t i = 0; state->own && i < rows; i++)
         running += shares[i].self;
     free(shares);
     state->window = model->window;

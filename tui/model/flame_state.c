@@ -90,7 +90,8 @@ int FlameState_calls(const struct FlameState *state, struct Calls *calls)
     struct FlameShare *shares = FlameShares_since(&start, &state->now);
     if (!shares)
         return -ENODATA;
-    int error = Calls_count(calls, state->tree.table, shares, state->now.count);
+    int error = Calls_count(calls, state->tree.table, shares,
+                            FlameTree_rows(state->tree.table));
     free(shares);
     return error;
 }
@@ -102,11 +103,37 @@ void FlameState_mark(struct FlameState *state)
     weigh(state);
 }
 
+static void reweigh(struct FlameState *state)
+{
+    if (state->tree.count)
+        weigh(state);
+}
+
 void FlameState_next_period(struct FlameState *state)
 {
     state->period = (state->period + 1) % PERIODS;
-    if (state->tree.count)
-        weigh(state);
+    reweigh(state);
+}
+
+void FlameState_next_mode(struct FlameState *state)
+{
+    state->tree.mode = (state->tree.mode + 1) % FLAME_MODES;
+    reweigh(state);
+}
+
+void FlameState_toggle_idle(struct FlameState *state)
+{
+    state->tree.idle = !state->tree.idle;
+    reweigh(state);
+}
+
+struct Window FlameState_window(const struct FlameState *state,
+                                const struct Window *lately)
+{
+    struct Window window = state->own ? state->window : *lately;
+    if (state->tree.mode != FLAME_CPU)
+        window.samples = window.per_share = NAN;
+    return window;
 }
 
 // --- Which boxes

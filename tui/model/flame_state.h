@@ -55,6 +55,13 @@ void FlameState_refuse(struct FlameState *state, const char *why);
 // have a tree.
 void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
+// Shows the times of the next mode.
+void FlameState_next_mode(struct FlameState *state);
+void FlameState_toggle_idle(struct FlameState *state);
+// Returns the stretch of time of the shown shares. `lately` is the sampler's
+// window. The number of samples is only known if the shares are of CPU time.
+struct Window FlameState_window(const struct FlameState *state,
+                                const struct Window *lately);
 
 // These two functions return the zoomed and the selected branch in the newest
 // tree. If the tree does not have the branch, the functions return the branch's

@@ -31,6 +31,16 @@ static const struct FlameFunction *function_of(const struct FlameTable *table,
                : NULL;
 }
 
+size_t FlameTree_rows(const struct FlameTable *table)
+{
+    return table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
+}
+
+static size_t count_waits(const struct FlameTable *table)
+{
+    return table->wait_count < FLAME_MOST ? table->wait_count : FLAME_MOST;
+}
+
 static void name_branch(const struct FlameTable *table,
                         struct FlameBranch *branch)
 {
@@ -48,19 +58,19 @@ static void name_branch(const struct FlameTable *table,
 }
 
 // Makes a branch from row `i` of the table of stacks, and sets *place to the
-// branch's index. Returns false if the table is invalid.
-static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
+// branch's index.
+static void add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
                        const struct FlameShare *shares, uint32_t *place)
 {
     const struct FlameRow *row = &tree->table->rows[i];
     struct FlameShare own = {row->share, row->c_share};
     const struct FlameShare *share = shares ? &shares[i] : &own;
     struct FlameBranch *branch = &tree->branches[tree->count];
-    if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
-        return false;
-    *branch = (struct FlameBranch){.id = row->id,
-                                   .self = share_of(share->self),
-                                   .in_c = share_of(share->in_c)};
+    *branch = (struct FlameBranch){.id = row->id};
+    if (tree->mode != FLAME_WAITS) {
+        branch->self = share_of(share->self);
+        branch->in_c = share_of(share->in_c);
+    }
     if (i) {
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
@@ -69,10 +79,66 @@ static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
     if (branch->depth > FLAME_DEPTH) {
         tree->branches[branch->parent].self += branch->self;
         *place = branch->parent;
-        return true;
+        return;
     }
     name_branch(tree->table, branch);
     *place = (uint32_t)tree->count++;
+}
+
+static bool has_branch(const struct FlameTree *tree,
+                       const struct FlameWait *wait)
+{
+    return tree->mode != FLAME_CPU && (share_of(wait->share) || wait->ns) &&
+           (tree->idle || WaitKind_of(wait->kind) != WAITS_IDLE);
+}
+
+static void add_wait(struct FlameTree *tree, uint32_t parent,
+                     const struct FlameWait *wait, double share)
+{
+    static const char *const names[] = {
+        "(socket)", "(file)", "(lock)",       "(sleep)",  "(GIL)",
+        "(no CPU)", "(idle)", "(other wait)", "(waiting)"};
+    struct FlameBranch *branch = &tree->branches[tree->count];
+    unsigned kind = WaitKind_of(wait->kind);
+    if (kind == WAITS_IDLE && !tree->idle)
+        tree->rest += share_of(share);
+    if (!has_branch(tree, wait))
+        return;
+    if (tree->branches[parent].depth == FLAME_DEPTH) {
+        tree->branches[parent].self += share_of(share);
+        return;
+    }
+    *branch = (struct FlameBranch){.id = FLAME_WAIT_ID + kind,
+                                   .name = names[kind],
+                                   .line = NULL_U64,
+                                   .self = share_of(share),
+                                   .parent = parent,
+                                   .depth = tree->branches[parent].depth + 1};
+    tree->count++;
+}
+
+// Sets `lives` for each row that gets a branch, which are the rows with a time
+// of the tree's mode and their callers. Returns false if the table is invalid.
+static bool find_living(const struct FlameTree *tree, bool *lives)
+{
+    const struct FlameTable *table = tree->table;
+    size_t rows = FlameTree_rows(table);
+    for (size_t i = 0; i < count_waits(table); i++) {
+        const struct FlameWait *wait = &table->waits[i];
+        if (wait->parent >= rows)
+            return false;
+        lives[wait->parent] |= has_branch(tree, wait);
+    }
+    for (size_t i = rows; i-- > 0;) {
+        const struct FlameRow *row = &table->rows[i];
+        if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
+            return false;
+        lives[i] |= tree->mode != FLAME_WAITS &&
+                    (share_of(row->share) > 0 || row->cpu_ns > 0);
+        if (i)
+            lives[row->parent] |= lives[i];
+    }
+    lives[0] = true;
     return true;
 }
 
@@ -115,28 +181,34 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
 static int build(struct FlameTree *tree, const struct FlameShare *shares)
 {
     const struct FlameTable *table = tree->table;
-    size_t rows = table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
-    uint32_t *places = calloc(rows + 1, sizeof *places);
-    tree->branches = calloc(rows + 1, sizeof *tree->branches);
-    int error = places && tree->branches ? 0 : -ENOMEM;
-    if (!error && !rows)
+    size_t rows = FlameTree_rows(table), waits = count_waits(table);
+    uint32_t *places = calloc(rows + waits + 1, sizeof *places);
+    bool *lives = calloc(rows + 1, sizeof *lives);
+    tree->branches = calloc(rows + waits + 1, sizeof *tree->branches);
+    int error = places && lives && tree->branches ? 0 : -ENOMEM;
+    if (!error && (!rows || !find_living(tree, lives)))
         error = -EPROTO;
-    for (size_t i = 0; !error && i < rows; i++)
-        if (!add_branch(tree, places, i, shares, &places[i]))
-            error = -EPROTO;
     if (!error) {
+        for (size_t i = 0; i < rows; i++)
+            if (lives[i])
+                add_branch(tree, places, i, shares, &places[i]);
+        for (size_t i = 0; i < waits; i++)
+            add_wait(tree, places[table->waits[i].parent], &table->waits[i],
+                     shares ? shares[rows + i].self : table->waits[i].share);
         link_branches(tree, places);
     } else {
         free(tree->branches);
         tree->branches = NULL;
     }
     free(places);
+    free(lives);
     return error;
 }
 
 int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
 {
-    struct FlameTree new = {.table = table};
+    struct FlameTree new = {
+        .mode = tree->mode, .idle = tree->idle, .table = table};
     int error = build(&new, NULL);
     FlameTree_release(error ? &new : tree);
     if (!error)
@@ -146,7 +218,8 @@ int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
 
 int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares)
 {
-    struct FlameTree new = {.table = tree->table};
+    struct FlameTree new = {
+        .mode = tree->mode, .idle = tree->idle, .table = tree->table};
     int error = build(&new, shares);
     if (error)
         return error;
@@ -173,18 +246,24 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
     const struct FlameTable *table = tree->table;
     struct Moment moment = {.at_s = table->kept_s,
                             .samples = known(table->samples)};
-    size_t count =
-        table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
+    size_t rows = FlameTree_rows(table), count = rows + count_waits(table);
     if (table->rows[0].cpu_ns == NULL_U64)
         return moment;
     moment.totals = calloc(count, sizeof *moment.totals);
-    for (size_t i = 0; moment.totals && i < count; i++) {
+    for (size_t i = 0; moment.totals && i < rows; i++) {
         // build() has checked the index row->parent
         const struct FlameRow *row = &table->rows[i];
         moment.totals[i] = (struct Total){
             .key = i ? step(moment.totals[row->parent].key, row->id) : 1,
             .all = known(row->cpu_ns),
             .in_c = known(row->c_ns)};
+    }
+    for (size_t i = rows; moment.totals && i < count; i++) {
+        const struct FlameWait *wait = &table->waits[i - rows];
+        moment.totals[i] =
+            (struct Total){.key = step(moment.totals[wait->parent].key,
+                                       FLAME_WAIT_ID + WaitKind_of(wait->kind)),
+                           .all = known(wait->ns)};
     }
     moment.count = moment.totals ? count : 0;
     return moment;
@@ -208,7 +287,7 @@ void FlameTree_release(struct FlameTree *tree)
 {
     FlameTable_free(tree->table);
     free(tree->branches);
-    *tree = (struct FlameTree){0};
+    *tree = (struct FlameTree){.mode = tree->mode, .idle = tree->idle};
 }
 
 // --- Places

@@ -22,7 +22,8 @@ struct FlameBranch { // index 0 is the root, which stands for all threads
     uint32_t child;   // Index of the first child (0 = none).
     uint32_t sibling; // Next child of the same parent, by name (0 = none).
     int depth;        // Level in the tree (0 = the root).
-    // Id of the function (NULL_U64 = the root, or a stack that was cut off).
+    // Id of the function (NULL_U64 = the root, or a stack that was cut off), or
+    // of the wait (FlameWait_kind).
     uint64_t id;
     const char *name; // The function's name, not trusted and never NULL.
     const char *file; // Path of the function's file (NULL = unknown).
@@ -32,12 +33,23 @@ struct FlameBranch { // index 0 is the root, which stands for all threads
     double total; // share of a core, including callees
 };
 
+// Which times the boxes of a flame graph show.
+enum FlameMode {
+    FLAME_CPU,
+    FLAME_WALL,  // CPU time and waits
+    FLAME_WAITS, // waits only
+    FLAME_MODES
+};
+
 struct FlameShare { // the shares of one branch, as parts of a core
     double self;
     double in_c;
 };
 
 struct FlameTree { // a zeroed struct is no tree
+    enum FlameMode mode;
+    bool idle;   // The waits of idle threads have branches, too.
+    double rest; // Share of those waits if they have no branches.
     struct FlameTable *table;
     struct FlameBranch *branches;
     size_t count;
@@ -52,20 +64,22 @@ struct FlamePath { // function ids of the branches, without the root
 // Returns 0, -EPROTO for an invalid table, or -ENOMEM. After an error the tree
 // is unchanged.
 int FlameTree_take(struct FlameTree *tree, struct FlameTable *table);
-// Sets the shares of the tree to `shares`, which has an element for each row of
-// the table. If `shares` is NULL, the tree gets the table's own shares. Returns
-// 0, or -ENOMEM with the tree unchanged.
+// Builds the tree again for its `mode`, with an element of `shares` for each
+// row of the table, and then for each wait. If `shares` is NULL, the tree gets
+// the table's own shares. Returns 0, or -ENOMEM with the tree unchanged.
 int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares);
+// Keeps only the tree's mode.
 void FlameTree_release(struct FlameTree *tree);
 
-// Returns the CPU times of the table's rows in ns since the start of tracing.
-// The moment has a total for each row. The key of a total is a hash of the
+// Returns the CPU times of the table's rows and the times of its waits, in ns
+// since the start of tracing. The moment has a total for each row, and then for
+// each wait. The key of a total is a hash of the
 // row's path. If the process does not send CPU times, or if memory is out, the
 // moment has no totals. The caller calls Moment_release.
 struct Moment FlameTree_moment(const struct FlameTree *tree);
-// Returns the rows' shares between two moments. The caller frees the shares.
-// Returns NULL if no time has passed, if a moment has no totals, or if memory
-// is out.
+// Returns the shares of rows and waits between two moments. The caller frees
+// the shares. Returns NULL if no time has passed, if a moment has no totals, or
+// if memory is out.
 struct FlameShare *FlameShares_since(const struct Moment *then,
                                      const struct Moment *now);
 
@@ -75,6 +89,8 @@ uint32_t FlameTree_find(const struct FlameTree *tree,
                         const struct FlamePath *path, bool *whole);
 void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
                     struct FlamePath *path);
+// Returns the number of rows that a tree of the table can have.
+size_t FlameTree_rows(const struct FlameTable *table);
 // Returns the child with the largest total, or 0 if there is no child.
 uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch);
 // Returns the branch after `branch` (step 1) or before it (step -1) in a walk

@@ -11,8 +11,11 @@ struct Stacks {
     struct FlameTable *out;
     struct FlameRow *rows;
     struct FlameFunction *functions;
-    size_t row_count, function_count;
-    struct IdMap places; // Hash of parent and function -> index of the row + 1.
+    struct FlameWait *waits;
+    size_t row_count, function_count, wait_count;
+    // Hash of parent and function -> index of the row + 1, and hash of parent
+    // and kind -> index of the wait + 1.
+    struct IdMap places;
     struct IdMap listed; // Ids of the functions in `functions`.
     bool failed;         // Memory is out.
 };
@@ -27,13 +30,17 @@ static uint64_t sum_ns(uint64_t a, uint64_t b)
     return a == NULL_U64 ? b : b == NULL_U64 ? a : a + b;
 }
 
+static uint64_t key_of(uint64_t parent, uint64_t id)
+{
+    return (parent << 40 ^ id) * UINT64_C(0xFF51AFD7ED558CCD);
+}
+
 // Adds a process's row below the merged row `parent`. Returns the index of the
 // merged row.
 static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
                         const struct FlameRow *row, uint64_t id)
 {
-    uint64_t key = ((uint64_t)parent << 40 ^ id) * UINT64_C(0xFF51AFD7ED558CCD);
-    uint64_t *place = IdMap_at(&stacks->places, key);
+    uint64_t *place = IdMap_at(&stacks->places, key_of(parent, id));
     if (!place) {
         stacks->failed = true;
         return 0;
@@ -56,6 +63,30 @@ static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
     return (uint32_t)(*place - 1);
 }
 
+static void add_waits(struct Stacks *stacks, const struct FlameTable *from,
+                      const uint32_t *merged)
+{
+    for (size_t i = 0; i < from->wait_count && !stacks->failed; i++) {
+        const struct FlameWait *wait = &from->waits[i];
+        if (wait->parent >= from->row_count) // the table is invalid
+            continue;
+        uint64_t parent = merged[wait->parent];
+        uint64_t id = FLAME_WAIT_ID + WaitKind_of(wait->kind);
+        uint64_t *place = IdMap_at(&stacks->places, key_of(parent, id));
+        stacks->failed |= !place;
+        if (!place)
+            return;
+        if (!*place) {
+            *place = stacks->wait_count + 1;
+            stacks->waits[stacks->wait_count++] = (struct FlameWait){
+                parent, WaitKind_name(WaitKind_of(wait->kind)), NAN, NULL_U64};
+        }
+        struct FlameWait *out = &stacks->waits[*place - 1];
+        out->share = sum(out->share, wait->share);
+        out->ns = sum_ns(out->ns, wait->ns);
+    }
+}
+
 static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
 {
     const struct FlameTable *from = part->stacks;
@@ -72,6 +103,8 @@ static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
         merged[i] = add_row(stacks, i ? merged[row->parent] : UINT32_MAX, row,
                             row->id == NULL_U64 ? NULL_U64 : id);
     }
+    if (!stacks->failed)
+        add_waits(stacks, from, merged);
     free(merged);
 }
 
@@ -102,16 +135,19 @@ static int by_id(const void *a, const void *b)
 static void reserve(struct Stacks *stacks, const struct MergeStacks *parts,
                     size_t count)
 {
-    size_t rows = 1, functions = 1;
+    size_t rows = 1, functions = 1, waits = 1;
     for (size_t i = 0; i < count; i++) {
         rows += parts[i].stacks->row_count;
         functions += parts[i].stacks->function_count;
+        waits += parts[i].stacks->wait_count;
     }
     stacks->rows =
         Arena_alloc(&stacks->out->arena, rows * sizeof *stacks->rows);
     stacks->functions =
         Arena_alloc(&stacks->out->arena, functions * sizeof *stacks->functions);
-    stacks->failed = !stacks->rows || !stacks->functions;
+    stacks->waits =
+        Arena_alloc(&stacks->out->arena, waits * sizeof *stacks->waits);
+    stacks->failed = !stacks->rows || !stacks->functions || !stacks->waits;
 }
 
 struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
@@ -139,6 +175,8 @@ struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
     stacks.out->row_count = stacks.row_count;
     stacks.out->functions = stacks.functions;
     stacks.out->function_count = stacks.function_count;
+    stacks.out->waits = stacks.waits;
+    stacks.out->wait_count = stacks.wait_count;
     IdMap_release(&stacks.places);
     IdMap_release(&stacks.listed);
     if (!stacks.failed)

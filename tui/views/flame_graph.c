@@ -5,6 +5,7 @@
 #include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/views/time_bar.h"
 
 // In a box with fewer cells, a name is cut without an ellipsis.
 #define LEAST_CUT 4
@@ -129,18 +130,24 @@ bool FlameGraph_at(const struct FlameGraph *graph, int x, int y,
 
 // --- Drawing
 
+static enum Style style_of(const struct FlameBranch *branch)
+{
+    int kind = FlameWait_kind(branch->id);
+    return kind < 0 ? Gauge_heat(branch->total) : TimeBar_style((unsigned)kind);
+}
+
 static void draw_box(const struct FlameGraph *graph, struct Canvas *canvas,
                      uint32_t branch, struct Span span)
 {
     const struct FlameBranch *at = &graph->tree->branches[branch];
-    const struct Window *window = graph->window;
+    const struct Window *window = &graph->window;
     char share[NUMBER_MAX];
     enum Basis basis = Window_share(share, window, at->total);
     int y = line_of(graph, at->depth), width = span.end - span.x - 1;
     bool above = branch != graph->zoom &&
                  FlameTree_is_below(graph->tree, graph->zoom, branch);
     bool faint = above || basis < BASIS_FINE;
-    uint8_t style = faint ? STYLE_FAINT : (uint8_t)Gauge_heat(at->total);
+    uint8_t style = (uint8_t)(faint ? STYLE_FAINT : style_of(at));
     if (y < 0 || width < 0)
         return;
     Canvas_put(canvas, y, span.x, span.end, STYLE_FAINT, "│");
@@ -210,7 +217,7 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph,
                               struct Canvas *canvas, int y)
 {
     const struct FlameBranch *at = &graph->tree->branches[graph->selected];
-    const struct Window *window = graph->window;
+    const struct Window *window = &graph->window;
     char text[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
@@ -220,7 +227,7 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph,
     Strip_item(&strip, 1);
     Window_share(text, window, at->total);
     Strip_add(&strip, STYLE_STRONG, "%s", text);
-    if (Window_share(text, window, at->self)) {
+    if (FlameWait_kind(at->id) < 0 && Window_share(text, window, at->self)) {
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_PLAIN, "%s", text);
         Strip_add(&strip, STYLE_FAINT,

@@ -20,9 +20,9 @@ struct Span {
 
 struct FlameGraph {
     const struct FlameTree *tree;
-    const struct Window *window; // The stretch of time of the shares.
-    uint32_t zoom;               // The branch whose box is as wide as the body.
-    uint32_t selected;           // The selected branch, at or below the zoom.
+    struct Window window; // The stretch of time of the shares.
+    uint32_t zoom;        // The branch whose box is as wide as the body.
+    uint32_t selected;    // The selected branch, at or below the zoom.
     struct Span body;
     int top;    // Stack depth of the boxes on the first line.
     int y;      // Screen line of the graph's first line.

@@ -33,6 +33,11 @@ static const struct {
     [PART_AWAIT] = {"awaiting", "░", STYLE_ARMED},
 };
 
+enum Style TimeBar_style(unsigned kind)
+{
+    return kind < WAIT_KINDS ? LOOKS[kind].style : STYLE_PLAIN;
+}
+
 struct Part {
     int part;
     double share;

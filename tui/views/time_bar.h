@@ -13,4 +13,7 @@
 void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
                   const struct Snapshot *snapshot);
 
+// Returns the style of a kind of waits (enum WaitKind).
+enum Style TimeBar_style(unsigned kind);
+
 #endif

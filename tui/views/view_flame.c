@@ -15,7 +15,14 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT, FLAME_PERIOD };
+enum {
+    FLAME_ZOOM = REQUEST_OWN,
+    FLAME_LEFT,
+    FLAME_RIGHT,
+    FLAME_PERIOD,
+    FLAME_NEXT_MODE,
+    FLAME_IDLE
+};
 
 static const struct Binding KEYS[] = {
     {FLAME_ZOOM, 0, {PRESS_ENTER}, "zoom in; Esc zooms out", NULL, "Zoom", 2},
@@ -28,6 +35,20 @@ static const struct Binding KEYS[] = {
      NULL,
      "Window",
      4},
+    {FLAME_NEXT_MODE,
+     0,
+     {'m'},
+     "CPU time, wall time with the waits, or only the waits",
+     NULL,
+     "Mode",
+     3},
+    {FLAME_IDLE,
+     0,
+     {'i'},
+     "show the waits of idle threads and event loops; hide them",
+     NULL,
+     NULL,
+     0},
     {.request = 0},
 };
 
@@ -56,16 +77,31 @@ static void reset(struct Ui *ui)
 
 // --- Drawing
 
-// Returns the stretch of time over which the shown shares are measured.
-static const struct Window *window_of(const struct Ui *ui)
+// Adds the shown mode, and the idle time that the mode leaves out.
+static void add_mode(const struct FlameTree *tree, const char *window, double s,
+                     struct Strip *strip)
 {
-    return ui->flame.own ? &ui->flame.window : &ui->model.window;
+    static const char *const names[] = {"CPU time", "wall time", "waits"};
+    char number[NUMBER_MAX];
+    Strip_item(strip, 2);
+    Strip_add(strip, tree->mode == FLAME_CPU ? STYLE_FAINT : STYLE_PROMPT, "%s",
+              names[tree->mode]);
+    if (*window) {
+        Strip_add(strip, STYLE_FAINT, " over ");
+        Strip_add(strip, STYLE_PLAIN, "%s", window);
+    } else if (tree->mode != FLAME_CPU && isfinite(s)) {
+        Strip_add(strip, STYLE_FAINT, " over ");
+        Strip_add(strip, STYLE_PLAIN, "%.0f s", fmin(s, 1e9));
+    }
+    if (tree->mode != FLAME_CPU && *Window_plain_share(number, tree->rest))
+        Strip_add(strip, STYLE_FAINT, ", without %s idle", number);
 }
 
 static void draw_title(struct Ui *ui)
 {
     const struct FlameTree *tree = &ui->flame.tree;
-    const struct Window *window = window_of(ui);
+    struct Window shown = FlameState_window(&ui->flame, &ui->model.window);
+    const struct Window *window = &shown;
     char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     Strip_init(&strip);
@@ -80,12 +116,7 @@ static void draw_title(struct Ui *ui)
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_PLAIN, "%zu", tree->count - 1);
         Strip_add(&strip, STYLE_FAINT, " paths");
-        Strip_item(&strip, 2);
-        Strip_add(&strip, STYLE_FAINT, "CPU time");
-        if (*Window_text(text, window)) {
-            Strip_add(&strip, STYLE_FAINT, " over ");
-            Strip_add(&strip, STYLE_PLAIN, "%s", text);
-        }
+        add_mode(tree, Window_text(text, window), window->s, &strip);
         if (ui->flame.period != PERIOD_LATELY)
             Strip_add(&strip, STYLE_FAINT, "%s",
                       ui->flame.own
@@ -128,7 +159,7 @@ static struct FlameGraph prepare(struct Ui *ui)
     uint32_t zoom = FlameState_zoom(state);
     struct FlameGraph graph = {
         .tree = &state->tree,
-        .window = window_of(ui),
+        .window = FlameState_window(state, &ui->model.window),
         .zoom = zoom,
         .selected = FlameState_selected(state, zoom),
         .body = {0, ui->canvas.width},
@@ -150,7 +181,9 @@ static const char *why_empty(const struct Ui *ui, const struct Status *status)
     if (*state->refused)
         return state->refused;
     if (state->tree.count)
-        return "No sample of the window found a thread running.";
+        return state->tree.mode == FLAME_CPU
+                   ? "No sample of the window found a thread running."
+                   : "No observation of the window found a thread waiting.";
     if (!ui->model.snapshot)
         return Status_waiting(status);
     if (status->ended && !Feed_is_replay(ui->feed))
@@ -181,14 +214,16 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-// Returns the function of the selected box. The box of all threads, and the box
-// of a cut-off stack, have no function.
+// Returns the function of the selected box, or the function that waits. The box
+// of all threads, and the box of a cut-off stack, have no function.
 static uint64_t selected_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
     if (!state->tree.count)
         return 0;
     uint32_t branch = FlameState_selected(state, FlameState_zoom(state));
+    if (FlameWait_kind(state->tree.branches[branch].id) >= 0)
+        branch = state->tree.branches[branch].parent;
     uint64_t id = state->tree.branches[branch].id;
     return id == NULL_U64 ? 0 : id;
 }
@@ -220,8 +255,13 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     struct FlameState *state = &ui->flame;
     if (request == REQUEST_BACK)
         return FlameState_zoom_out(state);
-    if (request == FLAME_PERIOD) {
-        FlameState_next_period(state);
+    if (request >= FLAME_PERIOD) {
+        if (request == FLAME_PERIOD)
+            FlameState_next_period(state);
+        else if (request == FLAME_NEXT_MODE)
+            FlameState_next_mode(state);
+        else
+            FlameState_toggle_idle(state);
         return true;
     }
     if (!state->tree.count) // a tree without branches has no boxes
@@ -316,7 +356,7 @@ const struct View FLAME_VIEW = {
     .opens = {0,
               0,
               {'f'},
-              "flame graph: CPU time by who calls whom",
+              "flame graph: CPU time and waits by who calls whom",
               NULL,
               "Flame",
               9},
