@@ -41,8 +41,8 @@ void Changes_free(struct Changes *changes)
 }
 
 // Adds the estimated number of calls of a dark function since its row was
-// filled. Only the rate of such calls is known, so the error is proportional to
-// their number.
+// filled. Only the rate of a dark function's calls is known, so the error is
+// proportional to the number of calls.
 static void miss_calls(struct Function *f, double elapsed_s)
 {
     double before = f->calls_estimated - (double)f->calls;

@@ -39,7 +39,7 @@ int Client_request(struct Client *client, struct Message *request);
 // descriptor of a RECORDING is closed by a later call.
 int Client_next(struct Client *client, struct Message *message);
 // Waits for a message, for at most timeout_ms. Returns 0 if no message has come
-// by then. In all other points Client_wait works as Client_next does.
+// within timeout_ms. In all other points Client_wait works as Client_next does.
 int Client_wait(struct Client *client, struct Message *message, int timeout_ms);
 
 #endif

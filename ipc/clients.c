@@ -403,8 +403,7 @@ void Clients_part(struct Clients *clients, int error, const char *why,
         else
             Viewer_end(viewer, frame);
         Viewer_dismiss(viewer, now);
-        // From here on, the source does not count a viewer that was
-        // disconnected in this way.
+        // From here on, the source does not count the dismissed viewer.
         viewer->greeted = false;
         count_viewers(clients, -1);
     }

@@ -64,8 +64,8 @@ void Clients_turn(struct Clients *clients, uint64_t now);
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
 // Returns the earliest time at which a viewer's snapshot is due, a viewer's
-// deadline ends, or a viewer may make requests again. Returns `otherwise` if
-// that time is earlier.
+// deadline ends, or a viewer may make requests again. If `otherwise` is
+// earlier, returns `otherwise`.
 uint64_t Clients_next_ms(const struct Clients *clients, uint64_t otherwise);
 // Queues the newest snapshot and END for every viewer.
 void Clients_end(struct Clients *clients);

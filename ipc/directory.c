@@ -30,8 +30,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
 }
 
 // Returns true if the process's user owns the runtime directory. The user did
-// not choose the runtime directory. So if it belongs to another user (su, sudo
-// -E), or logind has removed it, Directory_choose skips it without an error.
+// not choose the runtime directory. So Directory_choose skips the runtime
+// directory without an error if it belongs to another user (su, sudo -E) or
+// logind has removed it.
 static int is_ours(const char *path)
 {
     struct stat status;

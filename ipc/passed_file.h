@@ -18,8 +18,9 @@ struct PassedFile {
 };
 
 // Receives bytes as Socket_receive does. If the viewer awaits a descriptor,
-// keeps one that comes with the bytes. If the viewer awaits none, the kernel
-// drops the descriptor. Also closes the descriptor of an earlier message.
+// keeps one that comes with the bytes. If the viewer awaits no descriptor, the
+// kernel drops the one that has come. Also closes the descriptor of an earlier
+// message.
 long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
                         size_t size);
 // Gives the received descriptor to a message RECORDING. The descriptor stays

@@ -21,7 +21,7 @@ void Places_add(struct Places *places, const char *format, ...)
     wanted = vsnprintf(place, ADDRESS_MAX, format, arguments);
     va_end(arguments);
     if (wanted >= ADDRESS_MAX || *place != '/')
-        return; // No process can have its socket in such a directory.
+        return; // A socket's directory has a short and absolute path.
     for (unsigned i = 0; i < places->count; i++) {
         if (!strcmp(places->directories[i], place))
             return;

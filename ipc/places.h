@@ -28,11 +28,11 @@ __attribute__((format(printf, 2, 3))) void Places_add(struct Places *places,
 // Adds the directories that the environment of this process names.
 void Places_add_own(struct Places *places);
 // Adds the directories that a user's processes usually serve in. `root` is put
-// before the paths of these directories; "" means this process's own root
+// before the path of each directory; "" means this process's own root
 // directory.
 void Places_add_usual(struct Places *places, const char *root, uid_t uid);
 // Adds the directories that the environment of process `pid` named when the
-// process was started. `root` is put before the paths of these directories.
+// process was started. `root` is put before the path of each directory.
 void Places_add_its(struct Places *places, const char *root, pid_t pid);
 
 #endif

@@ -100,9 +100,9 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // The state Z alone does not mean that a process is gone. Its other threads
-    // may still run after the end of the main thread, or one of them may be
-    // running exec.
+    // The state Z alone does not mean that a process is gone. The process's
+    // other threads may still run after the end of the main thread, or one of
+    // them may be running exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;

@@ -35,8 +35,8 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
     return Fading_apply(&fading, to, &out->arena);
 }
 
-// Copies the rows that were filled after `since_s`. The numbers in the copies
-// are those at the time of the snapshot.
+// Copies the rows that were filled after `since_s`. The copies have the numbers
+// at the time of the snapshot, not at the time when the row was filled.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct RowSet has the functions of a snapshot, in rows that several snapshots
 // share. A row lies in a block of memory, is filled once and never changes
-// after that. Some numbers of a function change even if it does not run. A row
-// has the values that these numbers had when the row was filled, and a reader
-// computes later values from them. tracer/session/row_log.c makes and frees the
-// blocks. Any thread that holds a snapshot may read the snapshot's rows.
+// after that. Some numbers of a function change even if it does not run. A
+// reader of a row computes the present values of such numbers from their values
+// at the time when the row was filled. tracer/session/row_log.c makes and frees
+// the blocks. Any thread that holds a snapshot may read the snapshot's rows.
 #ifndef OCULAR_IPC_ROW_SET_H
 #define OCULAR_IPC_ROW_SET_H
 
@@ -17,8 +17,8 @@
 // Maximum number of ids of removed functions that are kept.
 #define ROWS_GONE 256
 
-// The time of a snapshot, by several clocks. The numbers of a row are those at
-// such a time.
+// The time of a snapshot, by several clocks. The numbers of a row are the
+// numbers at one struct RowMoment.
 struct RowMoment {
     double uptime_s; // uptime_s of the snapshot, which identifies the snapshot.
     // Seconds by the CPU's time stamp counter, from which age_s is computed.

@@ -88,7 +88,7 @@ static uint64_t now_ms(void)
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
 // socket, the hang-up has already woken the thread. But if a forked child still
-// has that end open, only Listener_touch() or the timeout of poll() wakes the
+// has the closed end, only Listener_touch() or the timeout of poll() wakes the
 // thread.
 static void ring(struct Server *server)
 {
@@ -140,9 +140,9 @@ static void accept_viewers(struct Server *server, uint64_t now)
         server->entered_ms += ENTRY_MS;
         Clients_admit(&server->clients, fd, &peer, now);
     }
-    // If accept() fails in this way, the process has no free descriptor or no
-    // memory. The viewer that waits keeps the socket readable, so the socket is
-    // not polled for ACCEPT_PAUSE_MS.
+    // If accept() fails, the process has no free descriptor or no memory. The
+    // viewer that waits keeps the socket readable, so the socket is not polled
+    // for ACCEPT_PAUSE_MS.
     if (fd < 0 && fd != -EAGAIN)
         server->accept_at_ms = now + ACCEPT_PAUSE_MS;
 }

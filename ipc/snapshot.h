@@ -26,8 +26,8 @@ struct Caller {
     double share;
 };
 
-// A function's own waits, divided by their kind. They are parts of one core's
-// wall time.
+// A function's own waits, divided by their kind. The waits are parts of one
+// core's wall time.
 struct WaitShares {
     double of[WAIT_KINDS];
 };
@@ -53,8 +53,9 @@ struct Thread {
     // first saw the thread.
     double cpu_s;
     uint64_t ended;
-    // The functions that ran in the thread. The shares of these functions add
-    // up to cpu_share. The list of functions is empty if the thread has ended.
+    // The functions that ran in the thread. The shares of the thread's
+    // functions add up to cpu_share. The list of functions is empty if the
+    // thread has ended.
     const struct Caller *functions;
     size_t function_count;
     // gil_held_* is the time for which the thread had the GIL. gil_wait_* is
@@ -302,8 +303,8 @@ struct ExceptionRow {
     // function is not traced.
     const char *function;
     const char *file;
-    // Line at which the first of these exceptions began; null if none began in
-    // this function.
+    // Line at which the row's first exception began; null if no exception of
+    // the row began in this function.
     uint64_t line;
     uint64_t id;     // Id of the function.
     uint64_t raised; // Number of exceptions that began in the function.
@@ -315,8 +316,8 @@ struct ExceptionRow {
     double error;
     double raised_per_s;
     double passed_per_s;
-    double age_s; // Seconds since the newest of these exceptions.
-    // Seconds from the start of tracing to the first of these exceptions.
+    double age_s; // Seconds since the row's newest exception.
+    // Seconds from the start of tracing to the row's first exception.
     double first_s;
 };
 
@@ -456,7 +457,7 @@ struct Snapshot {
     uint64_t exception_totals_passed;
     // Number of exceptions for control flow that began: StopIteration,
     // StopAsyncIteration, GeneratorExit and CancelledError. The other numbers
-    // of exceptions do not contain these exceptions.
+    // of exceptions do not contain exceptions for control flow.
     uint64_t exception_totals_control;
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;

@@ -2,7 +2,8 @@
 // struct Viewer is the server's side of the connection to one viewer. struct
 // Viewer has the bytes that the viewer has sent, and a queue of bytes to send
 // to the viewer. The queue has at most one snapshot, and any number of answers.
-// The functions of viewer.h do not block. Only the server's thread calls them.
+// The functions of viewer.h do not block. Only the server's thread calls the
+// functions.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 

@@ -73,7 +73,7 @@ static size_t number_of(size_t size)
 
     if (size <= SMALL)
         return size ? (size - 1) / STEP : 0;
-    // 8 for sizes from 257 to 512.
+    // `doubling` is 8 for sizes from 257 to 512.
     doubling = (size_t)(63 - __builtin_clzll(size - 1));
     return SMALL_SIZES + (doubling - 8) * 8 +
            ((size - 1) >> (doubling - 3)) % 8;

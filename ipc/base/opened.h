@@ -33,10 +33,10 @@ void Opened_close(const struct Opened *opened, int fd);
 #define OPENED_ABOVE 128
 // Moves a new descriptor of Ocular to a safe number. Must be called for each
 // descriptor of Ocular right after its creation. Returns `fd` itself if it is
-// OPENED_ABOVE or more. If `fd` is less, closes `fd` and returns a copy, which
-// is closed on exec. If the limit of descriptors is too low for a copy at
-// OPENED_ABOVE or higher, the result is 3 or more. Returns -errno if `fd` is
-// negative or the copy fails.
+// OPENED_ABOVE or more. If `fd` is less than OPENED_ABOVE, closes `fd` and
+// returns a copy, which is closed on exec. If the limit of descriptors is too
+// low for a copy at OPENED_ABOVE or higher, the result is 3 or more. Returns
+// -errno if `fd` is negative or the copy fails.
 int Opened_above(int fd);
 // Calls open() with O_CLOEXEC, and then Opened_above(). Returns a descriptor or
 // -errno. -EBADF means that the program has closed the new descriptor and has

@@ -117,11 +117,11 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
 
 // Returns true if one more sample may count as taken while CPython pushed or
 // popped the function's frame. A call of an empty function is little more than
-// a push and a pop. So the limit for the samples that count in this way is the
-// time that the function's calls would take if the function were empty. A
-// sample beyond this limit found CPython freeing the function's arguments and
-// locals. A sample beyond the limit counts for the caller, because CPython
-// frees arguments and locals after the return event.
+// a push and a pop. So samples count as a push or a pop only for as much time
+// as the function's calls would take if the function were empty. A sample
+// beyond this limit found CPython freeing the function's arguments and locals.
+// A sample beyond the limit counts for the caller, because CPython frees
+// arguments and locals after the return event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
 {
@@ -135,11 +135,11 @@ static bool takes_entry(const struct Attribution *attribution,
 
 // Returns true if the innermost frame is at a call instruction that runs a C
 // function. An instruction that is specialised for Python functions runs no C
-// function. Such an instruction is about to push its callee's frame, or has
-// just popped it. The time of the push and the pop counts for the callee,
-// because the callee's cycles also contain this time. To make the time count
-// for the callee, calls_c() pushes it onto the stack, within the limit of
-// takes_entry().
+// function. An instruction that is specialised for Python functions is about to
+// push its callee's frame, or has just popped the callee's frame. The time of
+// the push and the pop counts for the callee, because the callee's cycles also
+// contain the push and the pop. To make the time count for the callee,
+// calls_c() pushes it onto the stack, within the limit of takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {

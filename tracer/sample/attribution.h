@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Attribution credits the time of a sampled stack to functions. The
 // innermost function that the registry knows gets the CPU time and the waiting
-// time as its own time. Each function on the stack gets both times as
-// `cumulative` time. The `cumulative` time of a function is also added up for
-// each of its callers. Only the sampler's thread calls these functions.
+// time as its own time. Each function on the stack gets the CPU time and the
+// waiting time as `cumulative` time. The `cumulative` time of a function is
+// also added up for each of its callers. Only the sampler's thread calls these
+// functions.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 
@@ -98,7 +99,8 @@ void Attribution_block(const struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, double ns);
 // Writes at most `most` traced functions of the stack to `places`, the
-// innermost first, with their lines. Returns the number of these functions.
+// innermost first, with their lines. Returns the number of functions in
+// `places`.
 size_t Attribution_places(const struct Attribution *attribution,
                           const struct SampledStack *stack,
                           struct PlaceInCode *places, size_t most);

@@ -82,8 +82,8 @@ struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
 // Lists the functions that the table's rows name, and returns the array of
-// these functions. The caller then sets the names of these functions. Returns
-// NULL if there is no memory.
+// these functions. The caller then sets the names of the functions in the
+// array. Returns NULL if there is no memory.
 struct FlameFunction *Flame_list(struct FlameTable *table);
 
 #endif

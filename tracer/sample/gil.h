@@ -15,8 +15,8 @@
 
 enum GilWait {
     GIL_UNREADABLE, // The kernel does not tell what the thread does.
-    // The kernel has not answered this time, perhaps because the thread has
-    // ended.
+    // The kernel has not answered the newest question, perhaps because the
+    // thread has ended.
     GIL_UNANSWERED,
     GIL_READY,     // The thread runs, or waits for a CPU.
     GIL_ELSEWHERE, // The thread waits for something else than the GIL or a CPU.
@@ -46,8 +46,8 @@ struct Gil {
     // Number of times that the GIL went to another thread than its last holder.
     const unsigned long *switches;
     // CPython's switch interval in us. A thread that has waited for the GIL
-    // this long requests the GIL. After such a request, the holder of the GIL
-    // must release it as soon as it runs Python code.
+    // this long requests the GIL. After a request for the GIL, the holder of
+    // the GIL must release the GIL as soon as it runs Python code.
     const unsigned long *interval_us;
     // A request for the GIL is stored in the int at `request`. If `request` is
     // NULL, the request is the bit `request_bit` of a word in the holder's

@@ -108,7 +108,7 @@ void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now);
 void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
                    const struct ShareTime *now, double cpu_ns);
 // Notes that the thread had the GIL at `moment`. `requested` is true if another
-// thread had requested the GIL by then.
+// thread had requested the GIL before `moment`.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested);
 // Any thread may call GilWatch_knows_waits and GilWatch_read.

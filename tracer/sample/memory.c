@@ -49,8 +49,8 @@ int Memory_open(struct Memory *memory)
 
 bool Memory_recover(struct Memory *memory)
 {
-    // If the program has closed /proc/self/mem, Memory_keep opens it again, so
-    // Memory_recover need not.
+    // If the program has closed /proc/self/mem, Memory_keep opens the file
+    // again, so Memory_recover does not.
     return works(memory) || (!memory->by_file && choose(memory));
 }
 

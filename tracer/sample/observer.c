@@ -20,7 +20,8 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
 
     // The registry's newest id is read before the stack. A code object that is
     // later allocated at an address on the stack has a newer id. So the
-    // registry does not confuse it with the code object on the stack.
+    // registry does not confuse the newer code object with the one on the
+    // stack.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;

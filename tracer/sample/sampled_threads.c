@@ -88,9 +88,9 @@ static struct SampledThread *take(struct SampledThreadTable *table,
     return NULL;
 }
 
-// Takes a listed thread out of the list of unlisted threads. Returns NULL if it
-// is not in that list. After the call, the thread's timer stands only for this
-// one thread.
+// Takes a listed thread out of the list of unlisted threads. Returns NULL if
+// the thread is not in the list of unlisted threads. After the call, the
+// thread's timer stands only for this one thread.
 static struct SampledThread *take_unlisted(struct SampledThreads *threads,
                                            const struct ListedThread *listed)
 {

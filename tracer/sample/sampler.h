@@ -47,9 +47,9 @@ struct SamplerTotals {
     int error;
     // Time for which a running thread's innermost function was excluded or
     // unknown, as a part of one core's wall time in the newest seconds.
-    // `elsewhere` contains such time even if a traced caller was credited with
-    // it. `elsewhere` does not contain waiting, because idle threads always
-    // wait in unknown code.
+    // `elsewhere` contains the time of an excluded function even if a traced
+    // caller was credited with the time. `elsewhere` does not contain waiting,
+    // because idle threads always wait in unknown code.
     double elsewhere;
     // Seconds of CPU time that the sampler's thread used, and that other
     // threads used to make their timers.
@@ -65,7 +65,7 @@ struct SamplerTotals {
 
 struct Sampler;
 
-// The objects that a sampler uses. While the sampler exists, all of them except
+// The objects that a sampler uses. While the sampler exists, all objects except
 // `clock` must stay at their addresses.
 struct SamplerParts {
     struct Registry *registry;
@@ -108,7 +108,7 @@ int Sampler_set_hz(struct Sampler *sampler, double hz);
 // stays, and new samples stay in the rings until they are collected.
 // Sampler_resume starts the thread again and returns 0 or -errno. After an
 // error, Sampler_resume may be called again. Only one thread at a time may call
-// these two functions.
+// Sampler_pause or Sampler_resume.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.

@@ -93,8 +93,9 @@ static void note_signal(struct Samples *samples)
 
 // If the program has replaced the signal's handler, starts again with another
 // signal. Also starts again if the program has begun to filter system calls, so
-// that the signal handler can no longer check whether pages are readable. Then
-// the new start fails, and there are no timers any more.
+// that the signal handler can no longer check whether pages are readable. If
+// the handler cannot check pages, the new start fails, and there are no timers
+// any more.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;

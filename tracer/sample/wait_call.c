@@ -138,8 +138,8 @@ static bool is_of_files(long number)
 }
 
 // Returns true if the descriptor in the system call's first argument is a
-// socket. A caller with its own table of descriptors asks /proc. Any other
-// caller shares the descriptor, and calls fstat(), because the program's filter
+// socket. A caller with its own table of descriptors asks /proc. A caller that
+// shares the program's descriptors calls fstat(), because the program's filter
 // of system calls may forbid readlink().
 static bool is_socket(const struct WaitCall *call)
 {

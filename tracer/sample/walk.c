@@ -176,9 +176,9 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
 // Returns true if a frame without a caller is the outermost frame of its stack.
 // An outermost frame is one that C code has made, or the first frame of the
 // thread's data stack. The first frame of the data stack counts, because
-// greenlets leave out C's frames while they switch. Any other frame without a
-// caller was popped or has yielded. A frame that C code has made lies on C's
-// stack, where other data may have overwritten it.
+// greenlets leave out C's frames while they switch. A frame without a caller
+// that is not outermost was popped or has yielded. A frame that C code has made
+// lies on C's stack, where other data may have overwritten it.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {

@@ -26,13 +26,13 @@
 #define WALK_COPIES 8
 
 // C code that has no frame of its own but counts as a function, such as the
-// garbage collector. Walk_frames adds a frame for such C code. The thread that
-// runs the C code changes its struct WalkMark while it holds the GIL. Any
-// thread may read the struct.
+// garbage collector. Walk_frames adds a frame for C code with a struct
+// WalkMark. The thread that runs the C code changes its struct WalkMark while
+// it holds the GIL. Any thread may read the struct.
 struct WalkMark {
     // Address of the newest frame when the C code began, or of the
-    // PyThreadState if the thread had no frame. `frame` is 0 if the C code does
-    // not run.
+    // PyThreadState if the thread had no frame. `frame` is 0 while the C code
+    // of the struct WalkMark does not run.
     _Atomic uintptr_t frame;
     // Address of the instruction in the newest frame, or 0 if there is no
     // frame. If the frame is at another instruction, the C code has ended.
@@ -62,8 +62,8 @@ struct FrameLayout {
     size_t frame_instruction;
     size_t frame_owner; // Offset of the byte that tells who owns the frame.
     // The owner byte, or the owner byte minus 1, of a frame that C code has
-    // made. The outermost frame of a stack is such a frame. `owned_by_c` is 0
-    // if this byte is unknown.
+    // made. The outermost frame of a stack is a frame that C code has made.
+    // `owned_by_c` is 0 if this byte is unknown.
     uint8_t owned_by_c;
     // Offset of the first frame in the first chunk of a thread's data stack.
     size_t chunk_first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Builds a snapshot from the engine's counters. The collector's thread calls
 // Builder_snapshot. After the collector has stopped, the thread that stops the
-// session calls it.
+// session calls Builder_snapshot.
 #ifndef OCULAR_TRACER_SESSION_BUILDER_H
 #define OCULAR_TRACER_SESSION_BUILDER_H
 

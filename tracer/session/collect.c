@@ -140,8 +140,8 @@ void Collect_build(struct Session *session)
 {
     struct Snapshot *snapshot;
 
-    // No code is reclaimed before all rows of the snapshot are built. So during
-    // that time each code object is either alive or retired, and never both.
+    // No code is reclaimed before all rows of the snapshot are built, so each
+    // code object is either alive or retired, and never both.
     pthread_mutex_lock(&session->draining);
     drain(session);
     Engine_look(session->engine);

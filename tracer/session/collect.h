@@ -16,7 +16,7 @@ void Collect_init(struct Session *session);
 void Collect_release(struct Session *session);
 // Moves all events from the rings into the timeline, and keeps the names of
 // retired code for the timeline. The collector's thread calls Collect_drain in
-// each turn. Any other thread may call it, too, but not with the GIL held.
+// each turn. Any thread that does not hold the GIL may call Collect_drain, too.
 void Collect_drain(struct Session *session);
 // Empties the rings as Collect_drain does, and then builds and publishes a
 // snapshot. The collector's thread calls Collect_build, or the thread that has

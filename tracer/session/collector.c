@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Longest time in ms for which the collector's thread sleeps. A request or a
-// half-full ring of hits wakes it sooner.
+// half-full ring of hits wakes the thread sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 

@@ -36,7 +36,8 @@ static bool is_known(const struct Exceptions *exceptions)
 
 // Returns the ns of CPU time for which exceptions were not counted and which
 // the estimates do not include yet. If exceptions are just being counted for a
-// short time, the estimates will include these ns at the end of that time.
+// short time, the estimates include the ns before the counting only after the
+// counting ends.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
 {

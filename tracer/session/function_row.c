@@ -189,7 +189,7 @@ static double entry_error(const struct Code *code)
 }
 
 // Returns the estimated number of calls that no hook has counted. Stores the
-// standard deviation of this number in *error. Without a histogram, the
+// standard deviation of the estimate in *error. Without a histogram, the
 // durations of the calls may differ by any factor, so their spread is taken as
 // 1.
 static double missed_calls(struct Code *code, const struct Moment *at,
@@ -283,9 +283,9 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// Returns the seconds since the function's newest hit. If its newest calls
-// cannot be timed because they call a dark function, returns the seconds since
-// the newest call that was timed.
+// Returns the seconds since the function's newest hit. If the function's newest
+// calls cannot be timed because they call a dark function, returns the seconds
+// since the newest call that was timed.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);

@@ -114,7 +114,7 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
 // --- Callees ---------------------------------------------------------------
 
 // Returns true if the row's instruction loads an object by its name. LOAD_ATTR
-// instructions may follow such a load.
+// instructions may follow the load of a name.
 static bool is_load(const struct ListingBuilder *builder, size_t row)
 {
     const char *name = builder->rows[row].opcode;
@@ -187,7 +187,8 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
 }
 
 // Returns true if the instruction calls an object that the instruction before
-// it has made. For such a call no callable is marked.
+// it has made. If a call calls what the instruction before it has made, no
+// callable is marked.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

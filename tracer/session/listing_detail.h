@@ -33,7 +33,8 @@ struct ListingDetailRow {
     // Number of samples that found the function at this instruction, or in code
     // without a record that this instruction has called.
     uint64_t samples;
-    uint64_t c_samples; // Number of these samples that found C code.
+    // Number of the instruction's samples that found C code.
+    uint64_t c_samples;
     // Cycles of one execution of the instruction; NaN if unknown. The cycles of
     // a block are divided evenly among its instructions. In precise mode,
     // cycles are measured for each instruction in its generic form.

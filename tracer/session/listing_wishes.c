@@ -167,8 +167,8 @@ static struct ListingEntry *find_entry(struct ListingWishes *wishes,
     return NULL;
 }
 
-// Returns the function's ListingEntry. If the function has none, takes a free
-// entry or the entry that was not used for the longest time.
+// Returns the function's ListingEntry. If the function has no ListingEntry,
+// takes a free one or the one that was not used for the longest time.
 static struct ListingEntry *take_entry(struct ListingWishes *wishes,
                                        uint32_t id, uint64_t now)
 {
@@ -237,7 +237,7 @@ static void refuse(struct ListingWishes *wishes, const struct ListingWish *wish,
 }
 
 // Removes all requests for a function's listing from the queue. Returns the
-// number of these requests.
+// number of removed requests.
 static unsigned take_wishes(struct ListingWishes *wishes, uint32_t id,
                             struct ListingWish taken[LISTING_WISHES])
 {

@@ -44,7 +44,7 @@ struct ListingEntry {
 };
 
 // Callbacks that make listings and send them to viewers. The collector's thread
-// calls these callbacks. In addition, any thread may call `answer`, and the
+// calls the callbacks. In addition, any thread may call `answer`, and the
 // server's thread and the governor may call `wake`.
 struct ListingWishesSource {
     void *context;
@@ -94,7 +94,8 @@ int ListingWishes_ask(struct ListingWishes *wishes, uint64_t viewer,
 
 // ListingWishes_next_text returns the id of the next function whose operand
 // text is wanted, or 0. ListingWishes_deliver takes over the ownership of the
-// operand text. The governor calls both functions.
+// operand text. The governor calls ListingWishes_next_text and
+// ListingWishes_deliver.
 uint32_t ListingWishes_next_text(struct ListingWishes *wishes);
 void ListingWishes_deliver(struct ListingWishes *wishes,
                            struct OperandText *text);

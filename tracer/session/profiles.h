@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Puts the run's sampled stacks into a recording, with the names and calls of
-// their functions. The formats make profiles from such a recording.
+// their functions. The formats make profiles from a recording with stacks.
 #ifndef OCULAR_TRACER_SESSION_PROFILES_H
 #define OCULAR_TRACER_SESSION_PROFILES_H
 

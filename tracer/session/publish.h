@@ -12,7 +12,7 @@ struct Publish {
     // The newest struct Snapshot, which is accessed only through rcu.h.
     void *newest;
     // A snapshot that no thread reads, kept for its memory. Only the thread
-    // that sets snapshots uses it.
+    // that sets snapshots uses `spare`.
     struct Snapshot *spare;
 };
 

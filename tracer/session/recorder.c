@@ -21,7 +21,7 @@
 // If the recording grows, the list of its blocks may take this number of bytes,
 // even if timeline_limit is smaller. A list of this size describes 2 140
 // million events. So a program at threshold 0 loses no events for minutes, and
-// a program that runs for weeks takes no more memory than this.
+// the list of a program that runs for weeks takes at most LIST_LEAST bytes.
 #define LIST_LEAST ((size_t)64 << 20)
 // Part of the allowed overhead that all turns of the recorder together may use.
 #define TURNS_PART 0.1

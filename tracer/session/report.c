@@ -157,8 +157,8 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// Writes "file:line" into `room` and returns this text. If this text is too
-// long, returns only its end, after "...".
+// Writes "file:line" into `room` and returns this text. In a text of more than
+// MAX_PLACE columns, "..." replaces the beginning.
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {

@@ -61,12 +61,12 @@ void Roll_release(struct Roll *roll);
 // memory.
 bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
                const struct Moment *at);
-// Takes new code objects from the registry. Must be called before any of these
-// code objects is freed. Returns false if there is no memory.
+// Takes new code objects from the registry. Must be called before a new code
+// object is freed. Returns false if there is no memory.
 bool Roll_add_new(struct Roll *roll, struct Registry *registry);
 // Returns the number of armed sites of all functions that were seen. If the
-// newest snapshot is recent, returns the number in it, otherwise counts the
-// sites now. `now_s` is CLOCK_MONOTONIC in seconds.
+// newest snapshot is recent, returns the number in the snapshot, otherwise
+// counts the sites now. `now_s` is CLOCK_MONOTONIC in seconds.
 uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
                           double now_s);
 // Removes a code object that is about to be freed. The next snapshot has no row

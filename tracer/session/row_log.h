@@ -22,7 +22,7 @@ struct RowLog {
     // new block.
     const struct RowMoment *moved, *copy;
     // Dropped blocks, linked by `next`. A reader of the last snapshot but one
-    // may still read these blocks.
+    // may still read the dropped blocks.
     struct RowBlock *dead;
     struct RowBlock *spare; // An empty block for the next snapshot, or NULL.
     double known_s;         // See RowSet.known_s.
@@ -32,14 +32,14 @@ struct RowLog {
     size_t gone_next;
 };
 
-// Frees all blocks of the log. No thread may read their rows any more.
+// Frees all blocks of the log. No thread may read rows of the log any more.
 void RowLog_release(struct RowLog *log);
 // Marks a row as outdated. In the next snapshot the row's function has another
 // row or none.
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s);
 void RowLog_note_gone(struct RowLog *log, uint64_t id, double uptime_s);
 // Begins a block for `rows` new rows. Moves the valid rows of the replaced
-// blocks into the new block, and calls `moved` for each of these rows. Returns
+// blocks into the new block, and calls `moved` for each moved row. Returns
 // false if there is no memory.
 bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
                   size_t rows,

@@ -146,7 +146,7 @@ struct Session {
     // A thread must hold this mutex to empty the rings (Collect_drain).
     pthread_mutex_t draining;
     // A thread must hold this mutex to move events into the timeline. A thread
-    // takes `tracks` after `draining`.
+    // locks the mutex `tracks` after the mutex `draining`.
     pthread_mutex_t tracks;
     // CLOCK_MONOTONIC in seconds at the newest snapshot. Only the collector's
     // thread uses the members from `collected_s` to `idle_turns`.

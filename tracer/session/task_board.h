@@ -27,7 +27,7 @@ struct TaskTable {
 struct TaskBoard {
     // CLOCK_MONOTONIC in ns at the last request for tasks; 0 if there was none.
     _Atomic uint64_t asked_ns;
-    // Guards `table`. A thread holds it for a few microseconds.
+    // Guards `table`. A thread holds the mutex for a few microseconds.
     pthread_mutex_t mutex;
     // The newest table of groups, which the board owns, or NULL.
     struct TaskTable *table;
@@ -35,8 +35,8 @@ struct TaskBoard {
 
 void TaskBoard_init(struct TaskBoard *board);
 void TaskBoard_release(struct TaskBoard *board);
-// Asks for asyncio's tasks. Returns true if there was no such request for a
-// while, so that the caller must wake the governor.
+// Asks for asyncio's tasks. Returns true if tasks were not asked for recently,
+// so that the caller must wake the governor.
 bool TaskBoard_ask(struct TaskBoard *board);
 // Returns true if asyncio's tasks were asked for recently.
 bool TaskBoard_is_asked(const struct TaskBoard *board);

@@ -63,8 +63,8 @@ struct CountedTasks {
     // Number of tasks of the group that the newest walk over the tasks has
     // found.
     uint64_t found;
-    // Lowest of the numbers that asyncio has given to these tasks; UINT64_MAX
-    // if there is none.
+    // Lowest of the numbers that asyncio has given to the found tasks;
+    // UINT64_MAX if no task was found.
     uint64_t lowest;
     struct TaskWait waits[TASK_WAITS];
     // Await chain of the oldest task of the group in the newest walk over the
@@ -76,7 +76,8 @@ struct CountedTasks {
     unsigned point_count;
     // Number of walks over the tasks, since the group last shrank, that found
     // more tasks of the group than the walk before. first_rise_s is the time of
-    // the first of these walks, and rose_s is the time of the newest.
+    // the first walk that `rises` counts, and rose_s is the time of the newest
+    // one.
     unsigned rises;
     double first_rise_s, rose_s;
     uint64_t newest_count;
