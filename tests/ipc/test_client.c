@@ -2,6 +2,7 @@
 // Tests ipc/client by a process that sends the bytes that the test determines.
 // The process sends messages in pieces, sends nonsense, sends nothing, or
 // closes the connection.
+#include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "ipc/socket.h"
 
@@ -192,14 +193,6 @@ TEST_WITH(test_nonsense_instead_of_hello, set_up, tear_down)
     assert_int_equal(open_client(&script, &client), -EPROTO);
     has("hello");
     finish(&script);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 // --- Messages
@@ -449,9 +442,9 @@ TEST_WITH(test_a_signal_ends_the_wait, set_up, tear_down)
     assert_int_equal(open_client(&script, &client), 0);
     sigaction(SIGALRM, &action, NULL);
     alarm(1);
-    start = seconds();
+    start = Now_s(CLOCK_MONOTONIC);
     assert_int_equal(Client_wait(client, &message, LIMIT_MS), 0);
-    assert_true(seconds() - start < 30);
+    assert_true(Now_s(CLOCK_MONOTONIC) - start < 30);
     Client_close(client);
     finish(&script);
 }

@@ -177,14 +177,6 @@ static uint64_t spin_ms(unsigned ms)
     return Now_ns(CLOCK_THREAD_CPUTIME_ID) - used;
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 // Waits up to a minute until another thread makes a condition true.
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
@@ -253,7 +245,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
 
     start(&tracer, 1);
     client = join(&tracer);
-    began = seconds();
+    began = Now_s(CLOCK_MONOTONIC);
     for (int i = 0; i < STORM; i++) {
         int fd = connect_raw(&tracer);
 
@@ -261,7 +253,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
             usleep(500); // the server accepts the viewer in this time
         close(fd);
     }
-    assert_true(seconds() - began > (STORM - AT_ONCE) * 0.019);
+    assert_true(Now_s(CLOCK_MONOTONIC) - began > (STORM - AT_ONCE) * 0.019);
     Client_close(client);
     halt(&tracer);
 }
@@ -324,9 +316,9 @@ TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
     pthread_create(&thread, NULL, read_to_the_end, &reader);
     EVENTUALLY(tracer.viewers == 1);
     pause_ms(100);
-    begin = seconds();
+    begin = Now_s(CLOCK_MONOTONIC);
     Server_close(tracer.server, 30000);
-    assert_true(seconds() - begin < 25);
+    assert_true(Now_s(CLOCK_MONOTONIC) - begin < 25);
     pthread_join(thread, NULL);
     assert_true(reader.snapshots >= 1);
     assert_int_equal(reader.ends, 1);
@@ -336,9 +328,9 @@ TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
     start(&tracer, 20000);
     idle = join(&tracer);
     pause_ms(100);
-    begin = seconds();
+    begin = Now_s(CLOCK_MONOTONIC);
     Server_close(tracer.server, 300);
-    assert_true(seconds() - begin < 15);
+    assert_true(Now_s(CLOCK_MONOTONIC) - begin < 15);
     Client_close(idle);
     Snapshot_free(tracer.snapshot);
 }

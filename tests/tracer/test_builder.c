@@ -4,6 +4,7 @@
 // run.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
@@ -25,14 +26,6 @@ struct Fixture {
     struct Session session;
     struct Snapshot *snapshot;
 };
-
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void rest(double s)
 {
@@ -194,7 +187,7 @@ static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, cycles);
     Counter_set(&code->hot.last_seen, Clock_read(&f->engine.clock));
-    code->row.rate_at = seconds(CLOCK_MONOTONIC);
+    code->row.rate_at = Now_s(CLOCK_MONOTONIC);
     code->row.rate = rate;
     return code;
 }
@@ -205,10 +198,10 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
     const struct ListedThread self = {.state = (uintptr_t)thread,
                                       .tid = gettid()};
     struct SamplerTotals totals = {0};
-    double until = seconds(CLOCK_MONOTONIC) + 60;
+    double until = Now_s(CLOCK_MONOTONIC) + 60;
 
     assert_int_equal(Sampler_set_threads(f->session.sampler, &self, 1), 0);
-    while (totals.window_samples < 4 && seconds(CLOCK_MONOTONIC) < until) {
+    while (totals.window_samples < 4 && Now_s(CLOCK_MONOTONIC) < until) {
         Sampler_step(f->session.sampler);
         Sampler_totals(f->session.sampler, &totals);
     }
@@ -252,14 +245,14 @@ TEST_WITH(test_rate, set_up, tear_down)
     double from, rate;
 
     build(f); // The rate is measured from this snapshot on.
-    from = seconds(CLOCK_MONOTONIC);
+    from = Now_s(CLOCK_MONOTONIC);
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
     rest(0.6);
     Counter_set(&code->hot.entries, 1600);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
-    assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
+    assert_true(rate >= 600 / (Now_s(CLOCK_MONOTONIC) - from) * 0.999);
     // It is too soon for a new rate, so the last rate is shown again.
     Counter_set(&code->hot.entries, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
@@ -271,7 +264,7 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
-    double now = seconds(CLOCK_MONOTONIC), rate;
+    double now = Now_s(CLOCK_MONOTONIC), rate;
 
     code->row.rate_at = now - 1000;
     code->row.rate_calls = 0;
@@ -289,7 +282,7 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
     assert_true(rate > 10); // Over 1000 s the rate would be 1.
     // The function was dark for a moment between two snapshots, and no sample
     // had found it before.
-    code->row.rate_at = seconds(CLOCK_MONOTONIC) - 1;
+    code->row.rate_at = Now_s(CLOCK_MONOTONIC) - 1;
     code->cold.dark_times++;
     assert_true(isnan(find(build(f), code)->calls_per_s));
     assert_int_equal(find(f->snapshot, code)->calls_exact, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/base/clock. The tests check the choice of the time stamp
 // counter, its rate, and changes of the rate by Clock_refine.
+#include "ipc/base/now.h"
 #include "tracer/base/clock.h"
 #include "tracer/base/tsc_guard.h"
 
@@ -15,22 +16,6 @@
 #include <unistd.h>
 
 #include "tests/unit.h"
-
-static uint64_t raw_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t unix_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void rest(long ms)
 {
@@ -47,10 +32,10 @@ struct Moment {
 
 static struct Moment moment_of(const struct Clock *clock)
 {
-    struct Moment moment = {.from_ns = raw_ns()};
+    struct Moment moment = {.from_ns = Now_ns(CLOCK_MONOTONIC_RAW)};
 
     moment.ticks = Clock_read(clock);
-    moment.to_ns = raw_ns();
+    moment.to_ns = Now_ns(CLOCK_MONOTONIC_RAW);
     return moment;
 }
 
@@ -123,14 +108,15 @@ TEST(test_seconds_count_from_the_start)
 {
     // The times are read before and after the start, and before and after the
     // reading.
-    uint64_t unix_from = unix_ns(), raw_from = raw_ns(), raw_to, unix_to;
+    uint64_t unix_from = Now_ns(CLOCK_REALTIME),
+             raw_from = Now_ns(CLOCK_MONOTONIC_RAW), raw_to, unix_to;
     struct Clock clock;
     struct Moment now;
     double seconds;
 
     Clock_start(&clock);
-    raw_to = raw_ns();
-    unix_to = unix_ns();
+    raw_to = Now_ns(CLOCK_MONOTONIC_RAW);
+    unix_to = Now_ns(CLOCK_REALTIME);
     assert_true(clock.start_raw_ns >= raw_from && clock.start_raw_ns <= raw_to);
     assert_true(clock.start_unix_ns >= unix_from &&
                 clock.start_unix_ns <= unix_to);
@@ -146,12 +132,12 @@ TEST(test_seconds_count_from_the_start)
 TEST(test_without_a_counter_ticks_are_nanoseconds)
 {
     struct Clock clock;
-    uint64_t before = raw_ns(), ticks;
+    uint64_t before = Now_ns(CLOCK_MONOTONIC_RAW), ticks;
 
     Clock_start(&clock);
     clock.counter = false;
     ticks = Clock_read(&clock);
-    assert_true(ticks > before && ticks <= raw_ns());
+    assert_true(ticks > before && ticks <= Now_ns(CLOCK_MONOTONIC_RAW));
     Clock_refine(&clock); // Clock_refine then changes nothing.
 }
 

@@ -4,6 +4,7 @@
 // readers still use.
 #include "tracer/session/collector.h"
 
+#include "ipc/base/now.h"
 #include "tests/formats/frozen.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
@@ -23,14 +24,6 @@ struct Fixture {
     struct Session session;
     struct Collector *collector;
 };
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void pause_ms(long ms)
 {
@@ -115,7 +108,7 @@ TEST_WITH(test_who_waits_hears_of_the_end, set_up, tear_down)
 {
     struct Fixture *f = *state;
     pthread_t waiter, stopper;
-    double began = seconds();
+    double began = Now_s(CLOCK_MONOTONIC);
     void *result;
 
     Collector_start(f->collector);
@@ -129,7 +122,7 @@ TEST_WITH(test_who_waits_hears_of_the_end, set_up, tear_down)
     pthread_create(&stopper, NULL, stop_it, f);
     pthread_join(waiter, &result);
     assert_int_equal((intptr_t)result, -ESHUTDOWN);
-    assert_true(seconds() - began < 50);
+    assert_true(Now_s(CLOCK_MONOTONIC) - began < 50);
     pthread_mutex_unlock(&f->engine.traces.mutex);
     pthread_join(stopper, NULL);
 }

@@ -9,6 +9,7 @@
 #include "tracer/sample/gil.h"
 
 #include "tests/sanitizers.h"
+#include "tests/tracer/fake_frames.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,26 +28,7 @@
 
 #define MS 1000000u
 #define CODE 0x1000
-#define DEEP (WALK_DEPTH + 20)
 #define LIMIT_NS (60000ull * MS) // Limit in ns of CPU time and of waiting.
-
-struct FakeFrame {
-    uintptr_t code, previous, instruction;
-};
-
-struct FakeThread {
-    uintptr_t frame, chunk, top;
-    struct FakeFrame frames[DEEP];
-};
-
-static const struct FrameLayout LAYOUT = {
-    .thread_frame = offsetof(struct FakeThread, frame),
-    .thread_chunk = offsetof(struct FakeThread, chunk),
-    .frame_code = offsetof(struct FakeFrame, code),
-    .frame_previous = offsetof(struct FakeFrame, previous),
-    .frame_instruction = offsetof(struct FakeFrame, instruction),
-    .code_mask = ~(uintptr_t)3,
-};
 
 static struct Registry *registry;
 static struct Clock counter;

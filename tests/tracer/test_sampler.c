@@ -10,6 +10,7 @@
 #include "tracer/sample/sampler.h"
 
 #define OWN_MAIN
+#include "tests/tracer/fake_frames.h"
 #include "tests/unit.h"
 
 #include "tests/cage.h"
@@ -25,24 +26,6 @@
 #include <sys/syscall.h>
 
 #include "tests/between.h"
-
-struct FakeFrame {
-    uintptr_t code, previous, instruction;
-};
-
-struct FakeThread {
-    uintptr_t frame, chunk, top;
-    struct FakeFrame frames[WALK_DEPTH + 20];
-};
-
-static const struct FrameLayout LAYOUT = {
-    .thread_frame = offsetof(struct FakeThread, frame),
-    .thread_chunk = offsetof(struct FakeThread, chunk),
-    .frame_code = offsetof(struct FakeFrame, code),
-    .frame_previous = offsetof(struct FakeFrame, previous),
-    .frame_instruction = offsetof(struct FakeFrame, instruction),
-    .code_mask = ~(uintptr_t)3,
-};
 
 enum { ROOT = 0x1000, LONG = 0x2000, SHORT = 0x3000, HIDDEN = 0x5000 };
 

@@ -3,6 +3,7 @@
 // limit is so long that the test's own time does not matter.
 #include "tracer/sample/stall_watch.h"
 
+#include "tests/tracer/fake_frames.h"
 #include "tests/unit.h"
 
 #include "tests/tracer/make_code.h"
@@ -14,24 +15,6 @@
 #define OUTER 0x1000
 #define INNER 0x2000
 #define UNKNOWN 0x3000
-
-struct FakeFrame {
-    uintptr_t code, previous, instruction;
-};
-
-struct FakeThread {
-    uintptr_t frame, chunk;
-    struct FakeFrame frames[3];
-};
-
-static const struct FrameLayout LAYOUT = {
-    .thread_frame = offsetof(struct FakeThread, frame),
-    .thread_chunk = offsetof(struct FakeThread, chunk),
-    .frame_code = offsetof(struct FakeFrame, code),
-    .frame_previous = offsetof(struct FakeFrame, previous),
-    .frame_instruction = offsetof(struct FakeFrame, instruction),
-    .code_mask = ~(uintptr_t)3,
-};
 
 static struct EventLoops loops;
 static struct Clock counter; // a tick is a nanosecond

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The frames of a simulated interpreter, and the layout that describes them,
+// for tests that read the stacks of threads.
+#ifndef OCULAR_TESTS_TRACER_FAKE_FRAMES_H
+#define OCULAR_TESTS_TRACER_FAKE_FRAMES_H
+
+#include "tracer/sample/walk.h"
+
+#include <stddef.h>
+
+struct FakeFrame {
+    uintptr_t code, previous, instruction;
+};
+
+struct FakeThread {
+    uintptr_t frame, chunk, top;
+    struct FakeFrame frames[WALK_DEPTH + 20];
+};
+
+static const struct FrameLayout LAYOUT = {
+    .thread_frame = offsetof(struct FakeThread, frame),
+    .thread_chunk = offsetof(struct FakeThread, chunk),
+    .frame_code = offsetof(struct FakeFrame, code),
+    .frame_previous = offsetof(struct FakeFrame, previous),
+    .frame_instruction = offsetof(struct FakeFrame, instruction),
+    .code_mask = ~(uintptr_t)3,
+};
+
+#endif
