@@ -12,6 +12,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.program import cpu_s, switches
+from python.test_budget import work_until
 
 HERE = ["test_budget", "<generated>"]
 
@@ -44,20 +45,6 @@ def heavy():
     for number in range(6000):
         total += number * 3 % 7
     return total
-
-
-def work_until(done, *functions, seconds=40):
-    """Calls all functions again and again until done(snapshot) is true."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        pause = time.monotonic() + 0.3
-        while time.monotonic() < pause:
-            for function in functions:
-                function()
-        snapshot = ocular.snapshot()
-        if done(snapshot):
-            return snapshot
-    raise AssertionError(f"not in {seconds} s: {snapshot['overhead']}")
 
 
 def timed(mine):

@@ -14,28 +14,13 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
+from python.test_cycles import arithmetic, in_c, repeat
 
 TIMES = 5  # number of measurements, of which the median is the figure
 
 
 def empty():
     pass
-
-
-def in_c():
-    """A call of this function takes about 50 us in one C function."""
-    sum(NUMBERS)
-
-
-NUMBERS = list(range(8000))
-
-
-def arithmetic(n):
-    """A call of this function takes about 50 us in Python. Only the loop has an armed
-    branch."""
-    while n:
-        n -= 1
-    return n
 
 
 def timed(function, *arguments, times=300):
@@ -47,11 +32,6 @@ def timed(function, *arguments, times=300):
         function(*arguments)
         results.append(clock() - start)
     return min(results), statistics.median(results)
-
-
-def repeat(function, times, *arguments):
-    for _ in range(times):
-        function(*arguments)
 
 
 def medians(measure):

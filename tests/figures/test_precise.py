@@ -9,6 +9,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import row
+from python.test_precise import long, mixture
 
 TIMES = 3  # number of measurements, of which the median is the figure
 NUMBERS = list(range(3000))
@@ -35,36 +36,8 @@ def calls_c(numbers):
     sum(numbers)
 
 
-def mixture(x):
-    """A function that consists only of instructions that have no specialised form."""
-    (x, x, x)
-    -x
-    {x: x}
-    x is x
-    [x, x]
-    f"{x}"
-    (x, x, x)
-    -x
-    {x: x}
-    x is x
-    [x, x]
-    f"{x}"
-
-
 def empty(x):
     pass
-
-
-def _long():
-    """Returns a function whose instructions are beyond offset 256."""
-    lines = ["def long(n):", "    total = 0", "    while n:", "        n -= 1"]
-    lines += [f"        total += {1000 + number}" for number in range(300)]
-    namespace = {}
-    exec("\n".join([*lines, "    return total"]), namespace)
-    return namespace["long"]
-
-
-long = _long()
 
 
 def repeat(function, times, argument):

@@ -496,6 +496,7 @@ MANY = range(5_000)
 
 
 def mixture(x):
+    """A function that consists only of instructions that have no specialised form."""
     (x, x, x)
     -x
     {x: x}
