@@ -177,35 +177,6 @@ say([status, calls(ocular.snapshot(), "work"), os.path.exists(path)])
     assert trace.read(tmp_path / "trace.json").names()["work"] == 2
 
 
-def test_many_forks_with_busy_threads(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-stop = threading.Event()
-def spin():
-    while not stop.is_set():
-        work(50)
-threads = [threading.Thread(target=spin) for _ in range(2)]
-for thread in threads: thread.start()
-statuses = []
-for n in range(4):
-    pid = os.fork()
-    if not pid:
-        work(100)
-        if n % 2:
-            ocular.start_tracing(perfetto=False, quiet=True)
-            work(100)
-            ocular.stop_tracing()
-        os._exit(n)
-    statuses.append(finish(pid))
-stop.set()
-for thread in threads: thread.join()
-say([statuses, calls(ocular.snapshot(), "work") > 10])
-""",
-    )
-    assert result == [list(range(4)), True]
-
-
 def test_fork_inside_a_thread_and_a_generator(tmp_path, sockets):
     result = answer(
         tmp_path,
@@ -228,23 +199,6 @@ say(statuses)
 """,
     )
     assert result == [11]
-
-
-def test_grandchildren(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-def down(n):
-    if n == 0:
-        return 3
-    pid = os.fork()
-    if not pid:
-        os._exit(down(n - 1))
-    return finish(pid) + 1
-say(down(3))
-""",
-    )
-    assert result == 6
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
