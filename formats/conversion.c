@@ -350,3 +350,5 @@ int Conversion_run(struct Conversion *conversion)
     Heap_free(readers);
     return error;
 }
+
+const struct Formats Conversion_formats = {Conversion_run};

@@ -12,4 +12,7 @@
 // conversion->why says why.
 int Conversion_run(struct Conversion *conversion);
 
+// The functions that the library of formats/ offers to the tracer.
+extern const struct Formats Conversion_formats;
+
 #endif

@@ -4,7 +4,7 @@
 // other's memory, and a fork cannot happen while the library holds a lock of
 // its own.
 #include "formats/library.h"
-#include "formats/table.h"
+#include "formats/conversion.h"
 #include "ipc/base/heap.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ const struct Formats *ocular_formats(const struct FormatsHost *host)
         memcmp(host->sizes, sizes, sizeof sizes) != 0)
         return NULL;
     bound = *host;
-    return &Table_formats;
+    return &Conversion_formats;
 }
 
 void *Heap_alloc(size_t size)

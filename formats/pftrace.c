@@ -8,7 +8,6 @@
 #include "formats/pftrace.h"
 #include "formats/instant.h"
 #include "formats/pftrace_aside.h"
-#include "formats/pftrace_note.h"
 #include "formats/pftrace_packet.h"
 #include "formats/pftrace_samples.h"
 
@@ -21,6 +20,20 @@
 #define PACKET_BYTES (64u + EVENT_BYTES + NOTES_BYTES)
 
 // --- Events: a few bytes in the buffer ---------------------------------------
+
+// Writes an annotation, whose name is a number of pftrace_fields.h and whose
+// value is a varint. Returns the address behind the annotation.
+static uint8_t *put_note(uint8_t *at, unsigned name, unsigned field,
+                         uint64_t value)
+{
+    uint8_t *note = at;
+
+    at = Protobuf_put_field(at + 2, NOTE_NAME_IID, name);
+    at = Protobuf_put_field(at, field, value);
+    note[0] = TRACK_EVENT_NOTE << 3 | 2;
+    note[1] = (uint8_t)(at - note - 2);
+    return at;
+}
 
 // Writes the packet of an event that contains no text. put_event always reads
 // EVENT_BYTES bytes of `event`, even if the event is shorter. `notes` are the
@@ -134,10 +147,10 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
         TraceWriter_name(&pf->base, id, &name);
         entry =
             intern(pf, Trace_function_key(id), TYPE_BEGIN, name.name, &name);
-        at = PftraceNote_put(at, NAME_CODE, NOTE_POINTER, name.address);
+        at = put_note(at, NAME_CODE, NOTE_POINTER, name.address);
     }
     if (how != CALL_ENTERED)
-        at = PftraceNote_put(at, NAME_BEGIN + how, NOTE_BOOL, 1);
+        at = put_note(at, NAME_BEGIN + how, NOTE_BOOL, 1);
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
@@ -159,7 +172,7 @@ static int end_call(void *context, uint64_t ticks, uint32_t id,
     (void)id;
     if (how == CALL_LEFT)
         return put_end(context, ticks, NULL, 0);
-    at = PftraceNote_put(at, NAME_END + how, NOTE_BOOL, 1);
+    at = put_note(at, NAME_END + how, NOTE_BOOL, 1);
     return put_end(context, ticks, notes, (size_t)(at - notes));
 }
 
@@ -196,8 +209,8 @@ static int write_loop(struct TraceWriter *writer, uint64_t ticks,
         snprintf(what, sizeof what, "loop @%u", 2 * Event_unit(event));
         entry = intern_label(pf, key, what);
     }
-    at = PftraceNote_put(at, NAME_UOPS, NOTE_NUMBER, Event_instructions(event));
-    at = PftraceNote_put(at, NAME_CYCLES, NOTE_NUMBER, Event_cycles(event));
+    at = put_note(at, NAME_UOPS, NOTE_NUMBER, Event_instructions(event));
+    at = put_note(at, NAME_CYCLES, NOTE_NUMBER, Event_cycles(event));
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
@@ -212,10 +225,10 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
 
     if (!entry)
         entry = intern_label(pf, key, Instant_of(kind)->word);
-    at = PftraceNote_put(notes, NAME_NOTE, NOTE_TEXT_IID, TEXT_INSTANT + kind);
+    at = put_note(notes, NAME_NOTE, NOTE_TEXT_IID, TEXT_INSTANT + kind);
     if (Instant_of(kind)->lasts)
-        at = PftraceNote_put(at, NAME_NS, NOTE_NUMBER,
-                             TraceWriter_span_ns(writer, event->what));
+        at = put_note(at, NAME_NS, NOTE_NUMBER,
+                      TraceWriter_span_ns(writer, event->what));
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 

@@ -3,7 +3,7 @@
 // asks for.
 #include "tracer/timeline/export.h"
 
-#include "formats/table.h"
+#include "formats/conversion.h"
 #include "tests/formats/frozen.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/session/collect.h"
@@ -208,7 +208,7 @@ static int tear_down(void **state)
 static int use_formats(void **state)
 {
     (void)state;
-    Formats_use(&Table_formats);
+    Formats_use(&Conversion_formats);
     return 0;
 }
 

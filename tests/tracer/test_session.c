@@ -2,8 +2,8 @@
 // Tests tracer/session/session. Nothing is left after start and finish, and
 // viewers get answers through a real connection until the end.
 #define _GNU_SOURCE 1
+#include "formats/conversion.h"
 #include "formats/live_export.h"
-#include "formats/table.h"
 #include "tracer/session/session.h"
 
 #include "ipc/base/heap.h"
@@ -794,7 +794,7 @@ static int tear_down(void **state)
 static int use_formats(void **state)
 {
     (void)state;
-    Formats_use(&Table_formats);
+    Formats_use(&Conversion_formats);
     return 0;
 }
 
