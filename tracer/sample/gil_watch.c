@@ -270,15 +270,20 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
     // request the GIL.
     if (thread->state && (thread->ran || !own->sleeps ||
                           thread->stack.wait_kind == WAIT_UNKNOWN)) {
-        if (!asked || !find_reason(watch, thread, now, &waits))
+        bool found = asked && find_reason(watch, thread, now, &waits);
+
+        if (found)
+            own->sleeps = !waits;
+        else if (thread->ran || !own->sleeps)
             return;
-        own->sleeps = !waits;
     }
     if (waits && table->count > 1) {
         watch->waited_ns += own->off_ns;
         credit_off(own, &own->waited, &watch->waited, now);
     }
-    own->off_ns = own->faded_ns = own->all_ns = own->starved_ns = 0;
+    own->off_ns = own->faded_ns = 0;
+    if (thread->stack.wait_kind != WAIT_UNKNOWN)
+        own->all_ns = own->starved_ns = 0;
 }
 
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
