@@ -115,13 +115,18 @@ void EventLoops_leave(struct EventLoops *loops, const void *owner)
     pthread_mutex_unlock(&loops->mutex);
 }
 
-bool EventLoops_is_idle(const struct EventLoops *loops, pid_t tid)
+bool EventLoops_is_idle(struct EventLoops *loops, pid_t tid)
 {
-    for (unsigned i = 0; i < loops->count; i++)
+    const struct EventLoop *loop = NULL;
+    bool idle;
+
+    pthread_mutex_lock(&loops->mutex);
+    for (unsigned i = 0; i < loops->count && !loop; i++)
         if (loops->loops[i].used && loops->loops[i].tid == tid)
-            return !EventLoop_began(&loops->loops[i]) &&
-                   !EventLoops_are_off(loops);
-    return false;
+            loop = &loops->loops[i];
+    idle = loop && !EventLoop_began(loop) && !EventLoops_are_off(loops);
+    pthread_mutex_unlock(&loops->mutex);
+    return idle;
 }
 
 uint64_t EventLoops_steps(const struct EventLoops *loops)

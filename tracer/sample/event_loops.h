@@ -205,7 +205,7 @@ static inline bool EventLoops_are_off(const struct EventLoops *loops)
 }
 // Returns true if the thread has an event loop in which no step runs. If the
 // observation of steps is off, this is not known, and the result is false.
-bool EventLoops_is_idle(const struct EventLoops *loops, pid_t tid);
+bool EventLoops_is_idle(struct EventLoops *loops, pid_t tid);
 size_t EventLoops_bytes(const struct EventLoops *loops);
 
 #endif

@@ -34,7 +34,7 @@ struct GilWatch {
     struct Attribution *attribution;
     struct SampledThreads *threads;
     const struct Clock *clock;
-    const struct EventLoops *loops; // NULL if no loop is observed.
+    struct EventLoops *loops; // NULL if no loop is observed.
     // True if the sampler's thread has its own table of descriptors.
     bool own_files;
     // Time with the GIL, time of waiting for the GIL, and time for which

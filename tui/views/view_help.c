@@ -224,6 +224,10 @@ static const struct HelpMark MARKS[] = {
     {STYLE_FAINT, "GIL held",
      "in the header: time in which a thread had the GIL, and the sum of the "
      "threads' waits for it, both sampled"},
+    {STYLE_ALERT, "for a CPU",
+     "in the header: threads were ready to run and had no CPU, sampled"},
+    {STYLE_ACCENT, "█▓▒░",
+     "the time of a function's calls: Python, C, waits, awaits, sampled"},
     {STYLE_FAINT, "FOR GIL",
      "in the threads view: the part of WAIT in which the thread was asleep for "
      "the GIL, sampled"},
