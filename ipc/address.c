@@ -27,8 +27,8 @@
 
 // --- Where to serve
 
-// Returns the length of the socket's path. If this length is ADDRESS_MAX or
-// more, the path is cut off.
+// Returns the length of the socket's path. A path of ADDRESS_MAX bytes or more
+// is cut off.
 static int name_socket(char path[ADDRESS_MAX], const char *directory, pid_t pid)
 {
     return snprintf(path, ADDRESS_MAX, "%s/%d" SUFFIX, directory, (int)pid);

@@ -30,20 +30,23 @@ struct FlameRow {
     uint64_t c_ns;
 };
 
-// The time for which threads waited in the function of a row.
+// The time for which threads waited in the function of a row, for one kind of
+// wait.
 struct FlameWait {
-    uint64_t parent;  // Number of the row.
+    uint64_t parent;  // Index of the function's row in the table.
     const char *kind; // WaitKind_name; null if unknown.
-    double share;     // Share of one core's wall time, in the same window.
-    uint64_t ns;      // ns since the sampler began.
+    // Waiting time as a part of one core's wall time, in the newest seconds.
+    double share;
+    uint64_t ns; // Waiting time in ns since the sampler began.
 };
 
-// Trees of stacks have the waits as nodes below the functions that wait. The id
-// of such a node is FLAME_WAIT_ID plus the kind, which is no function's id.
+// In the tree of stacks, a wait is a node below the node of the function that
+// waits. The id of a wait's node is FLAME_WAIT_ID plus the kind of the wait. No
+// function has such an id.
 #define FLAME_WAIT_ID 0xfffffff0u
 
-// Returns the kind of the wait with this id (WAIT_UNKNOWN = an unknown kind),
-// or -1 if the id is not that of a wait.
+// Returns the kind of the wait whose node has the id `id`, WAIT_UNKNOWN for a
+// wait of an unknown kind, or -1 if `id` is not the id of a wait.
 static inline int FlameWait_kind(uint64_t id)
 {
     return id >= FLAME_WAIT_ID && id <= FLAME_WAIT_ID + WAIT_UNKNOWN

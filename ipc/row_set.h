@@ -71,7 +71,7 @@ struct RowSet {
     size_t block_count;
     const struct RowBlock *blocks[ROW_BLOCKS];
     // The array `gone` has the ids of all functions that were removed after the
-    // snapshot with this uptime_s.
+    // snapshot whose uptime_s is known_s.
     double known_s;
     size_t gone_count;
     struct RowGone gone[ROWS_GONE];

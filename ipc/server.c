@@ -253,8 +253,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // `fresh` is cleared even if no viewer waits. By the time that a viewer
-    // waits, this snapshot would be too old.
+    // `fresh` is cleared even if no viewer waits. If the snapshot were kept
+    // until a viewer waits, it would be too old.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);

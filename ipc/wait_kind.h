@@ -11,8 +11,10 @@ enum WaitKind {
     WAITS_LOCK, // The thread waits for a futex that is not part of the GIL.
     WAITS_SLEEP,
     WAITS_GIL,
-    WAITS_CPU,  // The thread is ready to run but has no CPU.
-    WAITS_IDLE, // The thread's event loop has nothing to do.
+    WAITS_CPU, // The thread is ready to run but has no CPU.
+    // The thread has nothing to do, like an event loop or a pool's worker that
+    // has no work.
+    WAITS_IDLE,
     WAITS_OTHER,
     WAIT_KINDS
 };
@@ -20,9 +22,11 @@ enum WaitKind {
 // The kind of a waiting time whose reason is not known.
 #define WAIT_UNKNOWN WAIT_KINDS
 
-// Returns the name that the wire and JSON use, or NULL for WAIT_UNKNOWN.
+// Returns the name of a kind of wait on the wire and in JSON, or NULL for
+// WAIT_UNKNOWN.
 const char *WaitKind_name(unsigned kind);
-// Returns WAIT_UNKNOWN if no kind has the name. `name` may be NULL.
+// Returns the kind of wait with this name, or WAIT_UNKNOWN if no kind has the
+// name. `name` may be NULL.
 unsigned WaitKind_of(const char *name);
 
 #endif

@@ -42,8 +42,8 @@ int Opened_above(int fd);
 // -errno. -EBADF means that the program has closed the new descriptor and has
 // got its number for another file.
 int Opened_open(const char *path, int flags, mode_t mode);
-// Opens a new file without a name (O_TMPFILE) in `folder` for writing. Apart
-// from that, works as Opened_open does.
+// Opens a new file without a name (O_TMPFILE) in `folder` for writing. Returns
+// the same as Opened_open.
 int Opened_open_unnamed(int directory, const char *folder);
 // Reads up to size - 1 bytes from the beginning of a file and adds a NUL.
 // Returns the number of bytes, or -errno. -EBADF means that the program has

@@ -403,8 +403,9 @@ static void count_instruction(const struct Attribution *attribution,
         count_one(samples + Code_instruction_count(code));
 }
 
-// Returns true if the function is the loop of a pool's worker. If the worker
-// waits in the loop itself, it has no job.
+// Returns true if the function is the loop in which a worker of a
+// concurrent.futures thread pool takes its jobs. A worker that waits in this
+// loop itself has no job.
 static bool is_worker_loop(const struct Code *code)
 {
     static const char file[] = "/concurrent/futures/thread.py";
@@ -415,7 +416,8 @@ static bool is_worker_loop(const struct Code *code)
            strcmp(code->who.file + size - (sizeof file - 1), file) == 0;
 }
 
-// Adds the waiting time to the flame graph, as leaves below the path.
+// Adds the waiting time to the flame graph, as a child of the node of the
+// function that waits.
 static void draw_waits(const struct Attribution *attribution,
                        const struct ShareTime *now,
                        const struct FlameSample *path,
@@ -439,7 +441,8 @@ double Attribution_add(struct Attribution *attribution,
                        const struct ShareTime *now, struct Breakdown *functions,
                        double cpu_ns, double wait_ns)
 {
-    uint32_t ids[WALK_DEPTH + 2]; // One for a cut-off part, one for a wait.
+    // Ids of at most WALK_DEPTH functions, of a cut-off part, and of a wait.
+    uint32_t ids[WALK_DEPTH + 2];
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct SampleTime time;
     enum WaitKind kind;

@@ -37,8 +37,8 @@ void Flame_abandon(struct Flame *flame)
 // --- Adding, with the lock
 
 // The sum of the shares of a node and of all its descendants, in the newest
-// seconds and since the start. The size of a node is the larger of these two
-// shares.
+// seconds and since the start. The size of a node is the larger of its `window`
+// and its `whole`.
 struct Part {
     double window, whole;
 };
@@ -68,8 +68,9 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns a size such that at most `most` nodes have this size or a larger one.
-// The root's waits do not count. A node is never larger than its caller.
+// Returns a size such that at most `most` nodes of the tree have this size or a
+// larger one, without the waits of the root. A node is never larger than its
+// caller's node.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -129,13 +130,15 @@ static bool is_wait(const struct FlameNode *node)
     return FlameWait_kind(node->id) >= 0;
 }
 
-// Returns the index of the node that gets the time of a dropped node.
+// Returns the index of the node that gets the time of a dropped node: the same
+// kind of wait of the root, or the caller's node.
 static size_t target_of(const struct FlameNode *node)
 {
     return is_wait(node) ? 1 + (size_t)FlameWait_kind(node->id) : node->parent;
 }
 
-// Drops the nodes that are smaller than `least`, and their descendants.
+// Removes from the tree the nodes that are smaller than `least`, and their
+// descendants.
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   const struct ShareTime *now)
 {
@@ -144,8 +147,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // Each dropped node is added to its target before any node moves, from the
-    // last node to the first.
+    // The time of each dropped node is added to another node before any node
+    // moves, from the last node to the first.
     for (size_t i = flame->count; i-- > 1;) {
         if (is_small(parts, i, least))
             join(&flame->nodes[target_of(&flame->nodes[i])], &flame->nodes[i],
@@ -212,8 +215,9 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// Returns the child of the node `parent` for the function `id`. If this child
-// does not exist, makes it. Returns 0 if there is no room for a new child node.
+// Returns the child of the node `parent` for the function or the wait `id`. If
+// the node has no such child, makes the child. Returns 0 if there is no room
+// for a new child node.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);
@@ -271,7 +275,7 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-// A tree that is being read.
+// A tree of stacks, and the table that is made from the tree.
 struct Reading {
     const struct Flame *flame;
     const struct ShareTime *now;
@@ -281,8 +285,8 @@ struct Reading {
     struct FlameTable *table;
 };
 
-// Writes a row for each function's node that has at least the size `least`.
-// Adds smaller nodes to their callers' rows.
+// Writes a row for each node of a function that is not smaller than `least`.
+// Adds the times of smaller nodes to their callers' rows.
 static void fill(struct Reading *reading, struct FlameRow *rows)
 {
     const struct Flame *flame = reading->flame;
@@ -322,8 +326,8 @@ static void add_wait(struct FlameWait *wait, const struct ShareValue *value,
     wait->ns += (uint64_t)(factor * (double)Counter_get(&value->total_ns));
 }
 
-// Returns the time of a node's wait. The time of the waits of an unknown kind
-// is divided in proportion to the other waits of the same caller.
+// Returns the time of a wait's node. Waiting time of an unknown kind is divided
+// in proportion to the other waits of the same caller.
 static struct FlameWait wait_of(const struct Reading *reading,
                                 const struct FlameNode *node)
 {
@@ -346,7 +350,8 @@ static struct FlameWait wait_of(const struct Reading *reading,
     return wait;
 }
 
-// Writes the waits. Adds small waits to those of the root, which come first.
+// Writes a row for each wait that is not smaller than `least`. Adds the times
+// of smaller waits to the waits of the root, which come first.
 static void fill_waits(struct Reading *reading, struct FlameWait *waits)
 {
     const struct Flame *flame = reading->flame;

@@ -3,9 +3,10 @@
 // functions that begins with the outermost function. The node has the CPU time
 // of the samples whose stack is exactly this path, both for the newest seconds
 // (share.h) and for the time since the start. If there is no memory for a new
-// node, the smallest nodes are added to their callers' nodes. Observations of
-// waiting threads are leaves of the tree. The sampler's thread adds samples and
-// observations, and any thread may read the tree.
+// node, the smallest nodes are added to their callers' nodes. Waits are leaves
+// of the tree, with the waiting time that observations of threads have found.
+// The sampler's thread adds samples and observations, and any thread may read
+// the tree.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
 
@@ -21,6 +22,8 @@
 #define FLAME_NODES 32768
 #define FLAME_PLACES 2
 
+// Number of the root's waits: one for each kind of wait, and one for waits of
+// an unknown kind.
 #define FLAME_OWN_WAITS (WAIT_KINDS + 1)
 
 struct FlameNode {
@@ -73,11 +76,11 @@ void Flame_abandon(struct Flame *flame);
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
-// Returns the tree in at most `most` rows and waits. The smallest nodes are
-// added to their callers' rows, and the smallest waits to the root's waits.
-// Waits of an unknown kind are divided as the other waits of their row are. The
-// caller frees the table with FlameTable_free. Returns NULL if there is no
-// memory.
+// Returns the tree as a table with at most `most` rows and waits. The times of
+// the smallest nodes are added to their callers' rows, and the times of the
+// smallest waits to the root's waits. Waiting time of an unknown kind is
+// divided in proportion to the other waits of the same row. The caller frees
+// the table with FlameTable_free. Returns NULL if there is no memory.
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 

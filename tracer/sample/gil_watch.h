@@ -22,7 +22,9 @@
 // The longest time since tracing began for which a thread had the GIL without a
 // break although another thread waited.
 struct GilHold {
-    double s; // Length of this hold of the GIL in seconds; 0 if there was none.
+    // Length of the longest hold of the GIL in seconds; 0 if no such hold was
+    // seen.
+    double s;
     size_t depth;
     // Frames of the stack during this hold of the GIL, the innermost first.
     struct PlaceInCode frames[GIL_FRAMES];

@@ -94,7 +94,7 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 }
 
 // Returns true if the memory at `at` can be read. The kernel reads a signal set
-// at this address before it refuses the unknown operation (kernel/signal.c,
+// at `at` before it refuses the unknown operation (kernel/signal.c,
 // rt_sigprocmask).
 bool Memory_is_readable(uintptr_t at)
 {

@@ -47,7 +47,8 @@ struct SampledThread {
     double wait_ns; // ns of waiting that are not attributed to a function yet.
     // Value of ShareTime.age at which `wait_ns` was last updated.
     double wait_age;
-    double still_ns; // ns since the thread last ran, up to the observation.
+    // ns from the time at which the thread last ran to the newest observation.
+    double still_ns;
     struct GilThread gil;
     // The PyThreadState's values with which the newest walk of the stack began.
     struct WalkStart start;
@@ -87,8 +88,9 @@ uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
 // of its timer. SampledThread_lacks_sample returns true at most once in `ns` of
 // CPU time.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
-// Returns true if the thread has not run for long. A worker without work is
-// idle. The main thread never is, because the program waits for what it does.
+// Returns true if the thread has not run for 10 s, and so counts as idle, as a
+// worker without work does. The main thread is never idle, because the program
+// waits for the main thread.
 bool SampledThread_is_idle(const struct SampledThread *thread);
 void SampledThread_account(struct SampledThread *thread);
 // Frees the thread's timer. CPU time that this timer has sampled is not

@@ -22,8 +22,8 @@ struct TimerSlot {
     struct CpuTimer *_Atomic timer;
     _Atomic uint32_t generation;
     // Number of signal handlers that use the slot. A signal handler may run for
-    // a signal that has come late. The timer of a late signal is gone, and the
-    // slot may already belong to another timer.
+    // a signal that has come late. The timer that has sent a late signal may be
+    // gone, and the slot may already belong to another timer.
     _Atomic uint32_t busy;
 };
 

@@ -48,7 +48,8 @@ static bool is_armed(const struct Code *code)
 }
 
 // Returns true if the function has been armed for at least 1 s plus twice its
-// longest latency. All calls that began before have then ended.
+// longest latency. All calls that began before the function was armed have then
+// ended.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,
                           const struct Moment *at)

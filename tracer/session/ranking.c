@@ -47,7 +47,7 @@ int Ranking_compare(const struct Ranked *a, const struct Ranked *b)
 }
 
 // Inserts a function into the sorted list of functions. Returns the new length
-// of this list.
+// of the list.
 static size_t insert(struct Ranked *first, size_t count, size_t room,
                      struct Ranked ranked)
 {

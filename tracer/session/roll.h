@@ -45,8 +45,7 @@ struct Roll {
     // CLOCK_MONOTONIC in seconds at the newest snapshot.
     double filled_s;
     bool all; // True if the rows of all functions must be filled.
-    // Values of the members of struct Moment with these names at the newest
-    // snapshot.
+    // `sampled`, `sees` and `waits` of struct Moment at the newest snapshot.
     bool sampled, sees, waits;
     // Value of ExceptionRows_state at the newest snapshot.
     uint8_t exceptions;
