@@ -294,7 +294,7 @@ void Clients_turn(struct Clients *clients, uint64_t now)
         if (viewer->due_ms <= now)
             viewer->due_ms = now + viewer->period_ms;
         if (viewer->frame)
-            // A viewer that is too slow for its rate misses this snapshot.
+            // A viewer that is too slow for its rate misses the snapshot.
             continue;
         viewer->waiting = wanted = true;
         first |= !viewer->shown;

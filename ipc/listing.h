@@ -56,7 +56,8 @@ struct Listing {
     // bool: true if hits and cycles are measured for each instruction. If
     // `precise` is true, each instruction runs in its generic form.
     uint64_t precise;
-    // Number of instructions of the function. The listing may have fewer rows.
+    // Number of instructions of the function. The listing may have fewer rows
+    // than the function has instructions.
     uint64_t instructions;
     // bool: true if the rows have `words`. If `words` is false, a later listing
     // may have them.

@@ -14,8 +14,8 @@
 #define PAGES_MIN ((size_t)64 << 10)
 // Arena_clear keeps the memory that was used and 1/SPARE_PART of it for growth.
 #define SPARE_PART 4
-// If less than 1/LEAST_USED of a chunk was used, Arena_clear makes a smaller
-// one.
+// If less than 1/LEAST_USED of a chunk was used, Arena_clear replaces the chunk
+// by a smaller chunk.
 #define LEAST_USED 8
 
 struct ArenaChunk {

@@ -15,7 +15,9 @@
 #define BREAKDOWN_ROWS (BREAKDOWN_PARTS + 1)
 
 struct BreakdownPart {
-    counter_t id; // Id of a function; 0 if the part is free.
+    // Id of the function that has this part of the share; 0 if the part is
+    // free.
+    counter_t id;
     struct ShareValue time;
     // Number of samples since this part was given to the function.
     uint32_t seen;

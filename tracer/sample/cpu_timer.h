@@ -73,7 +73,7 @@ struct CpuTimer {
     // returns 0. Only the sampler's thread writes `state`.
     _Atomic uintptr_t state;
     // Number of threads for which this timer stands. The weight of each sample
-    // is multiplied by this number. When the sampler gets a list that contains
+    // is multiplied by `represents`. When the sampler gets a list that contains
     // the thread, it sets `represents` to 1.
     _Atomic uint32_t represents;
     // Weight in ns of the thread's first sample. If `first_ns` is 0, the weight

@@ -124,7 +124,7 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
-    // True if this step does not observe all threads.
+    // True if this step of the observer does not reach all threads.
     bool others = table->count > turns;
     bool timed = false, untimed = false;
 

@@ -110,7 +110,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     }
     at.started = session->account.wall;
     fill_process(snapshot, engine);
-    // Unlike the time stamp counter, this clock does not restart on suspension.
+    // A suspension restarts the time stamp counter, but not CLOCK_MONOTONIC.
     snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;

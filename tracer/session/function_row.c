@@ -139,8 +139,8 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 // function's spans as they were last read. While a function is armed and not
 // called, its calls per second fall slowly. So the row of an armed function
 // without calls is filled again only after its open span has become 1.5 to 2
-// times as long. The factor depends on the function's id, so that not all rows
-// are filled at once after a slice.
+// times as long. The factor between 1.5 and 2 depends on the function's id, so
+// that not all rows are filled at once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =

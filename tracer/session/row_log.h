@@ -56,8 +56,8 @@ struct RowSet *RowLog_end(struct RowLog *log, const struct RowMoment *moment,
 // Drops all rows, because there was no memory. The next snapshot must then be
 // sent to viewers as a whole.
 void RowLog_fail(struct RowLog *log, double uptime_s);
-// Must be called when no thread reads the last snapshot but one any more. Frees
-// the dropped blocks except one, which becomes `spare`.
+// RowLog_reclaim must be called when no thread reads the last snapshot but one
+// any more. Frees the dropped blocks except one, which becomes `spare`.
 void RowLog_reclaim(struct RowLog *log);
 size_t RowLog_bytes(const struct RowLog *log);
 
