@@ -397,7 +397,7 @@ def test_the_folder_vanishes(tmp_path):
     process = traced(tmp_path, body, output="place/t.json")
     out, err = process.communicate(timeout=SLOW)
     assert (process.returncode, out) == (0, "on\n")
-    assert "No such file or directory" in err
+    assert f"{tmp_path}/place/t.json: No such file or directory" in err
 
 
 def test_somebody_truncates_it(tmp_path):

@@ -167,28 +167,6 @@ def test_wherever_a_file_is_named(tmp_path, sockets, name):
         assert (tmp_path / each).read_bytes()[:1] == first
 
 
-def test_ctrl_c_leaves_no_file(tmp_path):
-    source = """
-    from ocular import _progress
-    import os, signal
-    _progress.PATIENCE_S = 0
-    def interrupt(self, part, size):
-        signal.raise_signal(signal.SIGINT)
-    _progress.Progress.__call__ = interrupt
-    def called():
-        pass
-    for _ in range(1000):
-        called()
-    """
-    path = write(tmp_path, source)
-    command = [PYTHON, "-m", "ocular", "--threshold", "0", "--output", "x.pftrace"]
-    done = run([*command, path], cwd=tmp_path)
-    program, recording = sorted(os.listdir(tmp_path))
-    assert program == "program.py"
-    assert "interrupted: no timeline was written; what was recorded is there: " in done.err
-    assert f"ocular convert {tmp_path / recording}\n" in done.err
-
-
 def test_the_library_is_gone(tmp_path):
     """The library for formats is loaded when the first file is written. If this library is
     missing, the recording stays."""

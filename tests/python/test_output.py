@@ -3,7 +3,6 @@
 completely or not at all. If the disk is full, the program still goes on."""
 
 import os
-import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -281,16 +280,6 @@ def test_a_full_disk(tmp_path):
     assert "No space left" in done.out and "goes on True" in done.out
     assert f"could not be written to {disk}/t.json: No space left" in done.err
     assert [Path(name).suffix for name in left] == [".ocular"]
-
-
-def test_the_directory_vanishes_meanwhile(tracing, tmp_path, capfd):
-    place = tmp_path / "place"
-    place.mkdir()
-    tracing(output=place / "trace.json")
-    shutil.rmtree(place)
-    assert ocular.stop_tracing()["functions"]
-    err = capfd.readouterr().err
-    assert str(place / "trace.json") in err and "No such file" in err
 
 
 def test_a_directory_takes_the_name_meanwhile(tracing, tmp_path):

@@ -254,9 +254,10 @@ def test_quiet_can_be_interrupted(tmp_path):
     signals."""
     source = EAGER + WATCHED + "for _ in range(200):\n    work()\n"
     path = write(tmp_path, source)
-    done = run([*traced("--quiet", "--exclude", "watch"), path], cwd=tmp_path)
+    options = "--quiet", "--exclude", "watch", "--output", "x.pftrace"
+    done = run([*traced(*options), path], cwd=tmp_path)
     assert (done.status, done.out) == (0, "") and done.err.startswith(INTERRUPTED)
-    check_interrupted(tmp_path, done.err)
+    check_interrupted(tmp_path, done.err, "x")
 
 
 def test_stop_tracing_raises_it_once_all_is_over(tmp_path):

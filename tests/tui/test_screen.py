@@ -819,13 +819,6 @@ def test_no_process(start, directory):
     assert str(first.pid) in done.stderr and str(second.pid) in done.stderr
 
 
-def test_processes_that_do_not_serve(directory):
-    done = run(directory, "-p", str(os.getpid()))
-    assert done.returncode == 1 and done.stderr.startswith("ocular-top: ")
-    done = run(directory, "-p", "99999999")
-    assert done.returncode == 1 and done.stderr.startswith("ocular-top: ")
-
-
 # --- A viewer without a terminal ----------------------------------------------
 
 
