@@ -291,14 +291,3 @@ def test_stop_from_several_threads():
     # result.
     assert len([result for result in results if result]) == 5
     assert len(results) == 20
-
-
-def test_stop_from_another_thread_than_start():
-    def start():
-        ocular.start_tracing(**EXACT)
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    thread.join()
-    pure.CASES["recursion"]()
-    assert row(ocular.stop_tracing(), "fibonacci")["calls"] > 100
