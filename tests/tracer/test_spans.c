@@ -29,6 +29,7 @@ TEST(test_one_span)
     Spans_open(code, 6 * SECOND); // The span is open already.
     count(code, 8);
     Spans_close(code, 7 * SECOND, HZ);
+    code->hot.dark = true;
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
@@ -36,6 +37,30 @@ TEST(test_one_span)
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Spans_close(code, 16 * SECOND, HZ); // The span is closed already.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
+    Code_free(code);
+}
+
+// A function that only ran at the start of the program keeps the hooks of its
+// last slice, so none of its later calls is missed. Its calls are missed from
+// its next call on, because this call removes the hooks.
+TEST(test_nothing_is_missed_before_the_hooks_are_removed)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    Spans_open(code, SECOND);
+    count(code, 70);
+    Spans_close(code, 2 * SECOND, HZ);
+    assert_true(Spans_missed(code, 300 * SECOND, HZ) == 0);
+    assert_true(Spans_missed_rate(code, 300 * SECOND, HZ) == 0);
+    Spans_open(code, 300 * SECOND);
+    Spans_close(code, 301 * SECOND, HZ);
+    assert_true(Spans_missed(code, 301 * SECOND, HZ) == 0);
+    count(code, 1);
+    Spans_begin_dark(code, 400 * SECOND);
+    code->hot.dark = true;
+    assert_true(Spans_missed_rate(code, 400 * SECOND, HZ) > 0);
+    assert_float_equal(Spans_missed(code, 410 * SECOND, HZ),
+                       10 * Spans_rate(code, 410 * SECOND, HZ), 1e-9);
     Code_free(code);
 }
 
@@ -47,7 +72,9 @@ TEST(test_what_was_missed_is_settled)
     struct Code *code = make_code(1, 0x1000);
 
     Spans_begin_dark(code, SECOND);
+    code->hot.dark = true;
     Spans_open(code, 11 * SECOND);
+    code->hot.dark = false;
     count(code, 80);
     Spans_settle(code, 50 * SECOND, HZ);
     assert_false(Spans_is_settled(code));
@@ -86,6 +113,7 @@ TEST(test_a_span_that_calls_ended)
     count(code, 50);
     Spans_close(code, SECOND, HZ);
     code->spans.arming = ARMED_SLICES;
+    code->hot.dark = true;
     Spans_open(code, 10 * SECOND);
     count(code, 2000);
     Spans_drop(code, 10 * SECOND + SECOND / 10);

@@ -25,6 +25,15 @@ void Spans_set_arming(struct Code *code, enum Arming arming)
     Code_touch(code);
 }
 
+// Returns true if calls are missed whose number follows from the spans. A
+// function whose slice has ended keeps its hooks until its next call. Until
+// then no call is missed.
+static bool misses(const struct Code *code)
+{
+    return code->hot.dark && Counter_get(&code->spans.closed_ticks) &&
+           Code_arming(code) != ARMED_HOT;
+}
+
 void Spans_open(struct Code *code, uint64_t ticks)
 {
     struct CodeSpans *spans = &code->spans;
@@ -33,11 +42,9 @@ void Spans_open(struct Code *code, uint64_t ticks)
     spans->ended = false;
     if (Counter_get(&spans->open_ticks))
         return;
-    if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
+    if (misses(code) && ticks > closed) {
         spans->pending = spans->pending + (double)(ticks - closed);
-        // Calls between the end of the span and the removal of the hooks were
-        // counted. Calls that were counted after the end of the span were
-        // therefore not missed.
+        // Calls that were still counted after this time were not missed.
         spans->missed =
             spans->missed -
             (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
@@ -160,7 +167,7 @@ double Spans_missed(const struct Code *code, uint64_t ticks, double hz)
     uint64_t closed = Counter_get(&spans->closed_ticks);
     double dark = spans->pending, seen = 0, rate;
 
-    if (closed && ticks > closed && Code_arming(code) != ARMED_HOT) {
+    if (misses(code) && ticks > closed) {
         dark += (double)(ticks - closed);
         seen = (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
     }
@@ -172,10 +179,7 @@ double Spans_missed(const struct Code *code, uint64_t ticks, double hz)
 
 double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz)
 {
-    return Counter_get(&code->spans.closed_ticks) &&
-                   Code_arming(code) != ARMED_HOT
-               ? Spans_rate(code, ticks, hz)
-               : 0;
+    return misses(code) ? Spans_rate(code, ticks, hz) : 0;
 }
 
 bool Spans_is_settled(const struct Code *code)

@@ -14,12 +14,13 @@
 // Sets the function's class of arming. The caller holds the counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
 // Opens a span at the time `ticks`, because the function is armed from then on.
-// If a span is already open, nothing changes. As soon as other threads can see
-// the code, the caller must hold the counting lock. The caller of
-// Spans_begin_dark, Spans_close, Spans_settle and Spans_drop holds the counting
-// lock, too.
+// If the function was dark until then, code->hot.dark must still be true. If a
+// span is already open, nothing changes. As soon as other threads can see the
+// code, the caller must hold the counting lock. The caller of Spans_begin_dark,
+// Spans_close, Spans_settle and Spans_drop holds the counting lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
-// Begins the dark time of a new function that is dark from `ticks` on.
+// Begins the dark time of a function that is dark from `ticks` on: of a new
+// function, or of a function whose slice has ended before.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
 // Closes the open span because its end was determined by the clock.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);

@@ -325,7 +325,10 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
         return false;
     code->hot.dark = true;
     code->hot.closed = false;
-    if (!code->spans.ended)
+    if (code->spans.ended)
+        // The hooks stayed from the end of the slice until this hit.
+        Spans_begin_dark(code, ticks);
+    else
         Spans_drop(code, ticks);
     Code_refresh(code);
     Latency_cut(code);

@@ -114,8 +114,8 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
     end_dark(engine, code);
     Code_age_histogram(code);
     engine->contention.armed++;
-    Code_rearm(code, threshold, jumps, ticks);
     Spans_open(code, ticks);
+    Code_rearm(code, threshold, jumps, ticks);
     darken_redundant(engine, code);
     Counting_end(&engine->counting);
 }
