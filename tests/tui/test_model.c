@@ -48,6 +48,8 @@ static double key_of(const struct Row *row)
 {
     enum ColumnId id = Model_sort_column(&model);
     double key = COLUMNS[id].key(row);
+    if (id == COLUMN_WALL_P99 && isnan(key))
+        key = row->now->wall_p50_s;
     if (id == COLUMN_WALL_P99 && Row_hangs(row))
         return fmax(key, row->now->oldest_s);
     return id == COLUMN_SHARE ? share_of(row) : key;
@@ -208,6 +210,33 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
     assert_int_equal(model.sort, COLUMN_OLDEST);
     assert_false(model.invert);
     assert_string_equal(name_at(0), "main");
+}
+
+// The most called handler is often the one without P99, because some of its
+// calls were cut. Its P50 is a lower bound of its P99.
+TEST_WITH(test_the_order_of_latencies_without_p99, prepare, finish)
+{
+    static const struct {
+        const char *name;
+        double p50, p99;
+    } rows[] = {{"handler", .02, NAN},
+                {"fast", .001, .015},
+                {"slow", .001, .03},
+                {"unknown", NAN, NAN}};
+    static const char *const order[] = {"slow", "handler", "fast", "unknown"};
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function *functions = Sample_functions(snapshot);
+    snapshot->function_count = 4;
+    for (int i = 0; i < 4; i++) {
+        make(&functions[i], rows[i].name, 0, 100, 0);
+        functions[i].wall_p50_s = rows[i].p50;
+        functions[i].wall_p99_s = rows[i].p99;
+    }
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    Model_show_latency(&model, true);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(name_at(i), order[i]);
+    check_order();
 }
 
 // A function with a call in flight is not idle, however old its newest event

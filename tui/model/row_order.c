@@ -97,6 +97,10 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.text = Column_text_key(id, row);
     else
         item.key = Column_key(id, row, wish->baseline);
+    // P99 is at least P50. A busy function often has only P50, because some of
+    // its calls were cut.
+    if (id == COLUMN_WALL_P99 && !wish->baseline && isnan(item.key))
+        item.key = row->now->wall_p50_s;
     // A call that hangs has no latency yet, so its age counts.
     if (id == COLUMN_WALL_P99 && !wish->baseline && Row_hangs(row))
         item.key = fmax(item.key, row->now->oldest_s);
