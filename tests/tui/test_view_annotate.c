@@ -184,6 +184,36 @@ static void fail_with(struct Stage *stage, int error, const char *why)
 
 // If the program makes a function again, the new function has another id, and
 // the view shows the new function.
+// The ages of a task and of the newest hit say what they are.
+TEST(test_ages)
+{
+    struct Stage stage;
+    open_view(&stage, 150, 40, source_path);
+    struct StackPlace place = {stage.ui.annotate.id, "run", source_path, 6};
+    struct TaskGroup group = {.coroutine = "run",
+                              .task = "Task-7",
+                              .oldest_s = .0062,
+                              .chain = &place,
+                              .chain_count = 1};
+    struct Snapshot *now = (void *)(uintptr_t)stage.ui.model.snapshot;
+    struct Function *function =
+        (void *)(uintptr_t)Model_row_of(&stage.ui.model, stage.ui.annotate.id)
+            ->now;
+    now->tasks_groups = &group;
+    now->tasks_group_count = 1;
+    function->age_s = .5;
+    Frame_draw(&stage.ui);
+    EXPECT("json.loads(row)", "◂ Task-7 waits, age 6.2ms");
+    EXPECT("last hit now");
+    group.oldest_s = 75;
+    function->age_s = 12;
+    Frame_draw(&stage.ui);
+    EXPECT("◂ Task-7 waits, age 75s");
+    EXPECT("last hit 12s ago");
+    now->tasks_group_count = 0;
+    Stage_release(&stage);
+}
+
 TEST(test_a_function_that_is_replaced)
 {
     struct Stage stage;

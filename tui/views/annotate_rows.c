@@ -265,7 +265,7 @@ static void put_suspended(struct Canvas *canvas, struct Box box,
     snprintf(text, sizeof text, "◂ %.80s waits, age %s%s",
              group->task ? group->task : "a task",
              group->oldest_is_least ? ">" : "",
-             Number_age(age, group->oldest_s));
+             Number_ns(age, group->oldest_s * 1e9));
     Canvas_fit(canvas, box, STYLE_ACCENT, CUT_END, text);
 }
 

@@ -175,7 +175,9 @@ static void add_state(struct Strip *strip, const struct Function *now)
                   (unsigned long long)(now->sites - now->dark_sites),
                   (unsigned long long)now->sites);
     if (isfinite(now->age_s)) {
-        Strip_label(strip, 5, "age", "%s", Number_age(number, now->age_s));
+        Strip_label(strip, 5, "last hit", "%s%s",
+                    Number_age(number, now->age_s),
+                    now->age_s < 1 ? "" : " ago");
     }
 }
 
