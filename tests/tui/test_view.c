@@ -61,6 +61,25 @@ static uint32_t opener(const struct View *front, enum ViewId id)
     return 0;
 }
 
+// The last line has the selected function's mean self time, as the column AVG
+// has it.
+TEST(test_the_self_time_of_the_selected_function)
+{
+    struct Stage stage;
+    set_up(&stage, 160, 40);
+    struct Function *function =
+        (void *)(uintptr_t)Model_row(&stage.ui.model, 0)->now;
+    function->avg_cycles = 0;
+    function->avg_estimated = 1;
+    function->run_samples = 0;
+    Stage_expect(&stage, " a call ", false);
+    function->avg_estimated = 0;
+    Stage_expect(&stage, "self <42 cyc = <20ns a call ", true);
+    function->avg_cycles = 2100;
+    Stage_expect(&stage, "self 2.1k cyc = 1.0µs a call ", true);
+    Stage_release(&stage);
+}
+
 // A view that is opened too early says what it waits for.
 TEST(test_before_the_first_snapshot)
 {

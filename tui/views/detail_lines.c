@@ -8,6 +8,7 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
+#include "tui/views/table.h"
 
 #include <stdio.h>
 
@@ -107,17 +108,21 @@ static void add_sites(struct Strip *strip, const struct Row *row)
                   ", last hit %s ago", Number_age(age, now->age_s));
 }
 
-static void add_cost(struct Strip *strip, const struct Function *now,
+// Adds the text of the column AVG, in cycles and in time.
+static void add_cost(struct Strip *strip, const struct Row *row,
                      const struct Display *display)
 {
-    char cycles[NUMBER_MAX], time[NUMBER_MAX];
-    if (!isfinite(now->avg_cycles))
+    struct Display as_cycles = {.tsc_hz = display->tsc_hz};
+    struct Display as_time = {.ns = true, .tsc_hz = display->tsc_hz};
+    struct ListCell cell;
+    Table_write(&cell, COLUMN_AVG, row, &as_cycles);
+    if (!*cell.text)
         return;
-    Strip_label(strip, 5, "a call", "%s cyc",
-                Number_count(cycles, now->avg_cycles));
+    Strip_label(strip, 5, "self", "%s cyc", cell.text);
+    Table_write(&cell, COLUMN_AVG, row, &as_time);
     if (display->tsc_hz > 0)
-        Strip_add(strip, STYLE_FAINT, " = %s",
-                  Number_ns(time, now->avg_cycles / display->tsc_hz * 1e9));
+        Strip_add(strip, STYLE_FAINT, " = %s", cell.text);
+    Strip_add(strip, STYLE_FAINT, " a call");
 }
 
 static void draw_numbers(struct Canvas *canvas, const struct Row *row,
@@ -127,7 +132,7 @@ static void draw_numbers(struct Canvas *canvas, const struct Row *row,
     add_shares(strip, row);
     add_samples(strip, row);
     add_calls(strip, row);
-    add_cost(strip, row->now, display);
+    add_cost(strip, row, display);
     add_sites(strip, row);
     Strip_draw(strip, canvas, (struct Box){y, 2, canvas->width - 3},
                canvas->width < 110 ? 2 : 3);
