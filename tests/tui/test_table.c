@@ -194,6 +194,9 @@ TEST(test_calls_counted_in_slices)
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=564");
+    row.base.calls = 564;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "");
+    row.base.calls = 0;
     // The error is relative to all calls. Of these, 10k were made since the
     // reset.
     function.calls_error = 0.1;

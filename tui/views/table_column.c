@@ -137,8 +137,9 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     else if (rough)
         calls = Window_one_digit(calls);
     snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
+    // A lower bound of 0 is not informative, so the cell stays blank.
     ListCell_put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
-                 isfinite(calls) ? text : "");
+                 calls > 0 || (calls == 0 && *mark != '>') ? text : "");
 }
 
 // Writes a function's self time. If the self time is an estimate, it has the
