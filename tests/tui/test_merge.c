@@ -191,6 +191,16 @@ TEST_WITH(times_remain_until_the_next_snapshot, prepare, finish)
     }
 }
 
+// Each process computes the limit from the speed of its own clock, so the
+// limits differ a little.
+TEST_WITH(the_limit_of_stalls_is_the_least, prepare, finish)
+{
+    for (int i = 0; i < 3; i++)
+        parts[i]->stall_limit_s = .05 + i * 1e-9;
+    merge_all(LIVE);
+    assert_true(merged->stall_limit_s == .05);
+}
+
 TEST_WITH(tasks_of_a_coroutine_add_up, prepare, finish)
 {
     for (int i = 0; i < 3; i++) {

@@ -135,7 +135,7 @@ static const struct FoldRule SNAPSHOT_RULES[] = {
     RULE("loops", OWN, LIVE),
     RULE("stalls", OWN, SILENT),
     RULE("stalls_total", SUM, ENDED),
-    RULE("stall_limit_s", SAME, SILENT),
+    RULE("stall_limit_s", LEAST, SILENT),
     RULE("exceptions", OWN, ENDED),
     GROUPED("exception_totals", "raised", SUM, ENDED),
     GROUPED("exception_totals", "passed", SUM, ENDED),

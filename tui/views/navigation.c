@@ -93,8 +93,7 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     if (beyond)
         say_beyond(ui, beyond);
     else if (binding->ability & ~view->can & ~needs)
-        Ui_say(ui, true, "%s: there is nothing to do that with here.",
-               view->name);
+        Ui_say(ui, true, "%s: this key does nothing here.", view->name);
     else if ((binding->ability & ~Navigation_can(ui)) == 0)
         return false;
     else if (view->function(ui))
