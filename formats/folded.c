@@ -38,24 +38,35 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
     put(out, ")");
 }
 
-// The number at the end of a line is the CPU time of the line's stack in us.
-void Folded_write(const struct Profile *profile, struct Bytes *out)
+// Writes a line: the stack that ends in a row, the name of a wait or "", and a
+// time. The number at the end of the line is the time in us.
+static void put_line(const struct Profile *profile, struct Bytes *out,
+                     size_t row, const char *wait, uint64_t ns)
 {
     uint32_t stack[PROFILE_DEPTH];
-    size_t row, depth, i;
+    size_t i;
     char number[32];
 
-    for (row = 0; row < profile->row_count; row++) {
-        uint64_t us = profile->rows[row].ns / 1000;
-
-        if (!us)
-            continue;
-        depth = Profile_stack(profile, row, stack);
-        for (i = depth; i-- > 0;) {
-            put_label(out, &profile->functions[stack[i]]);
-            put(out, i ? ";" : " ");
-        }
-        snprintf(number, sizeof number, "%" PRIu64 "\n", us);
-        put(out, number);
+    if (ns < 1000)
+        return;
+    for (i = Profile_stack(profile, row, stack); i-- > 0;) {
+        put_label(out, &profile->functions[stack[i]]);
+        put(out, i ? ";" : "");
     }
+    put(out, *wait ? ";" : "");
+    put(out, wait);
+    snprintf(number, sizeof number, " %" PRIu64 "\n", ns / 1000);
+    put(out, number);
+}
+
+void Folded_write(const struct Profile *profile, struct Bytes *out, bool wall)
+{
+    size_t i;
+
+    for (i = 0; i < profile->row_count; i++)
+        put_line(profile, out, i, "", profile->rows[i].ns);
+    for (i = 0; wall && i < profile->wait_count; i++)
+        put_line(profile, out, profile->waits[i].parent,
+                 Profile_wait_name(WaitKind_of(profile->waits[i].kind)),
+                 profile->waits[i].ns);
 }

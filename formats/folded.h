@@ -7,7 +7,7 @@
 
 #include "formats/profile.h"
 
-// Stores an error in `out`.
-void Folded_write(const struct Profile *profile, struct Bytes *out);
+// Stores an error in `out`. If `wall` is true, also writes the waits.
+void Folded_write(const struct Profile *profile, struct Bytes *out, bool wall);
 
 #endif

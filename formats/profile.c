@@ -55,6 +55,8 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table)
 
     *profile = (struct Profile){.function_count = known + OTHERS,
                                 .row_count = table->row_count,
+                                .waits = table->waits,
+                                .wait_count = table->wait_count,
                                 .samples = table->samples};
     profile->command = "";
     profile->functions =
@@ -182,6 +184,16 @@ void Profile_release(struct Profile *profile)
     Heap_free(profile->rows);
     profile->functions = NULL;
     profile->rows = NULL;
+}
+
+const char *Profile_wait_name(unsigned kind)
+{
+    static const char *const names[] = {
+        "(waiting: socket)", "(waiting: file)",  "(waiting: lock)",
+        "(waiting: sleep)",  "(waiting: GIL)",   "(waiting: CPU)",
+        "(waiting: idle)",   "(waiting: other)", "(waiting)"};
+
+    return names[kind < WAIT_UNKNOWN ? kind : WAIT_UNKNOWN];
 }
 
 // The root is left out of every stack except the root's own stack.

@@ -37,6 +37,9 @@ struct Profile {
     // the table.
     struct ProfileRow *rows;
     size_t row_count;
+    // The waits of the rows, borrowed from the table.
+    const struct FlameWait *waits;
+    size_t wait_count;
     uint64_t samples;
     uint64_t start_unix_ns;
     uint64_t duration_ns;
@@ -59,6 +62,9 @@ void Profile_merge(struct Profile *profile);
 void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 
+// Returns the name of the function that stands for waits of a kind (enum
+// WaitKind) in the files.
+const char *Profile_wait_name(unsigned kind);
 // Stores the functions of the stack that ends in a row, innermost first, and
 // returns the number of functions. `stack` must have PROFILE_DEPTH elements,
 // which is more than the largest number of frames that the sampler reads.

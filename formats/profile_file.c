@@ -13,7 +13,8 @@ int ProfileFile_write(const struct Profile *profile, enum FileContent content,
 {
     switch (content) {
     case FILE_FOLDED:
-        Folded_write(profile, out);
+    case FILE_WALL_FOLDED:
+        Folded_write(profile, out, content == FILE_WALL_FOLDED);
         break;
     case FILE_SPEEDSCOPE:
         Speedscope_write(profile, out);

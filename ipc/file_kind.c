@@ -24,6 +24,7 @@ struct FileKind FileKind_of(const char *path)
         {".speedscope.json", FILE_SPEEDSCOPE},
         {".json", FILE_JSON},
         {".pftrace", FILE_PFTRACE},
+        {".wall.folded", FILE_WALL_FOLDED},
         {".folded", FILE_FOLDED},
         {".pstats", FILE_PSTATS},
         {".pb", FILE_PPROF},

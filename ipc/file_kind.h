@@ -12,11 +12,12 @@ enum FileContent {
     // A timeline as JSON. Files with an unknown suffix also contain a timeline
     // as JSON.
     FILE_JSON,
-    FILE_PFTRACE,    // .pftrace: a timeline in Perfetto's protobuf format.
-    FILE_FOLDED,     // .folded: one line per stack, for flame graphs.
-    FILE_SPEEDSCOPE, // .speedscope.json: a profile for speedscope.
-    FILE_PSTATS,     // .pstats: a profile for Python's pstats module.
-    FILE_PPROF,      // .pb: a profile in pprof's protobuf format.
+    FILE_PFTRACE,     // .pftrace: a timeline in Perfetto's protobuf format.
+    FILE_FOLDED,      // .folded: one line per stack, for flame graphs.
+    FILE_WALL_FOLDED, // .wall.folded: the same, with the waits.
+    FILE_SPEEDSCOPE,  // .speedscope.json: a profile for speedscope.
+    FILE_PSTATS,      // .pstats: a profile for Python's pstats module.
+    FILE_PPROF,       // .pb: a profile in pprof's protobuf format.
     FILE_PAGE, // .html, .svg: a page that Python makes from folded stacks.
     // .ocular: a recording, which can be converted into the other kinds.
     FILE_RECORDING,

@@ -43,7 +43,7 @@ def _lines(path):
 def _read(path):
     try:
         with _lines(path) as lines:
-            return _stacks.read(lines)
+            return _stacks.read_times(lines)
     except _stacks.BadStacks as error:
         raise _Refused(str(error)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -53,7 +53,7 @@ def _read(path):
 def _unit(path, flame):
     """Returns the unit of the stacks' numbers. The unit is microseconds in Ocular's files
     and samples in other tools' files."""
-    ours = path.removesuffix(".gz").endswith(_settings.STACKS)
+    ours = path.removesuffix(".gz").endswith(".folded")
     return "us" if ours and any(map(PLACE.search, flame.names)) else "samples"
 
 
@@ -74,7 +74,8 @@ def _of_recordings(paths, output):
 def _of_stacks(path, output, facts=None, unit=None):
     """Makes a flame graph from folded stacks and returns a message about it. `facts` are
     those of the recording from which the stacks come."""
-    flame = _read(path)
+    flames = _read(path)
+    flame = flames[0]
     if not flame.total:
         raise _Refused("it has no stacks")
     if facts is None:
@@ -82,7 +83,7 @@ def _of_stacks(path, output, facts=None, unit=None):
         facts = _flame_page.Facts(
             title, [f"Ocular {_ocular.__version__}"], unit or _unit(path, flame)
         )
-    size = _flame_file.write(output, _flame_file.text_of(flame, facts, output))
+    size = _flame_file.write(output, _flame_file.text_of(flames, facts, output))
     figures = _flame_page.Figures(flame.total, facts.unit)
     return f"{output}: {size / 1e3:.0f} kB, {figures.amount(flame.total)}"
 
@@ -120,7 +121,7 @@ def _is_profile(name):
 def _name_beside(file, records):
     if records:
         return file.removesuffix(_recording_file.ENDING) + ".json"
-    name = file.removesuffix(".gz").removesuffix(_settings.STACKS)
+    name = file.removesuffix(".gz").removesuffix(_settings.STACKS).removesuffix(".folded")
     # The path is, for example, x.html instead of x.html.folded.
     return name if _settings.page_ending(name) else name + ".html"
 

@@ -12,12 +12,12 @@ from ocular import _flame_page, _ocular, _settings, _stacks
 TRIES = 10000  # Largest number of file names to try.
 
 
-def text_of(flame, facts, path):
-    """Returns the content of the file at `path`. The suffix of `path` decides whether
-    the file is a page or a picture."""
-    ending = _settings.page_ending(path)
-    write = _flame_page.picture if ending.startswith(".svg") else _flame_page.page
-    return write(flame, facts)
+def text_of(flames, facts, path):
+    """Returns the content of the file at `path`. `flames` is the result of read_times().
+    The suffix of `path` says whether the file is a page, or a picture of the CPU time."""
+    if _settings.page_ending(path).startswith(".svg"):
+        return _flame_page.picture(flames[0], facts)
+    return _flame_page.page(flames[0], facts, flames[1])
 
 
 def write(path, text, replaces=False):
@@ -85,7 +85,7 @@ def facts_of(snapshot, file=None):
 
 def _read(path):
     with open(path, "rb") as file:
-        return _stacks.read(file)
+        return _stacks.read_times(file)
 
 
 def make_page(ending, say, path, snapshot):

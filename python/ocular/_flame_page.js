@@ -2,7 +2,12 @@
 // frame has a depth, the number of its label and its own time.
 
 const $ = (id) => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
+// The address says whether the page shows the wall time. To show the other time, the page
+// loads itself again.
+const wantsWall = () => new URLSearchParams(location.hash.slice(1)).has("wall");
+const hasWall = $("wall").textContent !== "";
+const wall = hasWall && wantsWall();
+const data = JSON.parse($(wall ? "wall" : "data").textContent);
 const { names, labels, depths, selfs } = data;
 const COUNT = depths.length;
 const ROW = 20; // pixels
@@ -61,13 +66,14 @@ const holds = (frame, other) => frame <= other && other < ends[frame];
 
 // The address holds zoom and search, so that the browser's Back button undoes a change.
 function writeAddress(zoom, query, replace) {
-    const pairs = [["zoom", zoom], ["search", query]];
+    const pairs = [["zoom", zoom], ["search", query], ["wall", Number(wall)]];
     const words = new URLSearchParams(pairs.filter((pair) => pair[1]));
     if (replace) location.replace(`#${words}`);
     else location.hash = words;
 }
 
 function readAddress() {
+    if (hasWall && wall !== wantsWall()) return location.reload();
     const words = new URLSearchParams(location.hash.slice(1));
     const query = words.get("search") ?? "";
     const before = zoom;
@@ -240,7 +246,7 @@ function element(tag, ...inside) {
 function describe(frame) {
     const about = Math.round((data.samples * totals[frame]) / (totals[0] || 1));
     const figures = [["total", share(totals[frame], totals[0]), amount(totals[frame])]];
-    if (data.samples) figures[0].push(`~${grouped(about, 0)} sample${about === 1 ? "" : "s"}`);
+    if (data.samples && !wall) figures[0].push(`~${grouped(about, 0)} sample${about === 1 ? "" : "s"}`);
     figures.push(["self", share(selfs[frame], totals[0]), amount(selfs[frame])]);
     if (zoom && frame > zoom && holds(zoom, frame))
         figures.push(["of the zoom", share(totals[frame], totals[zoom])]);
@@ -369,6 +375,10 @@ function flip() {
     layOut(true);
 }
 
+function switchTime() {
+    if (hasWall) location.hash = wall ? "" : "wall=1"; // readAddress() then loads the page
+}
+
 function switchTheme() {
     const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
     document.documentElement.dataset.theme = dark ? "light" : "dark";
@@ -380,6 +390,7 @@ const everywhere = {
     Escape: clear,
     t: () => show(!graph.hidden),
     d: switchTheme,
+    w: switchTime,
     "?": () => $("keys").showModal(),
 };
 const inGraph = {
@@ -421,6 +432,9 @@ $("search").oninput = typed;
 $("back").onclick = () => zoomTo(parents[zoom]);
 $("direction").onclick = flip;
 $("theme").onclick = switchTheme;
+$("time").onclick = switchTime;
+$("time").textContent = wall ? "CPU time" : "Wall time";
+$("time").hidden = !hasWall;
 $("help").onclick = everywhere["?"];
 $("tab-graph").onclick = () => show(false);
 $("tab-table").onclick = () => show(true);

@@ -94,7 +94,7 @@ def colour(name):
     """Returns the number of a label's colour. The colour depends on the name of the label's
     file or module. So files of the same name have the same colour in all graphs."""
     function, file, _ = _stacks.split(name)
-    if function.startswith("<") and not file:
+    if function.startswith(("<", "(waiting")) and not file:
         return GREY
     whose = file.rpartition("/")[2] or function.rpartition("::")[0] or function
     number = 0
@@ -157,14 +157,16 @@ def _sentences(facts, figures):
     return [figures.amount(figures.total) + time, *facts.sentences]
 
 
-def page(flame, facts):
-    """Returns the text of the .html file."""
+def page(flame, facts, wall=None):
+    """Returns the text of the .html file. If `wall` has the Flame of the wall time, the
+    page can show that one instead."""
     figures = Figures(flame.total, facts.unit)
     listed = flame.by_self()
     count = len(listed)
     parts = {
         "title": _escaped(facts.title),
         "facts": "".join(f"<li>{_escaped(text)}" for text in _sentences(facts, figures)),
+        "wall": _data(wall, facts, Figures(wall.total, facts.unit)) if wall else "",
         "listed": f"{LISTED} of {count}" if count > LISTED else str(count),
         "rows": "\n".join(_row(flame, figures, number) for number in listed[:LISTED]),
         "style": _part(".css"),

@@ -184,7 +184,7 @@ def _spill(folder):
     return path
 
 
-STACKS = ".folded"
+STACKS = ".wall.folded"
 # Suffixes of flame graphs, which Python makes from folded stacks.
 PAGES = ".html", ".svg"
 

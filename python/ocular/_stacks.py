@@ -8,6 +8,7 @@ CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
 MOST = 1 << 53
 ALL, NAMELESS = "all", "<no name>"
 SHOWN = 60  # number of characters that are shown of a bad line
+WAIT = b";(waiting"  # Begins the label of a wait in the files of Ocular.
 
 
 class BadStacks(ValueError):
@@ -174,3 +175,11 @@ def read(lines):
     if flame.total > MOST:
         raise BadStacks("the numbers are too large: together they are more than 2 ** 53")
     return flame
+
+
+def read_times(lines):
+    """Returns the Flame of the CPU time, and the Flame of the wall time. Without a stack of
+    a wait, the second one is None."""
+    lines = list(lines)
+    ran = [line for line in lines if WAIT not in line]
+    return read(ran), read(lines) if len(ran) < len(lines) else None

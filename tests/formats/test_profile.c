@@ -27,7 +27,11 @@ static const struct FlameFunction functions[] = {
     {WORK, "work", "/src/w.py", 1234567},
     {GONE, NULL, NULL, NULL_U64},
 };
+static const struct FlameWait waits[] = {
+    {0, "idle", 0, 8000}, {2, "lock", 0, 60000}, {2, NULL, 0, 999}};
 static const struct FlameTable table = {
+    .waits = waits,
+    .wait_count = 3,
     .samples = 10,
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
@@ -72,6 +76,13 @@ TEST(folded_stacks)
                         "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
                         "work (w.py:1234567) 40\n"
                         "<deeper stacks>;work (w.py:1234567) 5\n");
+    Bytes_release(&out);
+    out = written(&profile, FILE_WALL_FOLDED);
+    assert_non_null(strstr((const char *)out.data,
+                           "<deeper stacks>;work (w.py:1234567) 5\n"
+                           "<untraced>;(waiting: idle) 8\n"
+                           "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                           "work (w.py:1234567);(waiting: lock) 60\n"));
     Bytes_release(&out);
     Profile_release(&profile);
 }

@@ -191,7 +191,7 @@ def test_names_are_escaped():
     facts = _flame_page.Facts("<b>title</b>", ["<i>'fact'</i>"])
     flame = flame_of(f"{EVIL};日本 (юникод.py:1) 3\n")
     page = _flame_page.page(flame, facts)
-    assert page.count("</script>") == 2 and page.count("<script") == 2
+    assert page.count("</script>") == 3 and page.count("<script") == 3
     assert "<b" not in page.split("<script")[0].partition("<body>")[2].replace(
         "<button", ""
     )
@@ -204,6 +204,26 @@ def test_names_are_escaped():
     root = ElementTree.fromstring(_flame_page.picture(flame, facts))
     assert root.find(f"{SVG}title").text == "<b>title</b>"
     assert EVIL in [title.text.split("\n")[0] for title in root.iter(f"{SVG}title")]
+
+
+def test_a_page_with_waits():
+    """The page has the CPU time, and the wall time for the browser. A picture has no
+    waits."""
+    lines = b"main;work 70\nmain;work;(waiting: lock) 30\n<untraced>;(waiting) 900\n"
+    flames = _stacks.read_times(lines.splitlines())
+    assert [flame.total for flame in flames] == [70, 1000]
+    facts = _flame_page.Facts("t", unit="us")
+    page = _flame_file.text_of(flames, facts, "x.html")
+    wall, cpu = (
+        json.loads(text)
+        for text in re.findall(r'<script type="application/json".*?>(.*?)</script>', page)
+    )
+    assert sum(wall["selfs"]) == 1000 and ["(waiting: lock)", "", ""] in wall["names"]
+    assert sum(cpu["selfs"]) == 70 and "<li>70 µs of CPU time" in page
+    assert "waiting" not in _flame_file.text_of(flames, facts, "x.svg")
+    without = _stacks.read_times([b"main;work 70"])
+    assert without[1] is None
+    assert 'id="wall"></script>' in _flame_file.text_of(without, facts, "x.html")
 
 
 def test_the_page_needs_no_network():
@@ -320,7 +340,7 @@ def test_a_disk_that_is_full(tmp_path):
         "_flame_file.write = full\n",
     )
     done = run([PYTHON, "-m", "ocular", "--output", "o.html", program], cwd=tmp_path)
-    stacks = tmp_path / "o.html.folded"
+    stacks = tmp_path / "o.html.wall.folded"
     assert done.status == 0 and "heavy (program.py:3)" in stacks.read_text()
     assert (
         f"ocular: {tmp_path}/o.html was not written: No space left on device; its stacks "

@@ -49,6 +49,7 @@ def written(tmp_path_factory):
     """Returns the files of one run as {name: path}."""
     folder = tmp_path_factory.mktemp("profiles")
     names = ["t.folded", "t.speedscope.json", "t.pstats", "t.pb.gz", "t.folded.gz"]
+    names.append("t.wall.folded")
     source = f"""
 import ocular
 ocular.start_tracing(quiet=True, perfetto=False)
@@ -56,7 +57,10 @@ ocular.start_tracing(quiet=True, perfetto=False)
 for number in range(300):  # until the sampler has gathered the newest
     time.sleep(0.1)
     ocular.export("t.folded")
-    if b"x:y" in open("t.folded", "rb").read():
+    ocular.export("t.wall.folded")
+    if b"x:y" in open("t.folded", "rb").read() and b": sleep)" in open(
+        "t.wall.folded", "rb"
+    ).read():
         break
     if number % 50 == 49:  # the governor may have missed code that ran only once
         strange()
@@ -165,6 +169,57 @@ def test_pstats(written):
     assert "(heavy)" in shown.out
 
 
+def fields(data):
+    """Yields (number, value) of each field of a protobuf message."""
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte, at = data[at], at + 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    at = 0
+    while at < len(data):
+        key = varint()
+        value = varint()
+        if key & 7 == 2:
+            value, at = data[at : at + value], at + value
+        yield key >> 3, value
+
+
+def test_pprof_has_cpu_and_wall_time(written):
+    profile = list(fields(gzip.open(written["t.pb.gz"]).read()))
+    texts = [value.decode() for number, value in profile if number == 6]
+    types = [dict(fields(value)) for number, value in profile if number == 1]
+    assert [(texts[each[1]], texts[each[2]]) for each in types] == [
+        ("cpu", "nanoseconds"),
+        ("wall", "nanoseconds"),
+    ]
+    assert dict(profile)[14] == types[0][1]  # the type that pprof shows
+    functions = {
+        each[1]: texts[each[2]]
+        for each in (dict(fields(value)) for number, value in profile if number == 5)
+    }
+    slept = 0
+    for number, value in profile:
+        if number != 2:
+            continue
+        locations = [each for name, each in fields(value) if name == 1]
+        cpu, wall = (each for name, each in fields(value) if name == 2)
+        waits = functions[locations[0]].startswith("(waiting")
+        assert cpu == (0 if waits else wall) and wall > 0
+        if functions[locations[0]] == "(waiting: sleep)":
+            slept += wall
+            assert functions[locations[1]] == "<module>"
+    walls = read_folded(written["t.wall.folded"].read_text())
+    by_sleep = sum(us for stack, us in walls.items() if stack[-1] == "(waiting: sleep)")
+    assert by_sleep >= slept / 1e3 - 1 > 1e4
+
+
 @pytest.mark.skipif(not shutil.which("go"), reason="there is no Go for its pprof")
 def test_pprof(written):
     def pprof(*options):
@@ -182,6 +237,7 @@ def test_pprof(written):
     peek = pprof("-peek", "^heavy$")
     assert re.search(r"\|\s+often", peek) and re.search(r"\|\s+seldom", peek)
     assert re.search(r"heavy \S*/program.py:6", pprof("-raw"))
+    assert "(waiting: sleep)" in pprof("-top", "-sample_index=wall")
 
 
 @pytest.mark.parametrize("name", ["o.folded", "o.speedscope.json", "o.pstats", "o.pb.gz"])
