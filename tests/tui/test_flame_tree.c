@@ -4,7 +4,6 @@
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,12 +148,13 @@ TEST(test_modes)
     FlameTree_release(&tree);
 }
 
-// A wait of a row that does not exist makes the table invalid.
+// A wait of a row that the tree does not have is a wait of the root.
 TEST(test_odd_waits)
 {
     struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = 3});
     struct FlameWait *wait = (struct FlameWait *)(uintptr_t)&table->waits[1];
     struct FlameTree tree = {.mode = FLAME_WALL};
+    uint32_t at;
 
     wait->kind = "a kind of a newer process";
     wait->share = -1;
@@ -164,7 +164,11 @@ TEST(test_odd_waits)
     table = Sample_stacks((struct SampleWish){.tick = 3});
     wait = (struct FlameWait *)(uintptr_t)&table->waits[1];
     wait->parent = table->row_count;
-    assert_int_equal(FlameTree_take(&tree, table), -EPROTO);
+    assert_int_equal(FlameTree_take(&tree, table), 0);
+    check(&tree);
+    at = tree.branches[0].child;
+    while (strcmp(tree.branches[at].name, "(socket)") != 0)
+        assert_int_not_equal(at = tree.branches[at].sibling, 0);
     FlameTree_release(&tree);
 }
 

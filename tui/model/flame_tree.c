@@ -41,6 +41,13 @@ static size_t count_waits(const struct FlameTable *table)
     return table->wait_count < FLAME_MOST ? table->wait_count : FLAME_MOST;
 }
 
+// Returns the row of a wait. If the tree has no such row, returns the root.
+static size_t row_of(const struct FlameTable *table,
+                     const struct FlameWait *wait)
+{
+    return wait->parent < FlameTree_rows(table) ? (size_t)wait->parent : 0;
+}
+
 static void name_branch(const struct FlameTable *table,
                         struct FlameBranch *branch)
 {
@@ -125,9 +132,7 @@ static bool find_living(const struct FlameTree *tree, bool *lives)
     size_t rows = FlameTree_rows(table);
     for (size_t i = 0; i < count_waits(table); i++) {
         const struct FlameWait *wait = &table->waits[i];
-        if (wait->parent >= rows)
-            return false;
-        lives[wait->parent] |= has_branch(tree, wait);
+        lives[row_of(table, wait)] |= has_branch(tree, wait);
     }
     for (size_t i = rows; i-- > 0;) {
         const struct FlameRow *row = &table->rows[i];
@@ -193,7 +198,8 @@ static int build(struct FlameTree *tree, const struct FlameShare *shares)
             if (lives[i])
                 add_branch(tree, places, i, shares, &places[i]);
         for (size_t i = 0; i < waits; i++)
-            add_wait(tree, places[table->waits[i].parent], &table->waits[i],
+            add_wait(tree, places[row_of(table, &table->waits[i])],
+                     &table->waits[i],
                      shares ? shares[rows + i].self : table->waits[i].share);
         link_branches(tree, places);
     } else {
@@ -261,7 +267,7 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
     for (size_t i = rows; moment.totals && i < count; i++) {
         const struct FlameWait *wait = &table->waits[i - rows];
         moment.totals[i] =
-            (struct Total){.key = step(moment.totals[wait->parent].key,
+            (struct Total){.key = step(moment.totals[row_of(table, wait)].key,
                                        FLAME_WAIT_ID + WaitKind_of(wait->kind)),
                            .all = known(wait->ns)};
     }
