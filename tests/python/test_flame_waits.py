@@ -114,7 +114,7 @@ def test_shares_of_a_known_thread(viewer):
             "-p", str(os.getpid()), "--once", "--json", "--keys", "<Frame>fm<Frame>"
         )
     stacks = json.loads(shown.out)
-    assert parts(stacks, "Mixed.mixed")["sleep"] > 1e9
+    assert parts(stacks, "Mixed.mixed")["sleep"] > 0
 
 
 def test_a_worker_without_a_job_is_idle(viewer):
