@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from attach.listed import choose, find
@@ -60,6 +60,8 @@ def main():
     print("ready", flush=True)
     for line in sys.stdin:
         how, calls, seconds = line.split()
+        if how == "end":
+            return ocular.stop_tracing()
         arguments = int(calls), float(seconds)
         if how == "fork" and os.fork() == 0:
             forked(*arguments)
@@ -90,7 +92,8 @@ class Service(Running):
         return self.workers[-1]
 
     def __exit__(self, *arguments):
-        os.killpg(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
         super().__exit__(*arguments)
 
 
@@ -162,6 +165,22 @@ def test_a_worker_is_killed_and_replaced(tmp_path, sockets):
     assert calls(ended) == 35 and merged(ended) == {service.pid, second}
     assert calls(last) == 42 and merged(last) == {service.pid, second, third}
     assert last["uptime_s"] > ended["uptime_s"]
+
+
+def test_all_processes_end(tmp_path, sockets):
+    """The viewer ends, and shows the counts once more at most. The master's trace ends before
+    the master itself."""
+    with Service(tmp_path) as service:
+        worker = service.add("fork", 10)
+        with watched(service.pid) as snapshots:
+            until(snapshots, lambda it: merged(it) == {service.pid, worker})
+            os.kill(worker, signal.SIGKILL)
+            until(snapshots, lambda it: it["workers_ended"])
+            service.process.stdin.write("end 0 0\n")
+            service.process.stdin.flush()
+            service.process.wait()
+            with pytest.raises(AssertionError, match="the viewer has ended"):
+                until(snapshots, lambda _: False)
 
 
 def test_a_worker_that_hangs_does_not_block_the_others(tmp_path, sockets):

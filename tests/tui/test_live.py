@@ -579,7 +579,7 @@ def test_the_end_of_the_program(tmp_path, end):
         viewer.wait(
             "The program has stopped tracing" if end == "exit" else "The process has ended"
         )
-        text = viewer.wait("Its last numbers stay here")
+        text = viewer.wait("The last numbers stay here")
         assert "calls 99 " in text
         viewer.press("a")
         viewer.wait("it has ended")

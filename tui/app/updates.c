@@ -57,7 +57,7 @@ void Updates_receive(struct Ui *ui)
     }
     if (ended != ui->feed->ended && !Feed_is_shown(ui->feed)) {
         Ui_say(ui, !ui->model.snapshot, "%s%s Q quits.", ui->feed->reason,
-               ui->model.snapshot ? ". Its last numbers stay here;" : ".");
+               ui->model.snapshot ? ". The last numbers stay here;" : ".");
         ui->changed = true;
     }
     if (records && recording->error) {

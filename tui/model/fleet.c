@@ -214,6 +214,7 @@ static void end_trace(struct Fleet *fleet, struct Worker *worker)
         keep_counts(fleet, worker);
     Snapshot_free(worker->newest);
     worker->newest = NULL;
+    worker->fresh = false;
     IdMap_release(&worker->ids);
 }
 
