@@ -84,7 +84,11 @@ HOMES = {
     r"sys/user\.h": {"tui/attach/sigframe.c"},
     r"zlib\.h": {"formats/output.c", "tui/model/archive.c"},
     r"Python\.h|structmember\.h|cpython/.*": {"python/*"},
-    r"internal/.*": {"python/hooks/gil_facts.c", "python/service/missed_signals.c"},
+    r"internal/.*": {
+        "python/hooks/gil_facts.c",
+        "python/service/await_chain.c",
+        "python/service/missed_signals.c",
+    },
 }
 
 # These headers belong to the C library, POSIX and Linux.

@@ -24,6 +24,8 @@ static const char *const NAMES[TASK_NAMES] = {
     [TASK_EAGER] = "_eager_tasks",
     [TASK_DATA] = "data",
     [TASK_DONE] = "done",
+    [TASK_C_MODULE] = "_asyncio",
+    [TASK_C_CLASS] = "Task",
 };
 
 int Tasks_init(struct State *state)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// See await_chain.h. From 3.14 on, CPython does not publish its generators'
-// memory, and has other lists of tasks. So await chains are read only on
-// CPython 3.12 and 3.13.
+// See await_chain.h. From 3.14 on, only CPython's internal headers have the
+// states of a generator and the layout that CPython tells debuggers.
+#define Py_BUILD_CORE 1
 #include "python/service/await_chain.h"
 #include "python/hooks/callees.h"
+
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_frame.h>
+#include <internal/pycore_runtime.h>
+#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +111,44 @@ uint64_t AwaitTask_number(const struct AwaitTask *read)
 
 // --- A chain ---------------------------------------------------------------
 
-#if PY_VERSION_HEX < 0x030E0000
+#if PY_VERSION_HEX >= 0x030E0000
+
+// Byte offset of the stack's end in _PyInterpreterFrame, only for reading
+// ahead. The awaited object is the AWAITED-th object from this end.
+#define FRAME_STACK_END 64
+#define TAGS ((uintptr_t)3) // The tag bits of a _PyStackRef.
+#if PY_VERSION_HEX >= 0x030F0000
+#define AWAITED 2
+#else
+#define AWAITED 1
+#endif
+
+static struct _PyInterpreterFrame *frame_in(PyObject *generator)
+{
+    return (struct _PyInterpreterFrame *)((char *)generator +
+                                          _PyRuntime.debug_offsets.gen_object
+                                              .gi_iframe);
+}
+
+static enum AwaitState state_of(PyObject *generator)
+{
+    int state = *((const int8_t *)generator +
+                  _PyRuntime.debug_offsets.gen_object.gi_frame_state);
+
+    return state == FRAME_CREATED         ? AWAIT_CREATED
+           : state == FRAME_EXECUTING     ? AWAIT_RUNNING
+           : FRAME_STATE_SUSPENDED(state) ? AWAIT_SUSPENDED
+                                          : AWAIT_ENDED;
+}
+
+static const char *awaited_in(const char *frame)
+{
+    const uintptr_t *end = *(const uintptr_t *const *)(frame + FRAME_STACK_END);
+
+    return (const char *)(end[-AWAITED] & ~TAGS);
+}
+
+#else
 
 // The state of a generator that has not begun (enum _framestate).
 #if PY_VERSION_HEX < 0x030D0000
@@ -119,20 +161,40 @@ uint64_t AwaitTask_number(const struct AwaitTask *read)
 #define FRAME_STACK_TOP 64
 #define FRAME_LOCALS 72
 
+static struct _PyInterpreterFrame *frame_in(PyObject *generator)
+{
+    return (struct _PyInterpreterFrame *)((PyGenObject *)generator)->gi_iframe;
+}
+
+static enum AwaitState state_of(PyObject *generator)
+{
+    int state = ((const PyGenObject *)generator)->gi_frame_state;
+
+    return state > 0          ? AWAIT_ENDED
+           : state == 0       ? AWAIT_RUNNING
+           : state == CREATED ? AWAIT_CREATED
+                              : AWAIT_SUSPENDED;
+}
+
+static const char *awaited_in(const char *frame)
+{
+    int top = *(const int *)(frame + FRAME_STACK_TOP);
+
+    return top > 0 ? ((const char *const *)(frame + FRAME_LOCALS))[top - 1]
+                   : NULL;
+}
+
+#endif
+
 void AwaitFrame_prefetch(const struct AwaitFrame *frame)
 {
-    const char *memory =
-        frame->object
-            ? (const char *)((const PyGenObject *)frame->object)->gi_iframe
-            : NULL;
-    int top = frame->state == AWAIT_SUSPENDED
-                  ? *(const int *)(memory + FRAME_STACK_TOP)
-                  : 0;
     const char *inner;
 
-    if (top <= 0)
+    if (!frame->object || frame->state != AWAIT_SUSPENDED)
         return;
-    inner = ((const char *const *)(memory + FRAME_LOCALS))[top - 1];
+    inner = awaited_in((const char *)frame_in(frame->object));
+    if (!inner)
+        return;
     __builtin_prefetch(inner);
     __builtin_prefetch(inner + 64);
     __builtin_prefetch(inner + 128);
@@ -190,7 +252,6 @@ static int see_wrapped(PyObject *object, void *context)
 struct AwaitFrame AwaitFrame_of(PyObject *object)
 {
     struct AwaitFrame frame = {.state = AWAIT_ENDED};
-    const PyGenObject *generator;
 
     // An anext_awaitable holds an async_generator_asend.
     for (int i = 0; i < 2 && object && is_wrapper(object); i++) {
@@ -202,16 +263,12 @@ struct AwaitFrame AwaitFrame_of(PyObject *object)
     if (!object || !is_frame(object))
         return frame;
     frame.object = object;
-    generator = (const PyGenObject *)object;
-    if (generator->gi_frame_state > 0)
+    frame.state = state_of(object);
+    if (frame.state == AWAIT_ENDED)
         return frame;
-    frame.state = generator->gi_frame_state == 0         ? AWAIT_RUNNING
-                  : generator->gi_frame_state == CREATED ? AWAIT_CREATED
-                                                         : AWAIT_SUSPENDED;
-    frame.code = (PyCodeObject *)PyUnstable_InterpreterFrame_GetCode(
-        (struct _PyInterpreterFrame *)generator->gi_iframe);
-    frame.instruction = PyUnstable_InterpreterFrame_GetLasti(
-        (struct _PyInterpreterFrame *)generator->gi_iframe);
+    frame.code =
+        (PyCodeObject *)PyUnstable_InterpreterFrame_GetCode(frame_in(object));
+    frame.instruction = PyUnstable_InterpreterFrame_GetLasti(frame_in(object));
     Py_DECREF(frame.code); // the frame has another reference
     return frame;
 }
@@ -231,13 +288,10 @@ struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame)
 
 uint32_t AwaitFrame_line(const struct AwaitFrame *frame)
 {
-    const PyGenObject *generator = (const PyGenObject *)frame->object;
-    int line = frame->code
-                   ? PyUnstable_InterpreterFrame_GetLine(
-                         (struct _PyInterpreterFrame *)generator->gi_iframe)
-                   : 0;
+    int line =
+        frame->code
+            ? PyUnstable_InterpreterFrame_GetLine(frame_in(frame->object))
+            : 0;
 
     return line > 0 ? (uint32_t)line : 0;
 }
-
-#endif

@@ -325,6 +325,7 @@ static void run(void *context)
     if (Strict_is_found())
         return;
     WorkerState_take(state);
+    TaskWalk_stop(&governor->walk);
     WorkerState_end(state);
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// See task_walk.h. CPython 3.12 and 3.13 keep the tasks in two sets, which the
-// program changes between two slices. A walk goes through a set's table by the
-// index. If the table gets another size, the walk begins again, because it
-// would miss many tasks. If the table gets another place or a task another
-// entry, the walk goes on, and may count a few tasks twice or not at all.
+// See task_walk.h. The program begins and ends tasks between two slices. If the
+// cursor loses its place because of that, the walk begins again, because it
+// would miss many tasks. Otherwise the walk goes on, and may count a few tasks
+// twice or not at all.
 #include "python/service/task_walk.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/service/await_chain.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,69 +38,8 @@
 // A chain has at most DEEPEST coroutines.
 #define DEEPEST 1000
 
-// BATCH tasks are read together, from at most EMPTY entries of a set. A slice
-// remembers up to KNOWN groups, a power of 2.
-#define BATCH 16
-#define EMPTY 1024
+// A slice remembers up to KNOWN groups, a power of 2.
 #define KNOWN 64
-
-// From 3.14 on, CPython keeps the tasks in lists of each thread.
-#define KNOWS_TASKS (PY_VERSION_HEX < 0x030E0000)
-
-enum { SCHEDULED, EAGER, SETS };
-
-// --- The sets --------------------------------------------------------------
-
-#if KNOWS_TASKS
-
-// Returns the set in a WeakSet as a borrowed reference, or NULL.
-static PyObject *set_in(const struct State *state, PyObject *weak)
-{
-    PyObject *name = state->task_names[TASK_DATA], *data;
-    const PyTypeObject *type = Py_TYPE(weak);
-
-    if (type->tp_getattro != PyObject_GenericGetAttr ||
-        Callees_in_class((PyTypeObject *)type, name))
-        return NULL;
-    data = PyObject_GetAttr(weak, name);
-    if (!data)
-        PyErr_Clear();
-    Py_XDECREF(data); // `weak` has another reference
-    return data;
-}
-
-// Returns a set of tasks, or of weak references to tasks, as a borrowed
-// reference. Returns NULL if the program has not imported asyncio.
-static PySetObject *set_of(const struct State *state, unsigned which)
-{
-    PyObject *modules = PyImport_GetModuleDict(), *module, *set;
-    PyObject *const *names = state->task_names;
-
-    if (!modules || !PyDict_CheckExact(modules))
-        return NULL;
-    module = PyDict_GetItemWithError(modules, names[TASK_MODULE]);
-    if (!module || !PyModule_Check(module))
-        return NULL;
-    set = PyDict_GetItemWithError(
-        PyModule_GetDict(module),
-        names[which == EAGER ? TASK_EAGER : TASK_SCHEDULED]);
-    if (set && which == SCHEDULED)
-        set = set_in(state, set);
-    return set && PySet_CheckExact(set) ? (PySetObject *)set : NULL;
-}
-
-// Returns the task of an entry as a borrowed reference, or NULL. Nothing frees
-// the task while the GIL is held.
-static PyObject *task_at(PyObject *key, unsigned which)
-{
-    PyObject *task = key;
-
-    if (which == SCHEDULED)
-        task = PyWeakref_CheckRefExact(key)
-                   ? ((const PyWeakReference *)key)->wr_object
-                   : Py_None;
-    return task != Py_None ? task : NULL;
-}
 
 // --- One task --------------------------------------------------------------
 
@@ -115,8 +54,6 @@ struct Known {
 
 // A task that the slice reads. All references in this struct are borrowed.
 struct ReadTask {
-    PyObject *key;    // The entry of the set of tasks.
-    Py_ssize_t index; // Index of the entry in the set's table.
     PyObject *task;
     struct AwaitTask is;
     struct AwaitFrame frame; // The task's coroutine.
@@ -129,7 +66,7 @@ struct Slice {
     struct State *state;
     uint64_t deadline; // In ticks.
     double now_s;      // CLOCK_MONOTONIC
-    struct ReadTask batch[BATCH];
+    struct ReadTask batch[TASK_BATCH];
     struct Known groups[KNOWN], waits[KNOWN];
 };
 
@@ -277,19 +214,21 @@ static void go_inside(struct ReadTask *batch, unsigned count)
     }
 }
 
-// Counts a batch of tasks. Returns false at the deadline, and the next slice
-// then begins at the first task that is not counted. A task's memory is rarely
+// Counts the next tasks. Returns false at the deadline, and the next slice then
+// begins at the first task that is not counted. A task's memory is rarely
 // in a cache of the CPU, so the memory of all tasks of the batch is read ahead
 // at each step.
-static bool count_batch(struct Slice *slice, unsigned count)
+static bool count_batch(struct Slice *slice)
 {
     const struct Clock *clock = &slice->state->engine.clock;
     struct TaskGroups *groups = &slice->walk->groups;
     struct ReadTask *batch = slice->batch, *one;
+    PyObject *tasks[TASK_BATCH];
+    unsigned count = TaskCursor_next(&slice->walk->cursor, slice->state, tasks);
     uint64_t number;
 
     for (one = batch; one < batch + count; one++) {
-        one->task = task_at(one->key, slice->walk->set);
+        one->task = tasks[one - batch];
         AwaitTask_prefetch(one->task);
     }
     for (one = batch; one < batch + count; one++)
@@ -305,7 +244,7 @@ static bool count_batch(struct Slice *slice, unsigned count)
         struct CountedTasks *group;
 
         if (one > batch && Clock_read(clock) >= slice->deadline) {
-            slice->walk->index = one->index;
+            TaskCursor_return(&slice->walk->cursor, (unsigned)(one - batch));
             return false;
         }
         if (!is_pending(slice, one))
@@ -327,47 +266,27 @@ static bool count_batch(struct Slice *slice, unsigned count)
 static void begin(struct TaskWalk *walk, double now_s)
 {
     walk->walking = TaskGroups_begin(&walk->groups, now_s);
-    walk->set = walk->index = 0;
-    walk->mask = -1;
+    TaskCursor_begin(&walk->cursor);
 }
 
-// Collects the next entries of a set. Returns false at the end of the table.
-static bool collect(struct Slice *slice, const PySetObject *set,
-                    unsigned *count)
+// Opens the cursor, and begins the walk if necessary. Returns false if there is
+// nothing to read.
+static bool open_cursor(struct TaskWalk *walk, const struct State *state,
+                        double now_s)
 {
-    Py_ssize_t *index = &slice->walk->index;
-    Py_ssize_t most = *index + EMPTY; // most entries of the table may be free
+    int error;
 
-    *count = 0;
-    for (; *index <= set->mask && *index < most; (*index)++) {
-        const setentry *entry = &set->table[*index];
-
-        if (!entry->key || entry->hash == -1)
-            continue;
-        if (*count == BATCH)
-            return true;
-        __builtin_prefetch(entry->key);
-        slice->batch[*count].index = *index;
-        slice->batch[(*count)++].key = entry->key;
+    if (!walk->walking) {
+        walk->restarts = 0;
+        begin(walk, now_s);
     }
-    return *index <= set->mask;
-}
-
-// Reads a set up to the deadline. Returns true if the whole set was read.
-static bool read_set(struct Slice *slice, const PySetObject *set)
-{
-    const struct Clock *clock = &slice->state->engine.clock;
-    unsigned count;
-    bool more = true;
-
-    while (more) {
-        if (Clock_read(clock) >= slice->deadline)
-            return false;
-        more = collect(slice, set, &count);
-        if (!count_batch(slice, count))
-            return false;
+    error = TaskCursor_open(&walk->cursor, state);
+    if (error == -ESTALE && walk->restarts < RESTARTS) {
+        walk->restarts++;
+        begin(walk, now_s);
+        error = TaskCursor_open(&walk->cursor, state);
     }
-    return true;
+    return walk->walking && error != -ENOTSUP;
 }
 
 void TaskWalk_step(struct TaskWalk *walk, struct State *state)
@@ -379,48 +298,30 @@ void TaskWalk_step(struct TaskWalk *walk, struct State *state)
         .deadline = Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock)),
         .now_s = Now_s(CLOCK_MONOTONIC),
     };
-    const PySetObject *set;
 
     if (state->phase != PHASE_TRACING)
         return;
-    if (!walk->walking) {
-        walk->restarts = 0;
-        begin(walk, slice.now_s);
-    }
-    for (; walk->walking && walk->set < SETS; walk->set++, walk->mask = -1) {
-        set = set_of(state, walk->set);
-        if (set && walk->mask >= 0 && walk->mask != set->mask &&
-            walk->restarts < RESTARTS) {
-            walk->restarts++;
-            begin(walk, slice.now_s);
-            set = set_of(state, walk->set);
-        }
-        if (set) {
-            walk->mask = set->mask;
-            if (!read_set(&slice, set))
-                break;
-        }
-        walk->index = 0;
+    if (open_cursor(walk, state, slice.now_s)) {
+        while (!walk->cursor.ended && Clock_read(clock) < slice.deadline &&
+               count_batch(&slice))
+            ;
+        TaskCursor_close(&walk->cursor);
     }
     PyErr_Clear();
 }
 
-#else
-
-void TaskWalk_step(struct TaskWalk *walk, struct State *state)
+void TaskWalk_stop(struct TaskWalk *walk)
 {
-    (void)walk;
-    (void)state;
+    walk->walking = false;
+    TaskCursor_drop(&walk->cursor);
 }
-
-#endif
 
 // --- Without the GIL -------------------------------------------------------
 
 bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
                      double now_s)
 {
-    return KNOWS_TASKS && now_s >= walk->next_s &&
+    return now_s >= walk->next_s &&
            TaskBoard_is_asked(&state->engine.session->tasks);
 }
 
@@ -439,7 +340,7 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
 {
     struct TaskBoard *board = &state->engine.session->tasks;
     double now_s = Now_s(CLOCK_MONOTONIC);
-    bool whole = walk->walking && walk->set == SETS;
+    bool whole = walk->walking && walk->cursor.ended;
     bool first = walk->groups.last_s == 0;
 
     walk->paid_s = fmax(walk->paid_s, now_s) +
@@ -462,7 +363,7 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
 {
     struct TaskBoard *board = &state->engine.session->tasks;
 
-    if (KNOWS_TASKS && TaskBoard_is_asked(board))
+    if (TaskBoard_is_asked(board))
         return fmax(walk->next_s - now_s, 0);
     // If a walk was interrupted, it begins again, because the program goes on.
     walk->walking = false;

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 // While somebody asks for asyncio's tasks, reads which coroutine each task
 // runs, and at which line its innermost coroutine waits. Each slice of a walk
-// reads for less than 100 us with the GIL held. No reference is kept between
+// reads for less than 100 us with the GIL held. No task is kept alive between
 // two slices, and no Python code runs. Only the governor's thread uses a walk.
 #ifndef OCULAR_PYTHON_SERVICE_TASK_WALK_H
 #define OCULAR_PYTHON_SERVICE_TASK_WALK_H
 
 #include "python/hooks/state.h"
+#include "python/service/task_cursor.h"
 #include "tracer/session/task_groups.h"
 
 struct TaskWalk {
     struct TaskGroups groups;
     bool walking; // A walk has begun and is not complete.
-    unsigned set; // The set that the walk reads.
-
-    // The next entry of the set's table, and the table's mask in the last
-    // slice.
-    Py_ssize_t index, mask;
-
+    struct TaskCursor cursor;
     unsigned restarts; // number of times that this walk has begun again
 
     // Times in seconds of CLOCK_MONOTONIC (0 = none), namely of the next slice,
@@ -37,6 +33,8 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
 // Returns the seconds until TaskWalk_is_due has to be called again. Frees the
 // memory if no viewer has asked for tasks for a while.
 double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s);
+// Ends a walk that has begun. The caller holds the GIL.
+void TaskWalk_stop(struct TaskWalk *walk);
 void TaskWalk_release(struct TaskWalk *walk);
 
 #endif

@@ -3,15 +3,16 @@
 are known."""
 
 import asyncio
+import random
 import subprocess
 import sys
+import threading
 import time
 
 import ocular
 import pytest
 
 QUIET = dict(perfetto=False, quiet=True)
-pytestmark = pytest.mark.skipif(sys.version_info >= (3, 14), reason="other lists of tasks")
 
 
 @pytest.fixture(params=["exact", "budget"])
@@ -114,6 +115,15 @@ async def in_a_class(event):
     await Awaitable(event)
 
 
+def waits_in_a_group():
+    """Since 3.13.4 TaskGroup.__aexit__ awaits another method."""
+    return (
+        "TaskGroup._aexit"
+        if hasattr(asyncio.TaskGroup, "_aexit")
+        else "TaskGroup.__aexit__"
+    )
+
+
 def id_of(task):
     return int(task.get_name().split("-")[1])
 
@@ -169,7 +179,7 @@ def test_what_tasks_wait_for(tracing):
         assert waits == {
             "deep": "Event.wait",
             "in_a_generator": "Event.wait",
-            "in_a_group": "TaskGroup.__aexit__",
+            "in_a_group": waits_in_a_group(),
             "in_the_group": "Event.wait",
             "gathers": "gathers",
             "wait": "Event.wait",  # gather() makes two tasks
@@ -241,6 +251,87 @@ def test_many_tasks_fill_in():
         await asyncio.gather(*tasks)
 
     run_traced(main())
+
+
+async def stays(event):
+    await event.wait()
+
+
+async def goes(future):
+    await future
+
+
+async def end_some(going):
+    while True:
+        for _ in range(len(going) // 300):
+            going.pop().set_result(None)
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_tasks_end_during_the_walk(named):
+    """Each walk takes many holds of the GIL. Tasks between others end meanwhile."""
+
+    async def main():
+        event, loop = asyncio.Event(), asyncio.get_running_loop()
+        tasks, going = [], []
+        for _ in range(6000):
+            tasks.append(loop.create_task(stays(event), name="n" if named else None))
+            going.append(loop.create_future())
+            tasks.append(loop.create_task(goes(going[-1])))
+        random.shuffle(going)
+        ending = loop.create_task(end_some(going))
+        found = set()
+
+        def shrinks(groups):
+            count = groups["goes"]["count"] if "goes" in groups else 0
+            if 0 < count < 6000:
+                found.add((count, groups["stays"]["count"]))
+            return len(found) >= 3
+
+        await whole(shrinks)
+        assert {stay for _, stay in found} == {6000}
+        event.set()
+        for task in [ending, *tasks]:
+            task.cancel()
+        await asyncio.gather(ending, *tasks, return_exceptions=True)
+
+    run_traced(main())
+
+
+def test_tasks_of_threads():
+    """A thread that has ended leaves tasks that still exist."""
+    loops, tasks = [], []
+
+    async def leave(event):
+        tasks.extend(asyncio.create_task(stays(event)) for _ in range(3))
+        await asyncio.sleep(0)
+
+    def run():
+        loops.append(asyncio.new_event_loop())
+        loops[-1].run_until_complete(leave(asyncio.Event()))
+
+    async def main():
+        event = threading.Event()
+        ends = [threading.Thread(target=run) for _ in range(2)]
+        lives = threading.Thread(target=lambda: (run(), event.wait()))
+        for thread in [*ends, lives]:
+            thread.start()
+        for thread in ends:
+            thread.join()
+        await whole(lambda groups: "stays" in groups and groups["stays"]["count"] == 9)
+        event.set()
+        lives.join()
+        total, groups = await whole(lambda groups: groups["stays"]["count"] == 9)
+        assert groups["stays"]["waits_in"] == "Event.wait"
+        assert total == 10
+
+    run_traced(main())
+    for task in tasks:
+        task.cancel()
+    for loop in loops:
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
 
 
 def test_a_name_like_those_of_asyncio_spoils_no_age():

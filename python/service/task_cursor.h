@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// struct TaskCursor is a place among all tasks of asyncio. CPython 3.12 and
+// 3.13 keep the tasks in two sets. From 3.14 on, CPython keeps the tasks of
+// each thread in a list. The program changes the sets and lists between two
+// slices of a walk. The cursor keeps no task alive, and no Python code runs.
+// Callers hold the GIL, and all references to tasks are borrowed.
+#ifndef OCULAR_PYTHON_SERVICE_TASK_CURSOR_H
+#define OCULAR_PYTHON_SERVICE_TASK_CURSOR_H
+
+#include "python/hooks/state.h"
+
+// Largest number of tasks that TaskCursor_next returns.
+#define TASK_BATCH 16
+
+#if PY_VERSION_HEX < 0x030E0000
+
+struct TaskCursor {
+    bool ended;                // All tasks have been returned.
+    unsigned which;            // The set that is read.
+    PySetObject *set;          // The same, valid only within a slice, or NULL.
+    Py_ssize_t index;          // The next entry of the set's table.
+    Py_ssize_t mask;           // The table's mask in the last slice, or -1.
+    Py_ssize_t at[TASK_BATCH]; // Entries of the tasks of the last batch.
+};
+
+#else
+
+#define TASK_ANCHORS 20
+
+// A node of CPython's lists (struct llist_node).
+struct TaskNode {
+    struct TaskNode *next, *prev; // NULL if the task has ended.
+};
+
+// Offsets in bytes, which asyncio's C module tells debuggers.
+struct TaskLayout {
+    size_t name, node;  // In a task. `node` is 0 if the layout is unknown.
+    size_t interpreter; // The list in PyInterpreterState.
+    size_t thread;      // The list in PyThreadState.
+};
+
+// A task that the cursor has passed.
+struct TaskAnchor {
+    PyObject *task; // Valid only within a slice.
+    PyObject *ref;  // A weak reference, or NULL.
+    uint64_t place; // Number of tasks up to this one.
+};
+
+struct TaskCursor {
+    bool ended; // All tasks have been returned.
+    struct TaskLayout layout;
+    // Id of the thread whose list is read. The ids fall from list to list. The
+    // last list is that of ended threads' tasks, and has the id 0.
+    uint64_t id;
+    // These members are valid only within a slice.
+    PyThreadState *thread;
+    struct TaskNode *of_ended; // The list of ended threads' tasks.
+    struct TaskNode *head, *next;
+    PyObject *batch[TASK_BATCH];
+    unsigned count;         // Number of tasks in `batch`.
+    uint64_t number_before; // `number` before this batch.
+
+    // The last task of the list when its reading began. Only the address is
+    // used, because the task may have been freed. Later tasks are not read.
+    const void *last;
+    // asyncio's number of this task; 0 if unknown. Later tasks have higher
+    // numbers.
+    uint64_t last_number;
+    // Number of tasks of the list up to the cursor, and up to the farthest
+    // place at which the cursor has been. `number` is the highest of asyncio's
+    // numbers of these tasks, or 0.
+    uint64_t passed, farthest, number;
+    unsigned went_back; // Number of times that the cursor has gone back.
+    unsigned batches;   // Number of batches of this list.
+    struct TaskAnchor anchors[TASK_ANCHORS]; // The first is the newest.
+};
+
+#endif
+
+// Goes to the first task.
+void TaskCursor_begin(struct TaskCursor *cursor);
+// Begins a slice. Returns 0, or -ESTALE if so many tasks have moved or ended
+// that the cursor has lost its place and will pass over some tasks, or -ENOTSUP
+// if the tasks cannot be found.
+int TaskCursor_open(struct TaskCursor *cursor, const struct State *state);
+// Returns the number of the next tasks, which may be 0. A task may be NULL.
+unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
+                         PyObject *tasks[TASK_BATCH]);
+// Goes back to a task of the last batch.
+void TaskCursor_return(struct TaskCursor *cursor, unsigned index);
+// Ends a slice whose TaskCursor_open has not returned -ENOTSUP.
+void TaskCursor_close(struct TaskCursor *cursor);
+// Drops the references to tasks. The next walk has to begin at the first task.
+void TaskCursor_drop(struct TaskCursor *cursor);
+
+#endif
