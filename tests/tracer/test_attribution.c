@@ -198,11 +198,13 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     add(0, 100);
     assert_null(Share_waits(&a->share)); // No memory until a kind is known.
     stack.wait_kind = WAITS_SOCKET;
-    stack.starved = 0.25;
+    stack.kind_ns = 75;
+    stack.starved_ns = 25;
     add(0, 100);
     STACK(0x3000, 0x2000);
     stack.wait_kind = WAITS_SLEEP;
-    stack.starved = 0;
+    stack.kind_ns = 200;
+    stack.starved_ns = 0;
     add(0, 200);
     own = Share_parts(&a->share);
     waits = Share_waits(&a->share);

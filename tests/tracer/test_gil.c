@@ -31,6 +31,7 @@ struct FakeThread {
 static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
 #define TID 0x7ffffff0 // Id of the first thread. The next thread has TID + 1.
 #define THREADS 3
+#define CROWD 600
 
 static struct {
     uint64_t wall_ns, cpu_ns[THREADS], ready_ns[THREADS];
@@ -39,7 +40,10 @@ static struct {
     enum GilWait waits[THREADS];
     enum WaitKind kinds[THREADS]; // Of waits that are not for the GIL.
     bool polls;
-    int asked;
+    int asked, asked_of[THREADS + CROWD];
+    // CPU clock of the threads beyond the first three; 0 if they have ended.
+    uint64_t crowd_ns;
+    struct FakeThread crowd[CROWD];
     bool asleep;      // The holder of the GIL sleeps.
     bool short_holds; // The GIL changes hands during each step of the sampler.
     // The struct of CPython's GIL.
@@ -54,8 +58,13 @@ static enum GilWait fake_wait(const struct Gil *gil,
     pid_t tid = question->tid;
 
     (void)gil;
-    if (tid < TID)
+    if (tid < TID - THREADS - CROWD)
         return GIL_ELSEWHERE; // The thread that runs the test.
+    world.asked_of[tid < TID ? THREADS + TID - 1 - tid : tid - TID]++;
+    if (tid < TID) {
+        question->kind = WAITS_OTHER;
+        return GIL_ELSEWHERE;
+    }
     question->kind = world.kinds[tid - TID];
     question->polls = world.polls;
     world.asked++;
@@ -107,11 +116,11 @@ static uint64_t read_world(void *context, clockid_t id)
     for (int i = 0; i < THREADS; i++)
         if (id == Now_clock_of(TID + i))
             return world.cpu_ns[i];
-    return id == CLOCK_MONOTONIC ? world.wall_ns : 0;
+    return id == CLOCK_MONOTONIC ? world.wall_ns : world.crowd_ns;
 }
 
-// `ended` threads that have ended are listed, too. The first half of them comes
-// after the first thread.
+// `ended` more threads are listed, which have ended if crowd_ns is 0. The first
+// half of them comes after the first thread.
 static struct EventLoops loops;
 
 static void begin_among(size_t ended, const struct Gil *gil)
@@ -146,7 +155,8 @@ static void begin_among(size_t ended, const struct Gil *gil)
     }
     for (size_t i = 0; i < THREADS + ended; i++)
         if (!listed[i].tid)
-            listed[i].tid = TID - 1 - (pid_t)i;
+            listed[i] = (struct ListedThread){(uintptr_t)&world.crowd[i],
+                                              TID - 1 - (pid_t)i, "c", 0};
     assert_int_equal(Sampler_new(&sampler, &parts, 100), 0);
     assert_int_equal(Sampler_set_threads(sampler, listed, THREADS + ended), 0);
     Heap_free(listed);
@@ -284,6 +294,35 @@ TEST_WITH(test_waits_have_kinds, NULL, end)
     assert_float_equal(part_of(2, WAITS_SOCKET), 0.5, 0.1);
 }
 
+// All three threads wait all the time, and have a function in common. The
+// second thread sleeps on, so the kernel is asked about it once. The others run
+// at times, so the kernel is only asked about one of them in each step.
+TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
+{
+    static const bool none[THREADS] = {false};
+    const struct ShareWaits *waits;
+    double all = 0;
+
+    begin(&GIL);
+    world.kinds[0] = WAITS_FILE;
+    world.kinds[1] = WAITS_LOCK;
+    world.kinds[2] = WAITS_SOCKET;
+    world.threads[1].top.previous = (uintptr_t)&world.threads[0].top;
+    world.threads[2].top.previous = (uintptr_t)&world.threads[0].top;
+    for (int i = 0; i < 40000; i++) {
+        world.cpu_ns[0] += 1000;
+        world.cpu_ns[2] += 1000;
+        run(0.005, -1, none);
+    }
+    waits = Share_waits(&Registry_find(registry, CODES[0])->share);
+    for (int i = 0; i < WAIT_KINDS; i++)
+        all += (double)Counter_get(&waits->total[i].total_ns);
+    for (int i = 0; i < THREADS; i++)
+        assert_float_equal(
+            (double)Counter_get(&waits->total[world.kinds[i]].total_ns) / all,
+            1.0 / 3, 0.1);
+}
+
 // The kernel reports that the first thread, which has the GIL, had no CPU for
 // half of the time.
 TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
@@ -384,13 +423,67 @@ TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
 
     begin(&GIL);
     run(1, 0, second);
-    for (int i = 0; i < 100; i++) {
-        world.ready_ns[1] += 60000000;
-        run(0.1, 0, second);
+    for (int i = 0; i < 2000; i++) {
+        world.ready_ns[1] += 3000000;
+        run(0.005, 0, second);
     }
     shares = shares_of();
     assert_float_equal(shares[1].gil_wait_s, 5, 0.5);
     Heap_free(shares);
+}
+
+// So many threads run that the kernel is asked seldom about each of them.
+TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
+{
+    static const bool second[] = {false, true, false};
+    struct ThreadShares *shares;
+
+    begin_among(100, &GIL);
+    for (int i = 0; i < 40000; i++) {
+        world.crowd_ns += 1000;
+        world.ready_ns[1] += 2500000;
+        run(0.005, 0, second);
+    }
+    assert_int_equal(Sampler_threads(sampler, &shares), THREADS + 100);
+    for (int i = 0; i < THREADS + 100; i++)
+        if (shares[i].tid == TID + 1)
+            assert_float_equal(shares[i].gil_wait_s, 100, 10);
+    Heap_free(shares);
+    assert_float_equal(part_of(1, WAITS_GIL), 0.5, 0.1);
+    assert_float_equal(part_of(1, WAITS_CPU), 0.5, 0.1);
+}
+
+// A thread that runs needs an answer after each run, and threads that sleep on
+// need none.
+TEST_WITH(test_sleeping_threads_take_no_turn, NULL, end)
+{
+    static const bool none[THREADS] = {false};
+    int before;
+
+    begin_among(60, &GIL);
+    world.crowd_ns = 1000;
+    run(60, -1, none);
+    before = world.asked_of[2];
+    for (int i = 0; i < 2000; i++) {
+        world.cpu_ns[2] += 1000;
+        run(0.005, -1, none);
+    }
+    assert_true(world.asked_of[2] - before > 20);
+    assert_true(world.asked_of[THREADS + 60] == 1);
+}
+
+// The sampler observes only some of so many threads in one step.
+TEST_WITH(test_each_of_many_threads_is_asked_about, NULL, end)
+{
+    static const bool none[THREADS] = {false};
+    int found = 0;
+
+    begin_among(509, &GIL);
+    world.crowd_ns = 1000;
+    run(600, -1, none);
+    for (int i = 0; i < THREADS + CROWD; i++)
+        found += world.asked_of[i] > 0;
+    assert_int_equal(found, 512);
 }
 
 TEST_WITH(test_the_first_answer_has_the_wait_for_a_cpu, NULL, end)

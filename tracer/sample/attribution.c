@@ -252,8 +252,8 @@ struct SampleTime {
     // The parts of `ran` that were spent in C functions and in the garbage
     // collector.
     struct ShareCredit in_c, in_garbage;
-    // The parts of the waiting time: `of_kind` is the wait of the kind `kind`,
-    // and `starved` is the wait for a CPU.
+    // `of_kind` is the wait of the kind `kind`, and `starved` is the wait for a
+    // CPU. Both also stand for waits of other samples, whose kind is not known.
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
 };
@@ -262,16 +262,14 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
                       const struct ShareTime *now, double cpu_ns,
                       double wait_ns)
 {
-    double starved = wait_ns > 0 ? wait_ns * stack->starved : 0;
-
     ShareCredit_init(&time->all, now, cpu_ns + wait_ns);
     ShareCredit_init(&time->ran, now, cpu_ns);
     ShareCredit_init(&time->waited, now, wait_ns);
     ShareCredit_init(&time->in_c, now,
                      stack->in_c && !stack->in_garbage ? cpu_ns : 0);
     ShareCredit_init(&time->in_garbage, now, stack->in_garbage ? cpu_ns : 0);
-    ShareCredit_init(&time->of_kind, now, wait_ns - starved);
-    ShareCredit_init(&time->starved, now, starved);
+    ShareCredit_init(&time->of_kind, now, stack->kind_ns);
+    ShareCredit_init(&time->starved, now, stack->starved_ns);
     time->kind = stack->wait_kind;
 }
 
@@ -420,18 +418,18 @@ static bool is_worker_loop(const struct Code *code)
 // function that waits.
 static void draw_waits(const struct Attribution *attribution,
                        const struct ShareTime *now,
-                       const struct FlameSample *path,
-                       const struct SampleTime *time, enum WaitKind kind)
+                       const struct FlameSample *path, double wait_ns,
+                       double starved, enum WaitKind kind)
 {
     uint32_t *leaf = (uint32_t *)path->path + path->depth;
     struct FlameSample wait = {.path = path->path, .depth = path->depth + 1};
 
     *leaf = FLAME_WAIT_ID + kind;
-    wait.cpu_ns = time->of_kind.ns;
+    wait.cpu_ns = wait_ns * (1 - starved);
     if (wait.cpu_ns > 0)
         Flame_add(attribution->flame, now, &wait);
     *leaf = FLAME_WAIT_ID + WAITS_CPU;
-    wait.cpu_ns = time->starved.ns;
+    wait.cpu_ns = wait_ns * starved;
     if (wait.cpu_ns > 0)
         Flame_add(attribution->flame, now, &wait);
 }
@@ -489,7 +487,7 @@ double Attribution_add(struct Attribution *attribution,
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
     if (attribution->flame)
-        draw_waits(attribution, now, &path, &time, kind);
+        draw_waits(attribution, now, &path, wait_ns, stack->starved, kind);
     if (cpu_ns > 0 && attribution->sink.take)
         attribution->sink.take(attribution->sink.context, &path, stack->tid,
                                stack->ticks);

@@ -42,8 +42,12 @@ struct SampledStack {
     enum WaitKind wait_kind;
     // True if the thread has not run for so long that it counts as idle.
     bool idle;
-    // The fraction of the thread's waiting time for which it was ready to run
-    // but had no CPU.
+    // ns of waiting with this reason, and ns for which the thread was ready to
+    // run but had no CPU. Both also stand for waits without an answer of the
+    // kernel. If an observation got no answer, both are 0.
+    double kind_ns, starved_ns;
+    // The fraction of the waiting time since the last observation for which the
+    // thread was ready to run but had no CPU.
     double starved;
     unsigned depth;
     // The frames of the stack, the innermost first.

@@ -73,11 +73,19 @@ struct GilThread {
     // True if the newest observation found that the thread does not wait for
     // the GIL.
     bool sleeps;
-    // all_ns is the ns for which the thread was off the CPU since the kernel's
-    // newest answer about its wait. starved_ns is the part of these ns for
-    // which the thread was ready to run. all_ns and starved_ns decay as shares
-    // do.
-    double all_ns, starved_ns;
+    // Of `stride` observations that need an answer, the one with the number
+    // `turn` gets it. `passed` of them have passed.
+    uint32_t stride, turn, passed;
+    // ns off the CPU since the last observation that needed an answer. The
+    // fields from `all_ns` to `told_ns` decay as shares do.
+    double all_ns;
+    // The rest describes the time since an answer had the kind of the wait:
+    // ns off the CPU, and those for which the thread was ready to run. The
+    // kernel counts a wait for a CPU when it ends.
+    double since_ns, starved_ns;
+    // ns for which later answers stand, and those of them that a function has
+    // got as a wait for a CPU.
+    double owed_ns, told_ns;
     // True if the newest sample or observation found that the thread has the
     // GIL although another thread has requested it.
     bool holds;

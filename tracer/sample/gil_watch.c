@@ -108,7 +108,6 @@ static size_t place_of(const struct SampledThreadTable *table, uintptr_t state)
 size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
                       const struct ShareTime *now)
 {
-    const struct SampledThreadTable *table = watch->threads->table;
     double held = ShareValue_window(&watch->held, now);
     double per_s = fmax(ASKED_PER_S * fmin(1, 2 * held), ASKED_LEAST_PER_S);
     double asked = per_s * 1e-9 * (double)since_ns;
@@ -120,15 +119,17 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
     if (!gil)
         return GIL_UNLISTED;
     watch->stack = NULL;
-    watch->stride = table->count ? (table->count + most - 1) / most : 1;
-    watch->turn = (watch->turn + 1) % watch->stride;
+    watch->expected = fmax((double)watch->needy, 0.8 * watch->expected);
+    watch->stride = (uint32_t)fmax(ceil(watch->expected / (double)most), 1);
+    watch->left = ASKED_MOST;
+    watch->needy = 0;
     watch->waited_ns *= ShareTime_decay(watch->waited_age, now->age);
     watch->waited_age = now->age;
     if (!Counter_get(&watch->readable))
         probe(watch);
     watch->holder = Gil_holder(gil);
     watch->switches = Gil_switches(gil);
-    watch->place = place_of(table, watch->holder);
+    watch->place = place_of(watch->threads->table, watch->holder);
     return watch->place;
 }
 
@@ -146,40 +147,75 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
+// Returns true if the kernel may be asked about the thread, which needs an
+// answer. The waits of an observation that gets an answer also stand for those
+// of observations that get none.
+static bool may_ask(struct GilWatch *watch, struct GilThread *own)
+{
+    watch->needy++;
+    if (own->passed == own->stride) {
+        watch->random = watch->random * 1664525 + 1013904223;
+        own->stride = watch->stride;
+        own->turn = (watch->random >> 8) % own->stride;
+        own->passed = 0;
+    }
+    if (own->passed != own->turn) {
+        own->passed++;
+        own->all_ns = 0;
+        return false;
+    }
+    if (!watch->left) {
+        // Many threads began to need answers, so a new stride is needed, too.
+        own->passed = own->stride;
+        return false;
+    }
+    watch->left--;
+    own->passed++;
+    own->all_ns *= own->stride;
+    return true;
+}
+
 // Takes the time for which the thread waited for a CPU, which is no waiting for
 // the GIL. The kernel's first answer also contains an unknown time before the
 // thread's first observation. So the whole first answer is subtracted from the
 // time off the CPU, but does not count as waiting for a CPU.
-static void take_ready(struct GilWatch *watch, struct GilThread *own,
+static void take_ready(struct GilWatch *watch, struct SampledThread *thread,
                        uint64_t ready_ns, const struct ShareTime *now)
 {
+    struct GilThread *own = &thread->gil;
     double ready =
         ready_ns > own->ready_ns ? (double)(ready_ns - own->ready_ns) : 0;
+    double off = own->off_ns + own->faded_ns, starved = 0;
+    // The kernel's numbers do not decay.
+    double kept = off > 0 ? own->off_ns / off : 1;
 
     if (own->ready_ns) {
-        own->starved_ns = fmin(own->starved_ns + ready, own->all_ns);
-        ShareValue_add(&watch->starved, now, fmin(ready, own->off_ns));
+        own->starved_ns += ready * kept;
+        ShareValue_add(&watch->starved, now, fmin(ready * kept, own->off_ns));
     }
     own->ready_ns = ready_ns;
-    own->off_ns -= ready;
-    if (own->off_ns < 0) {
-        own->faded_ns = fmax(own->faded_ns + own->off_ns, 0);
-        own->off_ns = 0;
-    }
+    own->off_ns = fmax(own->off_ns - ready * kept, 0);
+    own->faded_ns = fmax(own->faded_ns - ready * (1 - kept), 0);
+    own->owed_ns += own->all_ns;
+    own->all_ns = 0;
+    if (own->since_ns > 0)
+        starved = fmin(own->starved_ns / own->since_ns, 1);
+    thread->stack.starved = starved;
+    thread->stack.starved_ns = fmax(starved * own->owed_ns - own->told_ns, 0);
+    own->told_ns += thread->stack.starved_ns;
 }
 
-// Stores what the thread has waited for since the kernel's last answer. For a
-// thread that has the GIL, this is stored later.
-static void note_reason(struct SampledThread *thread, enum WaitKind kind)
+// Stores in the thread's stack for how long it has waited, if the kind of the
+// wait is known.
+static void tell_kind(struct SampledThread *thread)
 {
     struct GilThread *own = &thread->gil;
 
-    if (thread->ran && thread->start.active)
+    if (thread->stack.wait_kind == WAIT_UNKNOWN)
         return;
-    thread->stack.wait_kind = kind;
-    thread->stack.starved =
-        own->all_ns > 0 ? fmin(own->starved_ns / own->all_ns, 1) : 0;
-    own->all_ns = own->starved_ns = 0;
+    thread->stack.kind_ns += fmax(own->all_ns + own->owed_ns - own->told_ns, 0);
+    own->all_ns = own->owed_ns = own->told_ns = 0;
+    own->since_ns = own->starved_ns = 0;
 }
 
 // Returns true if the kernel tells why the thread is off the CPU. Sets *waits
@@ -196,23 +232,24 @@ static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
         Counter_set(&watch->readable, 0);
     if (reason <= GIL_UNANSWERED)
         return false;
-    take_ready(watch, &thread->gil, question.ready_ns, now);
+    take_ready(watch, thread, question.ready_ns, now);
     if (reason == GIL_READY)
         question.kind = WAIT_UNKNOWN;
     else if (question.polls && watch->loops &&
              EventLoops_is_idle(watch->loops, thread->tid))
         question.kind = WAITS_IDLE;
-    note_reason(thread, question.kind);
+    // The wait of a thread that has the GIL gets its kind later.
+    if (!thread->ran || !thread->start.active) {
+        thread->stack.wait_kind = question.kind;
+        tell_kind(thread);
+    }
     return reason > GIL_READY;
 }
 
 double GilWatch_take_starved(struct SampledThread *thread)
 {
-    struct GilThread *own = &thread->gil;
-    double starved = fmin(own->starved_ns, thread->wait_ns);
+    double starved = fmin(thread->stack.starved_ns, thread->wait_ns);
 
-    own->starved_ns = 0;
-    own->all_ns -= starved;
     thread->wait_ns -= starved;
     thread->stack.starved = starved > 0;
     return starved;
@@ -227,7 +264,7 @@ static bool is_held(const struct GilWatch *watch)
 }
 
 static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
-                           bool asked, const struct ShareTime *now)
+                           bool on_cpu, const struct ShareTime *now)
 {
     bool waits = false, requested = is_requested(watch, thread->state);
     const struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
@@ -239,29 +276,19 @@ static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
     GilWatch_note(watch, thread, &moment, requested);
     // The GIL's holder can be asleep, or wait for a CPU. A holder that has not
     // run since its last observation was asleep all the time.
-    if (asked && ((find_reason(watch, thread, now, &waits) && !waits &&
-                   is_held(watch)) ||
-                  !thread->ran))
+    if (!on_cpu && may_ask(watch, &thread->gil) &&
+        ((find_reason(watch, thread, now, &waits) && !waits &&
+          is_held(watch)) ||
+         !thread->ran))
         credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
 }
 
-void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
-                      const struct ShareTime *now)
+static void observe_other(struct GilWatch *watch, struct SampledThread *thread,
+                          bool on_cpu, const struct ShareTime *now)
 {
-    const struct SampledThreadTable *table = watch->threads->table;
-    struct SampledThread *thread = table->threads[place];
     struct GilThread *own = &thread->gil;
-    bool asked, waits = false;
+    bool waits = false;
 
-    if (!watch->gil)
-        return;
-    asked = place % watch->stride == watch->turn;
-    // A thread that has slept all the time did not wait for a CPU.
-    thread->stack.starved = 0;
-    if (place == watch->place) {
-        observe_holder(watch, thread, asked && !on_cpu, now);
-        return;
-    }
     if (thread->ran && (on_cpu || thread->start.active))
         // A thread that is running does not wait. A later observation finds why
         // the thread was off the CPU.
@@ -270,20 +297,36 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
     // request the GIL.
     if (thread->state && (thread->ran || !own->sleeps ||
                           thread->stack.wait_kind == WAIT_UNKNOWN)) {
-        bool found = asked && find_reason(watch, thread, now, &waits);
+        bool found =
+            may_ask(watch, own) && find_reason(watch, thread, now, &waits);
 
         if (found)
             own->sleeps = !waits;
         else if (thread->ran || !own->sleeps)
             return;
     }
-    if (waits && table->count > 1) {
+    if (waits && watch->threads->table->count > 1) {
         watch->waited_ns += own->off_ns;
         credit_off(own, &own->waited, &watch->waited, now);
     }
     own->off_ns = own->faded_ns = 0;
-    if (thread->stack.wait_kind != WAIT_UNKNOWN)
-        own->all_ns = own->starved_ns = 0;
+}
+
+void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
+                      const struct ShareTime *now)
+{
+    struct SampledThread *thread = watch->threads->table->threads[place];
+
+    if (!watch->gil)
+        return;
+    thread->stack.kind_ns = thread->stack.starved_ns = 0;
+    thread->stack.starved = 0;
+    if (place == watch->place)
+        observe_holder(watch, thread, on_cpu, now);
+    else
+        observe_other(watch, thread, on_cpu, now);
+    if (!thread->ran)
+        tell_kind(thread); // A thread that sleeps on waits as before.
 }
 
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)

@@ -57,9 +57,17 @@ struct GilWatch {
     // Stack of the GIL's holder, read while the holder had the GIL; NULL if
     // unknown.
     const struct SampledStack *stack;
-    // In one step, the kernel is asked only about threads whose index in the
-    // table of threads, modulo `stride`, is `turn`.
-    size_t stride, turn;
+    // Number of threads that needed an answer, and number of questions that may
+    // still be asked.
+    size_t needy, left;
+    // The number `needy` of the newest steps. If one step had much more than
+    // the steps after it, `expected` falls slowly.
+    double expected;
+    // The kernel is asked about one of so many observations of a thread that
+    // needs answers. The observation is drawn at random, so that no thread's
+    // turn depends on the turns of others.
+    uint32_t stride;
+    uint32_t random; // State of the random generator that draws.
     // ns for which threads waited for the GIL, and which no function has got
     // yet. `waited_ns` decays as shares do.
     double waited_ns;

@@ -26,7 +26,9 @@ void SampledThread_init(struct SampledThread *thread, uintptr_t state,
 static void forget_waits(struct SampledThread *thread)
 {
     thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
-    thread->gil.all_ns = thread->gil.starved_ns = 0;
+    thread->gil.all_ns = thread->gil.owed_ns = thread->gil.told_ns = 0;
+    thread->gil.since_ns = thread->gil.starved_ns = 0;
+    thread->gil.ready_ns = 0;
 }
 
 static enum Observation begin(struct SampledThread *thread)
@@ -52,7 +54,10 @@ static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
     thread->gil.faded_ns += thread->gil.off_ns * (1 - kept);
     thread->gil.off_ns = thread->gil.off_ns * kept + waited;
     thread->gil.all_ns = thread->gil.all_ns * kept + waited;
+    thread->gil.since_ns = thread->gil.since_ns * kept + waited;
     thread->gil.starved_ns *= kept;
+    thread->gil.owed_ns *= kept;
+    thread->gil.told_ns *= kept;
     thread->wait_age = now->age;
 }
 
