@@ -12,10 +12,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct FakeFrame {
@@ -700,6 +704,62 @@ TEST(test_the_kernel_says_what_a_thread_reads)
         pthread_join(waiters[i].thread, NULL);
     close(pipes[0]);
     close(sockets[0]);
+}
+
+static void *time_out(void *argument)
+{
+    struct Waiter *waiter = argument;
+    struct timespec end = {.tv_sec = time(NULL) + 3600};
+    struct pollfd wanted = {.fd = reading[0], .events = POLLIN};
+
+    waiter->tid = gettid();
+    if (waiter->stop)
+        return poll(&wanted, 1, 3600000) == 1 ? NULL : argument;
+    pthread_mutex_lock(&locks.mutex);
+    while (!waiter->stop)
+        pthread_cond_timedwait(&locks.other, &locks.mutex, &end);
+    pthread_mutex_unlock(&locks.mutex);
+    return NULL;
+}
+
+// After a stop, the kernel continues a call with a time-out as another call.
+TEST(test_a_stop_does_not_change_the_kind)
+{
+    struct Waiter waiters[] = {{.stop = false}, {.stop = true}};
+    const struct Gil gil = {.from = 0};
+    struct GilQuestion question;
+    int pipes[2];
+    pid_t child;
+
+    assert_int_equal(pipe(pipes), 0);
+    reading[0] = pipes[0];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&waiters[i].thread, NULL, time_out, &waiters[i]);
+    assert_int_equal(kind_of(&waiters[0], true), WAITS_LOCK);
+    assert_int_equal(kind_of(&waiters[1], true), WAITS_SOCKET);
+    child = fork();
+    if (child == 0) {
+        kill(getppid(), SIGSTOP);
+        rest_ms(100);
+        kill(getppid(), SIGCONT);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    assert_int_equal(kind_of(&waiters[0], true), WAITS_LOCK);
+    do {
+        rest_ms(1);
+        question = (struct GilQuestion){.tid = waiters[1].tid};
+    } while (Gil_wait(&gil, &question) != GIL_ELSEWHERE);
+    assert_int_equal(question.kind, WAITS_SOCKET);
+    assert_true(question.polls);
+    pthread_mutex_lock(&locks.mutex);
+    waiters[0].stop = true;
+    pthread_cond_broadcast(&locks.other);
+    pthread_mutex_unlock(&locks.mutex);
+    close(pipes[1]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(waiters[i].thread, NULL);
+    close(pipes[0]);
 }
 
 TEST(test_without_a_free_descriptor_there_is_no_answer)

@@ -3,6 +3,7 @@
 #include "tracer/sample/wait_call.h"
 
 #include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -157,9 +158,29 @@ static bool is_socket(const struct WaitCall *call)
            strncmp(target, "socket:", 7) == 0;
 }
 
+// After a stop, for example by a debugger, the kernel continues a call with a
+// time-out as SYS_restart_syscall with the same arguments. Returns the number
+// of the call that these arguments fit. The first argument of clock_nanosleep
+// is the number of a clock. The second argument of poll is the number of
+// descriptors, of futex an operation with flags, and of nanosleep a pointer.
+static long restarted(const struct WaitCall *call)
+{
+    uint64_t command = call->second & FUTEX_CMD_MASK;
+
+    if (call->number != SYS_restart_syscall)
+        return call->number;
+    if (call->first < 16 || call->second == 0 || call->second > UINT16_MAX)
+        return SYS_nanosleep;
+    if (call->second & ~(uint64_t)FUTEX_CMD_MASK &&
+        (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET ||
+         command == FUTEX_WAIT_REQUEUE_PI))
+        return SYS_futex;
+    return SYS_ppoll;
+}
+
 enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
 {
-    long number = call->number;
+    long number = restarted(call);
 
     *polls = is_poll(number) && !has_none(call);
     if (*polls || is_of_sockets(number))
@@ -170,11 +191,8 @@ enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
         return WAITS_FILE;
     if (number == SYS_futex)
         return WAITS_LOCK;
-    // After a signal, the kernel continues a sleep as SYS_restart_syscall. The
-    // first argument is the number of a clock, as it was in the interrupted
-    // call.
     if (number == SYS_nanosleep || number == SYS_clock_nanosleep ||
-        is_poll(number) || (number == SYS_restart_syscall && call->first < 16))
+        is_poll(number))
         return WAITS_SLEEP;
     return WAITS_OTHER;
 }
