@@ -2,7 +2,7 @@
 // Makes texts of the traced program safe to print. The cleaned text is always
 // valid UTF-8, which JSON requires. On request the cleaned text contains no
 // characters that move a terminal's cursor or reverse the direction of text.
-// The report requests this.
+// The report requests such a text.
 #ifndef OCULAR_TRACER_BASE_HARMLESS_H
 #define OCULAR_TRACER_BASE_HARMLESS_H
 

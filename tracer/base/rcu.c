@@ -2,8 +2,8 @@
 // Wraps liburcu-bp. The compiler's atomics read and write the pointers that RCU
 // protects. The atomics also order accesses to the data behind the pointers,
 // and ThreadSanitizer understands atomics. ThreadSanitizer does not see the
-// grace periods of liburcu, so section_ends() and sections_ended() describe
-// them to ThreadSanitizer.
+// grace periods of liburcu, so section_ends() and sections_ended() describe the
+// grace periods to ThreadSanitizer.
 //
 // liburcu has a few bytes of thread-local memory. glibc allocates thread-local
 // memory when a thread first uses it, and ends the process if memory is out.
@@ -68,8 +68,8 @@ static void make_key(void)
     has_key = pthread_key_create(&registered, NULL) == 0;
 }
 
-// is_registered must not allocate memory, so it uses no thread-local variable
-// of ours.
+// is_registered must not allocate memory, so is_registered uses no thread-local
+// variable of Ocular.
 static bool is_registered(void)
 {
     pthread_once(&key_once, make_key);

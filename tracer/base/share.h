@@ -61,11 +61,11 @@ struct ShareValue {
     counter_t window_age;
 };
 
-// A function's waiting time by its kind. Time whose kind is not known is
-// missing.
+// A function's waiting time for each kind of wait. Waiting time of an unknown
+// kind is missing.
 struct ShareWaits {
-    struct ShareValue own[WAIT_KINDS];   // the parts of ShareParts.wait
-    struct ShareValue total[WAIT_KINDS]; // of ShareParts.cumulative_wait
+    struct ShareValue own[WAIT_KINDS];   // Parts of ShareParts.wait.
+    struct ShareValue total[WAIT_KINDS]; // Parts of ShareParts.cumulative_wait.
 };
 
 // The values of a function that was sampled.
@@ -85,8 +85,8 @@ struct ShareParts {
     // The parts of `cumulative` off the CPU, in C functions, and in the garbage
     // collector.
     struct ShareValue cumulative_wait, cumulative_c, cumulative_gc;
-    // NULL until the kind of a wait is known. The sampler publishes `waits`
-    // with release.
+    // Waiting time by kind, or NULL until the kind of a wait is known. The
+    // sampler publishes `waits` with release.
     struct ShareWaits *_Atomic waits;
     // The parts of `cumulative` for each caller, or NULL if memory is out. The
     // sampler publishes `callers` with release.
@@ -102,8 +102,8 @@ struct Share {
     counter_t samples;
     // Number of those samples in `samples` that found the function running.
     counter_t run_samples;
-    // NULL before the first sample. The sampler publishes `parts` with release,
-    // and other threads read it by Share_parts.
+    // All other values, or NULL before the first sample. The sampler publishes
+    // `parts` with release, and other threads read `parts` by Share_parts.
     struct ShareParts *_Atomic parts;
     // An array of two parts, each with one number for each instruction. In the
     // first part, an entry is the number of samples that found the instruction
@@ -124,14 +124,16 @@ struct Share {
     uint32_t entry_samples;
 };
 
-// Returns the parts to read. All values are 0 before the first sample.
+// Returns the function's values for a reader. Before the first sample all
+// values are 0.
 const struct ShareParts *Share_parts(const struct Share *share);
 // Returns the breakdown by callers, or NULL before the first sample.
 const struct Breakdown *Share_callers(const struct Share *share);
-// Returns the parts to write, or NULL if memory is out. Only the sampler calls
-// Share_own_parts.
+// Returns the function's values for the sampler to write, or NULL if memory is
+// out. Only the sampler calls Share_own_parts.
 struct ShareParts *Share_own_parts(struct Share *share);
-// Returns the waits to read, or NULL if no kind is known.
+// Returns the function's waiting time by kind for a reader, or NULL if no kind
+// is known.
 const struct ShareWaits *Share_waits(const struct Share *share);
 // Returns the waits to write, or NULL if memory is out. Only the sampler calls
 // Share_own_waits.

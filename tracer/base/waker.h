@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Wakes a thread that might not exist at the moment. Any thread may wake the
-// thread, which means that it calls a callback. The owner of the woken thread
-// sets and clears the callback. A mutex is held during the callback, so no
-// thread is in the callback after the owner has cleared it.
+// thread by a callback. The owner of the woken thread sets and clears the
+// callback. A mutex is held during the callback, so no thread is in the
+// callback after the owner has cleared the callback.
 #ifndef OCULAR_TRACER_BASE_WAKER_H
 #define OCULAR_TRACER_BASE_WAKER_H
 

@@ -14,14 +14,14 @@
 // If the refill rate is below this multiple of the least rate, the program is
 // idle.
 #define FLOOR 2.0
-// If more than this fraction of the allowance is spent, all of it counts as
-// spent.
+// If more than this fraction of the allowance is spent, the whole allowance
+// counts as spent.
 #define NEARLY 0.9
 // Over an interval shorter than this number of seconds, the rate is unknown.
 #define LEAST_SPAN 0.1
 #define AIM 0.9   // Fraction of the allowance that flows into the bucket.
 #define BURST 2.0 // Seconds of allowance in a full bucket.
-// Number of seconds of allowance. A debt above it is forgiven.
+// A debt of more than this number of seconds of allowance is forgiven.
 #define DEBT 4.0
 #define SAMPLER 0.4 // The sampler's fraction of the allowance.
 // If the bucket has at least this number of seconds of allowance, the sampler
@@ -115,7 +115,7 @@ void Budget_set(struct Budget *budget, double share)
         budget->level *= scale;
         budget->rate = fmax(budget->rate * scale, least_rate(budget));
     } else {
-        // At first the rate is that of a program that uses one core.
+        // At first the allowance is that of a program that uses one core.
         budget->rate = share;
     }
     budget->refill_rate = budget->rate;

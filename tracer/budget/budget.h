@@ -39,8 +39,8 @@ struct BudgetReading {
     uint64_t samples;
 };
 
-// The overhead as fractions of the CPU time that the program used without
-// Ocular. A fraction is NaN if the program used no CPU time.
+// The overhead of tracing as fractions of the CPU time that the program itself
+// used. A fraction is NaN if the program used no CPU time.
 struct BudgetShares {
     double measured; // Sum of `hooks`, `rearm` and `threads`.
     double hooks;

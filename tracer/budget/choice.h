@@ -2,8 +2,9 @@
 // Chooses the functions that stay armed. The functions with the cheapest hooks
 // stay armed, until half of the hooks' time is used. The hooks of the program's
 // own functions may use three quarters of the hooks' time. All functions that
-// do not stay armed are armed in slices. The governor's thread makes the choice
-// without the GIL.
+// do not stay armed are armed only in slices, which are short times in which
+// all functions are armed. The governor's thread makes the choice without the
+// GIL.
 #ifndef OCULAR_TRACER_BUDGET_CHOICE_H
 #define OCULAR_TRACER_BUDGET_CHOICE_H
 

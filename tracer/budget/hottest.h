@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Ranks the functions that are hot now. The hottest function comes first in the
-// ranking. The sampler's shares decide the order of functions. If no function
-// has a share, the number of hits since the last ranking decides the order. The
-// governor's thread ranks the functions without the GIL.
+// ranking. The functions' shares of the sampled CPU time decide the order. If
+// no function has a share, the number of hits since the last ranking decides.
+// The governor's thread ranks the functions without the GIL.
 #ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
 #define OCULAR_TRACER_BUDGET_HOTTEST_H
 

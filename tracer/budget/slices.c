@@ -23,7 +23,7 @@
 // slice is multiplied by this factor.
 #define NEW_PART 0.25
 // Many functions are newer than the newest slice if more than 1/8 of all
-// functions are.
+// functions are newer.
 #define NEW_CODES 8
 // Largest factor between the lengths of two consecutive slices.
 #define CHANGE 2.0

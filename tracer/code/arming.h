@@ -8,9 +8,9 @@
 
 #include "tracer/code/code.h"
 
-// Leaves new code dark, so that a later call arms the code. Code_leave_unarmed
-// is called if tracing has spent more than the budget allows, before other
-// threads can find the code.
+// Leaves new code without hooks (dark), so that a later call arms the code.
+// Code_leave_unarmed is called if tracing has spent more than the budget
+// allows, before other threads can find the code.
 void Code_leave_unarmed(struct Code *code);
 // Makes the site of a jump or a branch dark. If the site was not redundant, the
 // hooks afterwards miss some ends of blocks.
@@ -38,8 +38,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {
-    // Number of hits that each site may have in a second. If it is 0, sites get
-    // no new hits.
+    // Number of hits that each site may have in a second. If `hits` is 0, sites
+    // get no new hits.
     uint64_t hits;
     uint64_t ticks; // Ticks per second.
 };
@@ -49,8 +49,8 @@ struct Second {
 // returns true.
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks);
 // Code_set_between is called for each code that stays armed when a slice begins
-// or ends. `between` is true if no slice is open, so that only functions
-// without callees are timed.
+// or ends. (A slice is a time in which all functions are armed.) `between` is
+// true if no slice is open, so that only functions without callees are timed.
 void Code_set_between(struct Code *code, bool between);
 // Ends the slice of armed code, so that the code goes dark at its next call.
 // Code that is armed forever stays armed forever.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct CodeCold contains the fields of struct Code that seldom change. A
 // thread that counts hits of the function writes fields of struct CodeCold. The
-// governor writes fields of struct CodeCold when the function is armed, goes
-// dark or grows. A writer of struct CodeCold holds the counting lock. Any
-// thread may read the atomic members of struct CodeCold.
+// governor writes fields of struct CodeCold when it arms the function, removes
+// the function's hooks (makes it dark), or allocates memory for the function. A
+// writer of struct CodeCold holds the counting lock. Any thread may read the
+// atomic members of struct CodeCold.
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 
@@ -45,8 +46,9 @@ struct CodeCold {
     // armed. The collector's thread reads `jumps`.
     _Atomic bool jumps;
     // True between two slices if the function calls functions that are armed
-    // only in slices. While `between` is true, the function is not timed,
-    // because its callees' time would count as its own time.
+    // only in slices. (A slice is a time in which all functions are armed.)
+    // While `between` is true, the function is not timed, because its callees'
+    // time would count as its own time.
     bool between;
     // True if the function is dark and the `dark_callees` of its callers
     // include it.
@@ -60,12 +62,12 @@ struct CodeCold {
     // Number of exceptions that the function has raised. The thread that runs
     // the function writes this field, with the GIL.
     counter_t raised;
-    // Exceptions that were not counted: the estimated number until the end of
-    // the newest window, and the number per ns of CPU time since then. Both
-    // have the bits of a double. A holder of the GIL writes these fields and
-    // the next one.
+    // `raised_missed` is the estimated number of exceptions that were not
+    // counted until the end of the newest window (exceptions.h). `raised_rate`
+    // is the estimated number per ns of CPU time since then. Both fields have
+    // the bits of a double. A holder of the GIL writes both, and `raises`.
     counter_t raised_missed, raised_rate;
-    bool raises; // true if a kind of exceptions points to this code
+    bool raises; // True if a kind of exceptions points to this code.
     // Bytes of memory of the histogram, of `latency` and of the arrays in
     // `links`.
     counter_t grown_bytes;

@@ -23,8 +23,8 @@ struct CodeHot {
 
     // Number of calls and resumptions since the code was adopted.
     counter_t entries;
-    // When `entries` reaches this number, the function goes dark or gets more
-    // hits.
+    // When `entries` reaches this number, the function loses its hooks (goes
+    // dark) or gets more hits.
     uint64_t stop_at;
     // Ticks of self time in which the function waited. `waited_cycles` seldom
     // changes, and only when a call ends.
@@ -77,8 +77,8 @@ struct CodeHot {
     // `touched`. The thread that builds snapshots clears `touched`.
     _Atomic bool touched;
 
-    // The next fields are written when a call ends.
-    // Number of calls whose ticks are in self_cycles and waited_cycles.
+    // The next fields are written when a call ends. Number of calls whose ticks
+    // are in self_cycles and waited_cycles.
     counter_t self_calls;
     counter_t self_cycles; // Ticks in the function itself, without its callees.
     // Self ticks of the shortest call, or UINT64_MAX before the first timed

@@ -15,7 +15,7 @@
 // program can make names of megabytes.
 #define CODE_TEXT_SIZE 4096
 
-// Says which ends of a function's calls have an event.
+// Says for which ends of a function's calls CPython reports an event.
 enum CodeEnds {
     ENDS_ALL,
     // The function is an asynchronous generator. From 3.13 on CPython reports

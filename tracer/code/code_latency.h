@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Latency contains the latencies of a function's calls. struct CodeCold
-// points to it. The latency of a call is the time from the call's beginning to
-// its return, with all time in which the call was suspended in an await. The
-// thread that counts hits writes struct Latency while it holds the counting
-// lock (latency.h). The thread that builds a snapshot writes the last fields of
-// struct Latency.
+// points to struct Latency. The latency of a call is the time from the call's
+// beginning to its return, with all time in which the call was suspended in an
+// await. The thread that counts hits writes struct Latency while it holds the
+// counting lock (latency.h). The thread that builds a snapshot writes the last
+// fields of struct Latency.
 #ifndef OCULAR_TRACER_CODE_CODE_LATENCY_H
 #define OCULAR_TRACER_CODE_CODE_LATENCY_H
 

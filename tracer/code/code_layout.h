@@ -2,9 +2,8 @@
 // struct CodeLayout describes the places in a code object's bytecode that have
 // events, as a part of struct Code. Code_new (code.c) and Code_make_precise
 // (precise.c) write struct CodeLayout before other threads see the code.
-// Afterwards only the counts in `sites` and `instructions` change, and only the
-// holder of the counting lock changes them. Any thread may read struct
-// CodeLayout.
+// Afterwards only the holder of the counting lock writes, and only the counts
+// in `sites` and `instructions`. Any thread may read struct CodeLayout.
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 
@@ -25,7 +24,7 @@ enum SiteKind {
 };
 
 // The kinds of hooks, which differ in cost. All hooks run nearly the same
-// instructions of ours. The kinds of hooks differ in CPython's work for the
+// instructions of Ocular. The kinds of hooks differ in CPython's work for the
 // event before and after the hook reads the time stamp counter. A resumption is
 // an entry into a suspended generator or coroutine. After the hook has read the
 // time stamp counter, CPython does more work for a resumption than for a call.

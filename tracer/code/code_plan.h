@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 struct CodePlan {
-    struct Recent recent; // The sums from which on calls count for the mean.
+    // The mark (recent.h). Calls after the mark count for the function's means.
+    struct Recent recent;
     // Number of events at the newest Hottest_rank, or 0 before the first
     // ranking.
     uint64_t ranked_events;

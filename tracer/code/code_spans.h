@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct CodeSpans counts the function's calls over a known time, as a part of
-// struct Code. When a function is armed or goes dark, struct CodeSpans is
-// written by the governor, by a thread that adopts code or by a thread that
-// counts hits. A writer of struct CodeSpans holds the counting lock. Any thread
-// may read the atomic members of struct CodeSpans.
+// struct Code. When a function is armed or loses its hooks (goes dark), struct
+// CodeSpans is written by the governor, by a thread that adopts code or by a
+// thread that counts hits. A writer holds the counting lock. Any thread may
+// read the atomic members of struct CodeSpans.
 //
 // A span is a time for which a function was armed without a break. Normally the
 // clock determines the end of a span. The function's call rate is the number of
@@ -25,7 +25,8 @@ enum Arming {
     // stays armed or unarmed.
     ARMED_NEW,
     ARMED_ALWAYS, // The function is cheap and stays armed.
-    // The function is armed in each slice, and dark between slices.
+    // The function is armed in each slice, which is a time in which all
+    // functions are armed, and dark between slices.
     ARMED_SLICES,
     // The function reached its threshold, so its numbers come from samples.
     ARMED_HOT

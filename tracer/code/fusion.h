@@ -2,10 +2,10 @@
 // CPython 3.12 writes superinstructions over pairs of plain instructions when a
 // code object is made (Python/specialize.c, _PyCode_Quicken). Whenever the code
 // object is instrumented, CPython permanently replaces all superinstructions by
-// plain instructions. Code that was armed and is dark again would therefore be
-// slower than untraced code. Fusion_restore therefore writes the
-// superinstructions again. From 3.13 on CPython's compiler makes
-// superinstructions, and Fusion_restore has nothing to do.
+// plain instructions. Without superinstructions, code that was armed and has
+// lost its hooks again (is dark) would be slower than untraced code.
+// Fusion_restore writes the superinstructions again. From 3.13 on CPython's
+// compiler makes superinstructions, and Fusion_restore has nothing to do.
 #ifndef OCULAR_TRACER_CODE_FUSION_H
 #define OCULAR_TRACER_CODE_FUSION_H
 

@@ -9,7 +9,7 @@
 #include "tracer/base/counter.h"
 #include "tracer/base/opcode.h"
 
-#define INSTRUCTION_NONE UINT16_MAX // a number that is no instruction's number.
+#define INSTRUCTION_NONE UINT16_MAX // No instruction has this number.
 #define INSTRUCTION_MOST (UINT16_MAX - 1)
 
 enum InstructionFlag {

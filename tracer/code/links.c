@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-// Number of callees that are kept, which are the newest callees.
+// Number of a function's newest known callees that are kept.
 #define CALLEES_MOST 64
 // Largest number of callers that are kept for code that never goes dark.
 #define CALLERS_UNBOUNDED 64

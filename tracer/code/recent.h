@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Keeps a mark, which is a copy of a function's sums at one moment. A
-// function's mean is the mean of the calls that were timed after the mark. The
-// mark is moved from time to time, so a change of the function's cost soon
-// changes the mean, even after days of tracing. The governor moves the mark.
-// Any thread may read the mark.
+// Keeps a mark, which is a copy of a function's number of timed calls and of
+// the sums of their cycles at one moment. A function's mean is the mean of the
+// calls that were timed after the mark. The mark is moved from time to time, so
+// a change of the function's cost soon changes the mean, even after days of
+// tracing. The governor moves the mark. Any thread may read the mark.
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H
 
@@ -16,7 +16,7 @@
 #define RECENT_S 30
 #define RECENT_CALLS 1000
 
-struct RecentMark {  // a function's sums at one moment.
+struct RecentMark {  // A function's sums over timed calls at one moment.
     counter_t calls; // Number of timed calls.
     counter_t cycles;
     counter_t waited;
@@ -30,8 +30,8 @@ struct Recent {
     uint64_t next_ticks;
 };
 
-// Passes the present sums, which become the next mark. `period` is RECENT_S
-// seconds in ticks. Returns true if the mark has moved.
+// Passes the function's present sums `now`, which become the next mark.
+// `period` is RECENT_S seconds in ticks. Returns true if the mark has moved.
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);
 // Returns the present mark. The returned mark stays valid for at least RECENT_S

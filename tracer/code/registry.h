@@ -33,8 +33,8 @@ struct Registry {
     struct Code *_Atomic fresh;
     // Number of retired Codes in the chains. The mutex `chains` guards `kept`.
     uint32_t kept;
-    // Number of hits that each site may have in a second. If it is 0, sites get
-    // no new hits. The governor writes `hits`, and Code_renew uses it.
+    // Number of hits that each site may have in a second. If `hits` is 0, sites
+    // get no new hits. The governor writes `hits`, and Code_renew reads `hits`.
     _Atomic uint64_t hits;
     _Atomic uint64_t count;
     // Bytes of memory of all code, as measured when the code was added.

@@ -44,7 +44,8 @@ struct Counting {
     counter_t counted;
     counter_t ticks; // Ticks that the counting of hits took.
     counter_t alone; // Number of events that were counted without the ring.
-    // True between slices, when functions that call other functions are not
+    // True if no slice is open. (A slice is a time in which all functions are
+    // armed.) Between slices, functions that call other functions are not
     // timed.
     bool between;
     struct Seen seen[COUNTING_SEEN];

@@ -7,19 +7,23 @@
 #include <math.h>
 #include <string.h>
 
-// More exceptions in one or two seconds are not all counted. They cost about 2
-// ms of CPU time, which is 0.1 to 0.2 % of a core.
+// If there are more exceptions in one or two seconds, only some of them are
+// counted. To count EXCEPTIONS_MOST exceptions takes about 2 ms of CPU time,
+// which is 0.1 to 0.2 % of a core.
 #define EXCEPTIONS_MOST 20000
 #define SECOND_S 1.0
-#define SLOW_EVENTS 20 // a new kind takes as long as this number of events
-#define WINDOW_S 0.02
-// The time from a window to the next one begins with FIRST_PAUSE_S and doubles.
-// To switch the event on and off takes CPython 0.1 us for each function, from
-// 3.15 on 5 us.
+// Making a new kind takes as long as this number of calls of the hook.
+#define SLOW_EVENTS 20
+#define WINDOW_S 0.02 // Length of a window in seconds.
+// The time between two windows is FIRST_PAUSE_S at first, and then doubles. To
+// switch the event RAISE on and off takes CPython 0.1 us for each function, and
+// 5 us from 3.15 on.
 #define FIRST_PAUSE_S 0.5
 #define LONGEST_PAUSE_S 16.0
-#define OLD_S 60.0 // a kind that was not seen for so long may give its place up
-#define SEARCH_S 1.0 // time after which an old kind is searched again
+// A new kind may replace a kind that was not seen for OLD_S seconds.
+#define OLD_S 60.0
+// Seconds after which a kind that may be replaced is searched again.
+#define SEARCH_S 1.0
 
 // --- Labels ------------------------------------------------------------------
 
@@ -34,7 +38,8 @@ static size_t bytes_of(const struct ExceptionLabel *label)
            size_of(label->file);
 }
 
-// Copies at most EXCEPTION_TYPE_SIZE - 1 bytes, and no part of a character.
+// Returns how many bytes of the type's name to copy. The copy has at most
+// EXCEPTION_TYPE_SIZE - 1 bytes, and ends with a whole character.
 static size_t type_length(const char *type)
 {
     size_t length = strnlen(type, EXCEPTION_TYPE_SIZE);
@@ -169,7 +174,7 @@ void Exceptions_cache(struct Exceptions *exceptions, const struct Code *code,
             set[i].number = (uint16_t)number_of(exceptions, kind);
             return;
         }
-    // The oldest entry gives up its place.
+    // The new entry replaces the oldest entry of the set.
     memmove(set + 1, set, (EXCEPTION_SET_SIZE - 1) * sizeof *set);
     set->key = key;
     set->number = (uint16_t)number_of(exceptions, kind);
@@ -206,7 +211,8 @@ static struct Code *code_of(const struct ExceptionKind *kind)
     return kind->code == EXCEPTION_NO_CODE ? NULL : kind->code;
 }
 
-// Adds the kind's rate to its code, or subtracts the rate if `sign` is -1.
+// Adds the kind's rate of raised exceptions to the rate of its code, or
+// subtracts the kind's rate if `sign` is -1.
 static void add_rate(struct Exceptions *exceptions,
                      const struct ExceptionKind *kind, int sign)
 {
@@ -221,7 +227,7 @@ static void add_rate(struct Exceptions *exceptions,
             fmax(Counter_get_double(&code->cold.raised_rate) + sign * rate, 0));
 }
 
-// Adds the numbers of a kind to the sum of all kinds that are not kept.
+// Adds the numbers of a kind to kinds[0], and empties the kind.
 static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
 {
     struct ExceptionKind *others = &exceptions->kinds[0];
@@ -243,7 +249,8 @@ static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
     atomic_store_explicit(&kind->line, 0, memory_order_relaxed);
 }
 
-// Returns the kind that was not seen for the longest time, if that is long.
+// Returns the kind that was not seen for the longest time, or NULL if this kind
+// was seen within the last OLD_S seconds.
 static struct ExceptionKind *oldest(struct Exceptions *exceptions,
                                     uint64_t ticks)
 {
@@ -312,7 +319,7 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
     }
     if (kind) {
         if (twin && label_of(twin)->id == label->id)
-            Heap_free(label); // the texts are the same
+            Heap_free(label); // The old label has the same texts.
         else
             set_label(exceptions, kind, label);
         kind->code = code;
@@ -388,8 +395,9 @@ static void open_window(struct Exceptions *exceptions, uint64_t ticks,
     exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
 }
 
-// Adds the window to the kind's estimate. Returns how many exceptions have
-// begun between this window and the last one.
+// Adds the exceptions of the window that ends to the kind's estimate. Returns
+// the estimated number of exceptions of this kind that have begun between the
+// last window and this window.
 static double estimate(struct Exceptions *exceptions, size_t number, double ns)
 {
     struct ExceptionEstimate *of = &exceptions->estimates[number];
@@ -415,7 +423,8 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
     return missed;
 }
 
-// Returns the CPU time of the window in ns, without the time of our hook.
+// Returns the CPU time of the window in ns, without the time that Ocular's hook
+// for exceptions took.
 static double window_length(const struct Exceptions *exceptions,
                             uint64_t cpu_ns)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Counts exceptions by kind. A kind is a type of exceptions in one function. An
-// exception begins in the function that raises it, and passes through a
-// function that one of its callees has raised it into. A holder of the GIL
-// calls the functions that write. The thread that builds snapshots reads
-// without a lock: all that it reads is atomic, and it frees the labels.
+// exception begins in the function that raises the exception. The exception
+// passes through a function if a callee did not catch the exception. A thread
+// that holds the GIL writes struct Exceptions. The thread that builds snapshots
+// reads the atomic fields of struct Exceptions without a lock, and frees the
+// labels.
 //
 // If exceptions are too many to be counted within the budget, they are counted
-// only in windows of a fixed length. A kind's exceptions between two windows
-// are estimated by its rate in the windows. The rate is per CPU time of the
-// process: a window can only begin while the program runs, so on a busy machine
-// more exceptions fall into it than into other times.
+// only in windows of a fixed length. The exceptions of a kind between two
+// windows are estimated from the number of these exceptions in the windows,
+// divided by the CPU time of the process. Wall-clock time would give too high a
+// rate on a busy machine, because a window only begins while the program runs.
 #ifndef OCULAR_TRACER_HOOK_EXCEPTIONS_H
 #define OCULAR_TRACER_HOOK_EXCEPTIONS_H
 
@@ -21,103 +22,114 @@
 #define EXCEPTION_TYPE_SIZE 256 // Bytes of a type's name, with the NUL.
 #define EXCEPTION_SETS 256      // A power of two.
 #define EXCEPTION_SET_SIZE 4    // Number of entries that fill a cache line.
-// seconds of one call of the hook, with CPython's part
+// Seconds that one call of the hook for exceptions takes, with CPython's work.
 #define EXCEPTION_S 80e-9
 
 // An exception begins in a function or passes through a function.
 enum ExceptionAct { EXCEPTION_RAISED, EXCEPTION_PASSED, EXCEPTION_ACTS };
 
-// The texts of a kind. A label never changes.
+// The names of a kind's function, file and type. A label never changes.
 struct ExceptionLabel {
-    struct ExceptionLabel *next; // next label that waits to be freed
-    uint64_t began;              // ticks at which the kind was first seen
-    const char *function;        // NULL: the function is not traced
+    struct ExceptionLabel *next; // Next label that waits to be freed.
+    uint64_t began;              // Ticks at which the kind was first seen.
+    const char *function; // Function's name, or NULL if it is not traced.
     const char *file;
-    uint32_t id; // of the function
+    uint32_t id; // Id of the function.
     uint32_t first_line;
     char type[];
 };
 
 struct ExceptionKind {
-    // The place that has the address of the type as long as the type lives.
+    // Points to the address of the type as long as the type exists.
     const void *const *type;
-    // NULL: the function is not traced. EXCEPTION_NO_CODE: it has been freed.
+    // Code of the function. NULL if the function is not traced,
+    // EXCEPTION_NO_CODE if the function was freed.
     struct Code *code;
-    uint16_t next;         // number of the next kind in the chain, or 0
-    uint16_t chain;        // number of the chain
-    _Atomic uint32_t line; // where the first exception began, or 0
+    uint16_t next;  // Number of the next kind in the hash chain, or 0.
+    uint16_t chain; // Number of the hash chain.
+    // Line at which the first exception of this kind began, or 0.
+    _Atomic uint32_t line;
     counter_t counts[EXCEPTION_ACTS];
-    counter_t newest; // ticks of the newest exception
-    // NULL: the kind is free.
+    counter_t newest; // Ticks of the newest exception of this kind.
+    // Names of the kind, or NULL if this entry of `kinds` is free.
     struct ExceptionLabel *_Atomic label;
-    const void *lasting; // `type` may point here if the type lives for ever
+    // Address of a type that is never freed. `type` may point to `lasting`.
+    const void *lasting;
 };
 
 #define EXCEPTION_NO_CODE ((struct Code *)1)
 
-// The results of the windows for one kind. A holder of the GIL writes the
-// fields when a window ends. Counters hold the bits of doubles.
+// The numbers of exceptions of one kind in the windows. A holder of the GIL
+// writes struct ExceptionEstimate when a window ends. The fields of type
+// counter_t hold the bits of doubles.
 struct ExceptionEstimate {
-    uint64_t opened[EXCEPTION_ACTS]; // counts at the beginning of the window
-    // Sums over the windows, of which the older ones weigh less.
+    // ExceptionKind.counts at the beginning of the window.
+    uint64_t opened[EXCEPTION_ACTS];
+    // Sums of the exceptions in all windows, and of the squares of their
+    // numbers, in which older windows weigh less.
     double seen[EXCEPTION_ACTS], squares;
-    counter_t rate[EXCEPTION_ACTS];   // per ns of CPU time
-    counter_t missed[EXCEPTION_ACTS]; // estimated up to the newest window
-    counter_t error; // standard deviation of the raised rate, relative to it
+    counter_t rate[EXCEPTION_ACTS]; // Exceptions per ns of CPU time.
+    // Estimated number of exceptions between the windows so far.
+    counter_t missed[EXCEPTION_ACTS];
+    // Standard deviation of rate[EXCEPTION_RAISED], divided by this rate.
+    counter_t error;
 };
 
-// The kind of a type in a function, for types that Exceptions_find does not
-// find: there was no room for another kind, or another type of the same name
-// has the kind.
+// An entry of the cache, which has the kind of a type in a function. The cache
+// is for types that Exceptions_find does not find, because there was no room
+// for another kind or because another type of the same name has the kind.
 struct ExceptionEntry {
-    // The id of the function, and the version of the type in the low 32 bits. A
-    // version is never 0 and never given to another type. 0: no entry.
+    // The id of the function, and the version of the type in the low 32 bits,
+    // or 0 if the entry is free. No other type ever gets the same version.
     uint64_t key;
-    uint16_t number; // of the kind
+    uint16_t number; // Number of the kind.
 };
 
 enum ExceptionPhase {
-    EXCEPTIONS_UNKNOWN, // not counted
-    EXCEPTIONS_ALL,     // all are counted
-    EXCEPTIONS_WINDOW,  // all are counted until the end of the window
-    EXCEPTIONS_OFF      // none is counted until the next window
+    EXCEPTIONS_UNKNOWN, // Exceptions are not counted.
+    EXCEPTIONS_ALL,     // All exceptions are counted.
+    EXCEPTIONS_WINDOW,  // All exceptions are counted until the window ends.
+    EXCEPTIONS_OFF      // No exception is counted until the next window.
 };
 
 struct Exceptions {
-    // Calls of the hook. A slow call counts as several calls.
+    // Number of calls of the hook. A slow call counts as several calls.
     counter_t events;
-    uint64_t stop_events; // number of events at which counting may end
-    uint64_t stop_ticks;  // time at which the window ends
-    // Exceptions that are control flow, such as StopIteration, and began.
+    uint64_t stop_events; // Value of `events` at which counting may end.
+    uint64_t stop_ticks;  // Ticks at which the window ends.
+    // Number of exceptions that are control flow, such as StopIteration.
     counter_t control;
     uint16_t chains[EXCEPTION_CHAINS];
-    counter_t used; // number of the kinds that were ever in use
-    // This number is odd while kinds are changed in another way than by
-    // counting.
+    counter_t used; // Number of entries of `kinds` that were ever in use.
+    // `version` is odd while kinds are added or replaced.
     counter_t version;
-    // Labels that the thread that builds snapshots frees.
+    // Labels that the thread that builds snapshots will free.
     struct ExceptionLabel *_Atomic old;
-    uint64_t next_search; // ticks at which an old kind may be searched again
+    // Ticks before which no kind is replaced by a new kind.
+    uint64_t next_search;
     struct ExceptionEntry cache[EXCEPTION_SETS][EXCEPTION_SET_SIZE];
-    // Bytes of all labels that were ever made, and of those that were freed.
+    // Bytes of all labels that were ever made, and of all freed labels.
     counter_t label_bytes, freed_bytes;
     counter_t phase; // enum ExceptionPhase
-    counter_t since; // ticks at the beginning of the phase
-    // ns of CPU time of the process at the beginning of the phase
+    counter_t since; // Ticks at the beginning of the phase.
+    // ns of CPU time of the process at the beginning of the phase.
     counter_t cpu_ns;
-    counter_t missed; // 1 if exceptions were not counted at any time
-    bool limited;     // true if there is a budget
-    // 1 if what was not counted can be estimated
+    counter_t missed; // 1 if some exceptions were not counted.
+    bool limited;     // True if there is a budget.
+    // 1 if the number of exceptions between windows can be estimated.
     counter_t estimated;
-    // Number of windows, and their CPU time in ns. Older ones weigh less.
+    // Number of windows, and CPU time of all windows in ns. Older windows weigh
+    // less.
     double windows, window_ns;
-    // ns of CPU time without counting before the open window
-    counter_t pending; // the bits of a double
-    double pause_s;    // time from a window to the next one
-    // `events` at the beginning of the window or second
+    // ns of CPU time from the last window to the open window, as the bits of a
+    // double.
+    counter_t pending;
+    double pause_s; // Seconds from a window to the next window.
+    // `events` at the beginning of the window, or of the present second if
+    // there is no window.
     uint64_t opened;
-    double hz; // ticks per second
-    // The first kind is the sum of all kinds that are not kept.
+    double hz; // Ticks per second.
+    // kinds[0] is the sum of all kinds that have no entry of their own.
     struct ExceptionKind kinds[EXCEPTION_KINDS];
     struct ExceptionEstimate estimates[EXCEPTION_KINDS];
 };
@@ -131,8 +143,8 @@ static inline uint16_t Exceptions_chain(const struct Code *code,
     return mixed >> 32 & (EXCEPTION_CHAINS - 1);
 }
 
-// Returns the kind of an exception, or NULL. `code` is NULL if the function is
-// not traced.
+// Returns the kind of an exception, or NULL if the hash table has no such kind.
+// `code` is NULL if the function is not traced.
 static inline struct ExceptionKind *
 Exceptions_find(struct Exceptions *exceptions, const struct Code *code,
                 const void *type)
@@ -158,8 +170,8 @@ Exceptions_set_of(struct Exceptions *exceptions, uint64_t key)
         ->cache[key * 0x9e3779b97f4a7c15u >> 32 & (EXCEPTION_SETS - 1)];
 }
 
-// Returns the kind that Exceptions_cache has noted, or NULL. `version` is 0 if
-// the type has none.
+// Returns the kind that Exceptions_cache has stored, or NULL. `version` is the
+// version of the type, or 0 if the type has no version.
 static inline struct ExceptionKind *
 Exceptions_find_cached(struct Exceptions *exceptions, const struct Code *code,
                        uint32_t version, uint64_t ticks)
@@ -172,7 +184,8 @@ Exceptions_find_cached(struct Exceptions *exceptions, const struct Code *code,
         if (set[i].key != key)
             continue;
         kind = &exceptions->kinds[set[i].number];
-        // There may be room now, or the kind may need a function again.
+        // NULL makes the caller call Exceptions_take, because `kinds` may have
+        // room now, or because the kind's function was freed.
         if (set[i].number ? kind->code == EXCEPTION_NO_CODE
                           : ticks >= exceptions->next_search)
             return NULL;
@@ -188,8 +201,8 @@ static inline void Exceptions_count(struct ExceptionKind *kind,
     Counter_set(&kind->newest, ticks);
 }
 
-// Counts the event itself. Returns true if Exceptions_end must decide whether
-// counting goes on.
+// Counts one call of the hook in `events`. Returns true if the caller must call
+// Exceptions_end, which decides whether counting goes on.
 static inline bool Exceptions_note(struct Exceptions *exceptions,
                                    uint64_t ticks)
 {
@@ -197,46 +210,50 @@ static inline bool Exceptions_note(struct Exceptions *exceptions,
            ticks >= exceptions->stop_ticks;
 }
 
-// Counts the time that a new kind takes as events.
+// Adds to `events` the number of hook calls that take as long as making a kind.
 void Exceptions_note_slow(struct Exceptions *exceptions);
-// Forgets everything, at the start of a session.
+// Forgets all kinds and counts, at the start of a session.
 void Exceptions_reset(struct Exceptions *exceptions);
 // Begins to count all exceptions.
 void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks, double hz);
-// Returns a kind for a type of this name in the function. The caller then sets
-// `type`, whose old value is unchanged, and calls Exceptions_link. Types and
-// functions of the same name have one kind, because a program may make types
-// and code again and again. Returns NULL if there is no room.
+// Returns the kind for types of the name `type` in the function. The caller
+// then sets ExceptionKind.type and calls Exceptions_link. Types and functions
+// of the same name have one kind, because a program may make types and code
+// again and again. Returns NULL if there is no room for another kind.
 struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
                                       struct Code *code, const char *type,
                                       uint64_t ticks);
 void Exceptions_link(struct Exceptions *exceptions, struct ExceptionKind *kind);
-// Notes which kind a type has in a function, for Exceptions_find_cached.
+// Stores the kind of a type in a function, for Exceptions_find_cached.
 void Exceptions_cache(struct Exceptions *exceptions, const struct Code *code,
                       uint32_t version, const struct ExceptionKind *kind);
-// Must be called before a code object is freed.
+// Removes a code object from all kinds, before the code object is freed.
 void Exceptions_forget_code(struct Exceptions *exceptions,
                             const struct Code *code);
-// Ends a window, or notes that exceptions are too many. `cpu_ns` is the CPU
-// time of the process. Returns true if the event must be switched off.
+// Ends a window, or begins to count only in windows if exceptions are too many.
+// `cpu_ns` is the CPU time of the process. Returns true if the caller must
+// switch the event RAISE off.
 bool Exceptions_end(struct Exceptions *exceptions, uint64_t ticks,
                     uint64_t cpu_ns);
-// Is called from time to time. Returns true if the event must be switched on or
-// off, so that *on is true or false.
+// The governor calls Exceptions_look from time to time to begin and end
+// windows. Returns true if the caller must switch the event RAISE on (*on is
+// true) or off (*on is false).
 bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
                      uint64_t cpu_ns, bool *on);
-// Is called if the event could not be switched off. Counts all exceptions.
+// Counts all exceptions from now on, because the event RAISE could not be
+// switched off.
 void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks);
-// Is called if the event is no longer ours. The numbers are then unknown.
+// Makes all numbers of exceptions unknown, because another tool has taken
+// Ocular's tool id.
 void Exceptions_lose(struct Exceptions *exceptions);
 // Sets whether there is a budget. Without a budget all exceptions are counted.
 void Exceptions_limit(struct Exceptions *exceptions, bool limited);
 // Returns the bytes of memory of all labels. Only the thread that frees labels
-// calls this function.
+// calls Exceptions_bytes.
 uint64_t Exceptions_bytes(const struct Exceptions *exceptions);
-// Frees labels that no kind has any more. A program that makes types or code
+// Frees labels that no kind uses any more. A program that makes types or code
 // again and again replaces many labels. Only the thread that builds snapshots
-// calls this function, with Session.draining held.
+// calls Exceptions_free_old, while it holds Session.draining.
 void Exceptions_free_old(struct Exceptions *exceptions);
 
 #endif

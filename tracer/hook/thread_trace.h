@@ -112,7 +112,7 @@ struct ThreadTrace {
     pid_t tid;
     char name[64]; // Name of the thread, guarded by ThreadTraces.mutex.
     // Number of times that the program will still be asked for the thread's
-    // name. Only the record's own thread uses it.
+    // name. Only the record's own thread uses `name_asks`.
     unsigned name_asks;
     // The track of the thread in the timeline, or NULL if there is no track
     // yet. Only the collector's thread uses `track`, `counted_ns` and

@@ -20,8 +20,8 @@ struct ThreadTraces {
     int64_t cost[HOOK_KINDS];
     // Ticks that an untraced call of an empty function takes.
     double call_ticks;
-    // Semaphore of the rings, or NULL. The creator of struct ThreadTraces owns
-    // it.
+    // Semaphore that the timeline's rings post, or NULL. The creator of struct
+    // ThreadTraces owns the semaphore.
     sem_t *half_full;
     // Callback for full rings, set while no hook runs.
     struct RingOverflow overflow;

@@ -3,8 +3,8 @@
 // memory. A flush takes all stored bytes, and writes them to the file without
 // holding the mutex that an append needs. When a block was dropped, its place
 // in the file goes to the next block that needs a place of the same size. The
-// program can close our descriptor, so the descriptor is checked before each
-// use (ipc/base/opened.h).
+// program can close the recording's descriptor, so the descriptor is checked
+// before each use (ipc/base/opened.h).
 #define _GNU_SOURCE 1 // For O_TMPFILE, SEEK_DATA and memfd_create.
 #include "tracer/timeline/recording.h"
 
@@ -65,8 +65,8 @@ struct Recording {
     uint64_t reached;
     _Atomic unsigned truncations;
     struct MemoryPages memory; // Pages that are not in the file.
-    // Largest number of bytes that `memory` may hold. If it is 0, bytes that
-    // could not be written to the file are lost.
+    // Largest number of bytes that `memory` may hold. If `room` is 0, bytes
+    // that could not be written to the file are lost.
     size_t room;
     // -errno of the newest write that failed, or 0 as soon as the file has all
     // bytes.
@@ -260,8 +260,8 @@ void Recording_put(struct Recording *recording)
     if (*recording->path)
         Recording_flush(recording, true);
     // If a forked child has the file open, the file keeps its space on the disk
-    // after we close it. The file is therefore truncated, unless the user has
-    // given it a name.
+    // after Ocular closes the file. The file is therefore truncated, unless the
+    // user has given the file a name.
     if (!recording->read_only && is_nameless(recording) &&
         ftruncate(recording->fd, 0) < 0)
         errno = 0; // The kernel frees the file when the last process closes it.

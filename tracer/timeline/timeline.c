@@ -602,7 +602,7 @@ void Timeline_hold(struct Timeline *timeline, bool holds)
 {
     pthread_mutex_lock(&timeline->mutex);
     // Without this loop, readers that hold the timeline one after the other
-    // could make it grow.
+    // could make the timeline grow.
     while (holds && is_over(timeline, 0) &&
            forget_oldest(timeline, NULL, false))
         ;

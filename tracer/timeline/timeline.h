@@ -56,8 +56,8 @@ void Timeline_save(struct Timeline *timeline, struct Track *track);
 void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
                        const struct RecordingSource *source);
 // Saves the settings of the trace, which are given as the data of a block. The
-// timeline keeps the data of the settings, and saves it again if the file loses
-// it. On return `settings` has the old settings, which the caller frees.
+// timeline keeps this data, and saves the data again if the file loses the
+// settings. On return `settings` has the old settings, which the caller frees.
 // Returns 0 or -ENOMEM.
 int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings);
 // Saves all events that were added so far, marks the gaps that are not marked
@@ -78,15 +78,15 @@ uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns);
 // passed.
 uint64_t Timeline_lent(struct Timeline *timeline);
 // If the recording is a file, makes the names of the functions `ids` be written
-// to it, because the names of functions without new events can be missing.
+// to the file, because names of functions without new events can be missing.
 void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,
                          size_t count);
 // If the recording is a file, begins a new block of names, so that the names so
 // far do not move. Only the thread that may call Timeline_save_run may call
 // Timeline_end_names.
 void Timeline_end_names(struct Timeline *timeline);
-// Returns true if the recording has events of a function whose name it does not
-// have.
+// Returns true if the recording has events of a function, but lacks the name of
+// this function.
 bool Timeline_wants_names(struct Timeline *timeline);
 // Ends the track of an ended thread, after the thread's ring was drained. The
 // caller must not use the track after Timeline_end. The track is freed when its

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Describes the input for a trace file, which is a timeline that does not
-// change any more, and facts about it. The reader of a recording fills in
-// struct PerfettoTrace and frees its memory. perfetto.c and the code of each
-// format read struct PerfettoTrace.
+// change any more, and facts about the timeline. The reader of a recording
+// fills in struct PerfettoTrace and frees its memory. perfetto.c and the code
+// of each format read struct PerfettoTrace.
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
