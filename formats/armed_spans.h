@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Counts the calls of functions that are armed in slices, from a recording.
-// Calls are counted separately for each span in which a function was armed. A
+// Counts from a recording the calls of functions that have hooks (are armed)
+// only in slices, which are short times in which all functions are armed. Calls
+// are counted separately for each span in which a function was armed. A
 // recording says when a function was armed, so the length of a span is known,
 // and a call rate can be computed. The error of a function's rate is computed
 // from the differences between the function's spans. Only one thread at a time

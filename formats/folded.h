@@ -7,7 +7,8 @@
 
 #include "formats/profile.h"
 
-// Stores an error in `out`. If `wall` is true, also writes the waits.
+// Writes all stacks to `out`, and the waits if `wall` is true. Stores an error
+// in `out`.
 void Folded_write(const struct Profile *profile, struct Bytes *out, bool wall);
 
 #endif

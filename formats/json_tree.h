@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Wraps those functions of json-c that the writers of JSON use. If memory runs
-// out for a tree, the tree is NULL, and so is each tree to which it should be
-// added. A caller therefore only has to check the last tree for NULL.
+// out for a tree, the tree is NULL, and each tree to which this tree should be
+// added becomes NULL, too. A caller therefore only has to check the last tree.
 #ifndef OCULAR_FORMATS_JSON_TREE_H
 #define OCULAR_FORMATS_JSON_TREE_H
 

@@ -147,8 +147,8 @@ static int open_temporary(struct Output *output)
                  output->path, (long)getpid(), i);
         fd = Opened_open(output->temporary,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-        // The file was made, but the program has closed our descriptor or uses
-        // its number for another file.
+        // The file was made, but the program has closed the file's descriptor
+        // or uses the descriptor's number for another file.
         if (fd == -EBADF)
             unlink(output->temporary);
         if (fd != -EEXIST)

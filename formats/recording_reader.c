@@ -98,8 +98,8 @@ static void read_opcodes(struct RecordingReader *reader)
 }
 
 // Returns true if the parent of each row except the root is an earlier row, if
-// each wait has a row, and if there are not more of them than a program writes.
-// A conversion's time can grow with the square of the number of rows.
+// each wait has a row, and if there are not more rows than a program writes. A
+// conversion's time can grow with the square of the number of rows.
 static bool is_tree(const struct FlameTable *table)
 {
     size_t i;

@@ -12,7 +12,7 @@
 #include "tracer/sample/flame.h"
 
 #define STRETCH_CURVE 48 // Number of elements of `curve`.
-// Largest number of changes that are kept, the newest ones.
+// Largest number of changes of opcodes that are kept, the newest ones.
 #define STRETCH_CHANGES 256u
 
 // The change of an opcode, because an instruction was specialised or

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Implements a hash table of sums. The key of a sum is a pair of numbers, for
-// example of a callee and its caller, or of a thread and a function. The table
-// holds at most SUM_TABLE_MOST pairs, because a forged file could contain any
-// number of pairs. Only one thread at a time may use a struct SumTable.
+// Implements a hash table of sums of calls and CPU time. The key of a sum is a
+// pair of numbers, for example of a callee and its caller, or of a thread and a
+// function. The table holds at most SUM_TABLE_MOST pairs, because a forged file
+// could contain any number of pairs. Only one thread at a time may use a struct
+// SumTable.
 #ifndef OCULAR_FORMATS_SUM_TABLE_H
 #define OCULAR_FORMATS_SUM_TABLE_H
 
