@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attaches to a process that the user chose, by the command line or in the list
-// of processes. Asks the user first, unless the command line has --attach.
-// Detaches when the viewer exits. main.c calls these functions.
+// of processes. The viewer asks the user before it attaches, unless the command
+// line has --attach. The viewer detaches when it exits. main.c calls the
+// functions of attaching.h.
 #ifndef OCULAR_TUI_APP_ATTACHING_H
 #define OCULAR_TUI_APP_ATTACHING_H
 
@@ -14,7 +15,7 @@
 // The processes to which this viewer has attached, and from which it has to
 // detach.
 struct Attaching {
-    pid_t *pids; // ids of these processes; owned
+    pid_t *pids; // Ids of the processes, owned by struct Attaching.
     size_t count;
 };
 
@@ -22,17 +23,17 @@ struct Attaching {
 // success in `why`, or -errno with the reason in `why`.
 int Attaching_command(const struct Options *options, char *why,
                       size_t why_size);
-// For the case that the process of --pid does not serve: returns true if the
-// viewer should attach to this process. If the user has to be asked, this
-// happens before curses uses the terminal.
+// Returns true if the viewer should attach to the process of --pid, which does
+// not serve viewers. If the user has to be asked, Attaching_is_wanted asks
+// before curses uses the terminal.
 bool Attaching_is_wanted(const struct Options *options);
 // Attaches to a process. Returns 0 and sets *served, or -errno with the reason
 // in `why`.
 int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
                     struct Served *served, char *why, size_t why_size);
 // Detaches from the process to which the viewer attached last. Returns 0, or
-// -errno with the reason in `why`. If the process does not serve any more, this
-// is no error.
+// -errno with the reason in `why`. If the process does not serve viewers any
+// more, this is no error.
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size);
 

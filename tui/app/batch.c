@@ -19,7 +19,8 @@
 #define HEIGHT 40
 #define ANSWER_MS 2000 // ms that --keys waits for the answers of the process
 #define WAIT_MS 1000
-// seconds that <Frame> waits, in addition to twice the time between snapshots
+// Seconds that the key <Frame> waits for a snapshot, in addition to twice the
+// time between snapshots.
 #define FRAME_S 2
 #define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 
@@ -82,8 +83,8 @@ static void take_answers(struct Ui *ui)
 }
 
 // Presses the keys of --keys after the first snapshot. A key, or the answer to
-// its request, can change the meaning of the next key. So each key gets a
-// frame, and the next key waits for the answers.
+// its request, can change the meaning of the next key. Therefore a frame is
+// drawn after each key, and the next key waits for the answers.
 static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;

@@ -35,8 +35,8 @@ static bool is_below(const struct ChooserRow *row, pid_t parent,
 }
 
 // Appends the children of `parent` to `rows`. Each child is followed by its own
-// children. /proc can change while it is read, and can then show a cycle of
-// parents. So each row is appended only once.
+// children. Each row is appended only once, because /proc can change while the
+// viewer reads it and can then show a cycle of parents.
 static long add_children(struct ChooserRow *rows, long used, pid_t parent,
                          struct ChooserRow *all, long count)
 {
@@ -89,8 +89,9 @@ static void find_workers(struct ChooserRow *rows, long count)
         }
 }
 
-// Sets `cores` of each row, from the list that was read before. If a worker has
-// ended, the sum of its master may be smaller than before, and is not known.
+// Sets `cores` of each row from the CPU times in this list and in the list that
+// was read before. If a worker has ended, the CPU time of its master may be
+// smaller than before, and `cores` of the master is not known.
 static void find_cores(struct ChooserRow *rows, long count,
                        const struct Chooser *before)
 {
@@ -159,9 +160,9 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
     return row - rows;
 }
 
-// Moves masters that do not serve, but have workers that serve, to the end of
-// the first `serving` rows, because such a master can be shown together with
-// its workers. Returns the number of these masters.
+// Moves masters that do not serve viewers, but have workers that serve viewers,
+// to the end of the first `serving` rows, because such a master can be shown
+// together with its workers. Returns the number of these masters.
 static long take_masters(struct ChooserRow *all, long serving, long others)
 {
     long taken = 0;
@@ -182,8 +183,8 @@ static long take_masters(struct ChooserRow *all, long serving, long others)
     return taken;
 }
 
-// Fills the list with the processes that serve, and then the other processes.
-// Returns 0 or -ENOMEM.
+// Fills the list with the processes that serve viewers, and then the other
+// processes. Returns 0 or -ENOMEM.
 static int fill(struct Chooser *chooser, const struct Served *served,
                 long count)
 {
@@ -236,8 +237,8 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // Reads the processes that do not serve first. If they were read last, a
-    // process that begins to serve meanwhile would be missed.
+    // Reads the processes that do not serve viewers first. If they were read
+    // last, a process that begins to serve viewers meanwhile would be missed.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);
@@ -252,7 +253,8 @@ long Chooser_refresh(struct Chooser *chooser)
         chooser->users |= chooser->rows[i].served.uid != geteuid();
     for (long i = 0; chooser->users && i < chooser->count; i++)
         name_user(&chooser->rows[i]);
-    // If the selected process has ended, selects another process that serves.
+    // If the selected process has ended, selects another process that serves
+    // viewers.
     if (!other && count > 0 && chooser->list.selected >= count)
         chooser->list.selected = count - 1;
     struct ListRows rows = Chooser_rows(chooser);
@@ -270,8 +272,8 @@ void Chooser_release(struct Chooser *chooser)
 
 // --- Keys
 
-// Chooses the selected row. If the process does not serve, asks the user before
-// attaching, or shows the reason why Ocular cannot attach.
+// Chooses the selected row. If the process does not serve viewers, asks the
+// user before attaching, or shows the reason why Ocular cannot attach.
 static enum ChooserAnswer choose(struct Chooser *chooser)
 {
     const struct ChooserRow *row = Chooser_selected(chooser);

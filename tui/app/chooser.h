@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The chooser is the list of processes. The user chooses a process to watch
 // from this list. In the list, a child is below its parent. The processes that
-// serve come first. The user's other Python processes come last. The viewer can
-// attach to them. main.c and pick.c call these functions on the main thread.
+// serve viewers come first. The user's other Python processes, to which the
+// viewer can attach, come last. main.c and pick.c call the functions of
+// chooser.h on the main thread.
 #ifndef OCULAR_TUI_APP_CHOOSER_H
 #define OCULAR_TUI_APP_CHOOSER_H
 
@@ -22,15 +23,16 @@ struct ChooserRow {
     pid_t parent;
     int depth;        // number of the process's ancestors that are in the list
     const char *role; // "master", "worker", or NULL if the process is neither
-    unsigned workers; // number of its workers that serve
+    unsigned workers; // number of its workers that serve viewers
     // CPU time in s at the time read_s. The CPU time of a master includes that
     // of its workers.
     double cpu_s, read_s;
     double cores; // CPU time per second between two readings; NaN: not known
-    bool other; // true if the process does not serve; then the next fields are
-                // used
+    // True if the process does not serve viewers. The fields after `other` are
+    // only used if `other` is true.
+    bool other;
     double age_s;
-    // as in struct Other
+    // `takes` and `why` are the fields of struct Other.
     char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];
 };
@@ -38,10 +40,10 @@ struct ChooserRow {
 struct Chooser {
     struct ChooserRow *rows; // rows of the list; owned
     long count;
-    // Number of rows of processes that serve. These rows come first.
+    // Number of rows of processes that serve viewers. These rows come first.
     long serving;
     bool all;            // true if the list also has processes that do not
-                         // serve
+                         // serve viewers
     const char *package; // folder of a package for attaching, or NULL
     struct Others others;
     struct List list;
@@ -49,7 +51,7 @@ struct Chooser {
     // is no question.
     pid_t asked;
     bool may_kill; // result of Attach_may_kill for the process `asked`
-    // The chosen master is shown without its workers.
+    // True if the chosen master is shown without its workers.
     bool alone;
     // The reason why the chosen process cannot be watched, or "".
     char message[512];
@@ -69,22 +71,22 @@ enum ChooserAnswer {
     CHOOSER_QUIT
 };
 
-// Returns the struct ListRows for the list. This function does not set the
-// columns.
+// Returns the struct ListRows for the list, without the columns.
 struct ListRows Chooser_rows(const struct Chooser *chooser);
 // Reads the list of processes again. The selected process stays selected.
-// Returns the number of processes that serve, or -errno.
+// Returns the number of processes that serve viewers, or -errno.
 long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
 // Selects process `pid` if it is in the list.
 void Chooser_select(struct Chooser *chooser, pid_t pid);
 #define CHOOSER_ALONE 'o' // the key that shows a master without its workers
-// Returns true if the selected process is a master that can be shown so.
+// Returns true if the selected process is a master that can be shown without
+// its workers.
 bool Chooser_may_be_alone(const struct Chooser *chooser);
 // Returns the selected row, or NULL if no row is selected.
 const struct ChooserRow *Chooser_selected(const struct Chooser *chooser);
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key);
-// Appends the processes that serve as lines of text: "  PID  COMMAND".
+// Appends the processes that serve viewers as lines of text: "  PID  COMMAND".
 void Chooser_write(const struct Chooser *chooser, struct Bytes *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Carries out the action of a key: it changes the model, opens a prompt, or
-// sends a request to the process. live.c and batch.c call Keyboard_press on the
-// viewer's thread.
+// Carries out the action of a key. The action changes the model, opens a prompt
+// or sends a request to the process. live.c and batch.c call Keyboard_press on
+// the viewer's thread.
 #ifndef OCULAR_TUI_APP_KEYBOARD_H
 #define OCULAR_TUI_APP_KEYBOARD_H
 

@@ -10,8 +10,8 @@
 // frame shows how long nothing has come.
 #define TICK_MS 1000
 
-// Draws a frame. If the frame shows a new question, drops the keys that were
-// typed before, because they do not answer this question.
+// Draws a frame. If the frame shows a new question, drops the keys that the
+// user typed before the question was visible.
 static void draw(struct Ui *ui, struct Terminal *terminal)
 {
     bool asked = Prompt_is_question(&ui->prompt);
@@ -44,8 +44,8 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
 }
 
 // To decode a large snapshot takes the viewer milliseconds, and to update the
-// model takes milliseconds more. Between the two, the viewer handles keys, so a
-// key waits for only one of them.
+// model takes milliseconds more. Between decoding and updating, the viewer
+// handles keys, so a key waits for only one of these two steps.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;

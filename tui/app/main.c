@@ -162,8 +162,8 @@ struct Round { // the variables of go_round()
 };
 
 // Sets *now to the process that the user has chosen. If the process does not
-// serve, attaches first. Returns 0, or -errno with the reason in `why` and *now
-// unchanged.
+// serve viewers, attaches first. Returns 0, or -errno with the reason in `why`
+// and *now unchanged.
 static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)
 {
@@ -179,8 +179,8 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
     return error;
 }
 
-// Shows the list and the chosen process alternately, until the user quits.
-// Begins with process `served`, or with the list if `served` is NULL.
+// Shows the list of processes and the chosen process in turn, until the user
+// quits. Begins with process `served`, or with the list if `served` is NULL.
 static int go_round(struct Round *round, const struct Served *served, char *why)
 {
     const struct Options *options = round->options;
@@ -223,7 +223,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
     return error < 0 ? error : 0;
 }
 
-// Carries out --list: prints one line for each process that serves.
+// Carries out --list: prints one line for each process that serves viewers.
 static int list(void)
 {
     struct Chooser chooser = {0};
@@ -238,8 +238,8 @@ static int list(void)
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// Finds the process of --pid. If the process does not serve, the viewer
-// attaches to it if the user agrees.
+// Finds the process of --pid. If the process does not serve viewers and the
+// user agrees, attaches to the process.
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
@@ -255,7 +255,7 @@ static int find_one(const struct Options *options, struct Served *served,
 
 // Finds the process to watch first, or sets *several if the user has to choose
 // one. Returns 0, -errno with the reason in `why`, or -ESRCH with `why` empty
-// if no process serves.
+// if no process serves viewers.
 static int find(const struct Options *options, struct Served *served,
                 struct Attaching *attaching, bool *several, char *why)
 {

@@ -296,7 +296,7 @@ static int no_option(const struct Complaint *complaint, const char *word)
     return object(complaint, "there is no option", is_letter ? letter : word);
 }
 
-// A recording that the user names without an option.
+// Takes the recordings that the user names without an option.
 static int take_files(struct Options *options, int count, char **files,
                       const struct Complaint *complaint)
 {

@@ -37,11 +37,11 @@ struct Options {
     bool mono;
     bool ascii;
     bool no_mouse;
-    bool attach;         // attach to a process that does not serve
-    bool attach_only;    // attach to the process of --pid, and exit
-    bool detach;         // undo --attach-only
-    bool alone;          // show the process of --pid without its workers
-    bool list;           // print the processes that serve
+    bool attach;         // Attach to a process that serves no viewers.
+    bool attach_only;    // Attach to the process of --pid, and exit.
+    bool detach;         // Undo --attach-only.
+    bool alone;          // Show the process of --pid without its workers.
+    bool list;           // Print the processes that serve viewers.
     const char *package; // folder that contains an ocular/ for --attach, or
                          // NULL
     bool help;

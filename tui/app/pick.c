@@ -14,8 +14,8 @@ static void draw(struct Chooser *chooser, struct Terminal *terminal,
     Terminal_draw(terminal, canvas);
 }
 
-// Handles the keys that wait. Drops keys that were typed before a question
-// became visible, because they do not answer this question.
+// Handles the keys that wait. If a question becomes visible, drops the keys
+// that the user typed before.
 static enum ChooserAnswer press_keys(struct Chooser *chooser,
                                      struct Terminal *terminal,
                                      struct Canvas *canvas)

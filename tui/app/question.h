@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Asks the user questions on the bottom line, and carries out the answers. An
 // answer is a text to search for, a filter, a file name, a budget or a time.
-// keyboard.c calls these functions on the viewer's thread.
+// keyboard.c calls the functions of question.h on the viewer's thread.
 #ifndef OCULAR_TUI_APP_QUESTION_H
 #define OCULAR_TUI_APP_QUESTION_H
 

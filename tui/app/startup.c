@@ -12,7 +12,7 @@
 #include <time.h>
 
 // The start of Python, the imports and the calibration of a program that will
-// serve take at most YOUNG_S seconds.
+// serve viewers take at most YOUNG_S seconds.
 #define YOUNG_S 10
 #define PAUSE_NS 50000000L
 

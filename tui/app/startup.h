@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finds the socket of a process by its pid. If the process has just begun,
-// waits until it or one of its workers serves, for example in `python -m ocular
-// --serve app.py & ocular-top --pid $!`. main.c calls these functions before
-// the screen is set up.
+// waits until the process or one of its workers serves viewers, for example in
+// `python -m ocular --serve app.py & ocular-top --pid $!`. main.c calls the
+// functions of startup.h before the screen is set up.
 #ifndef OCULAR_TUI_APP_STARTUP_H
 #define OCULAR_TUI_APP_STARTUP_H
 
@@ -13,20 +13,23 @@
 
 #define STARTUP_PATIENCE_S 5
 
-// Returns true if a process that does not serve yet will probably serve soon,
-// because the process is young or was started with --serve. `age_s` is NaN if
-// the age is not known.
+// Returns true if a process that does not serve viewers yet will probably serve
+// viewers soon, because the process is young or was started with --serve.
+// `age_s` is NaN if the age is not known.
 bool Startup_is_likely(double age_s, const char *command);
 
 struct StartupWish {
     pid_t pid;
-    bool workers; // a process with a worker that serves need not serve
+    // True if a process that does not serve viewers is also found if one of its
+    // workers serves viewers.
+    bool workers;
     double patience_s;
     FILE *say;
 };
 
 // Returns the same values as Address_find. If the process will probably serve
-// soon, first writes a line to `say`, and tries again for `patience_s` seconds.
+// viewers soon, first writes a line to `say`, and tries again for `patience_s`
+// seconds.
 int Startup_find(struct Served *found, const struct StartupWish *wish,
                  char *why, size_t why_size);
 

@@ -22,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// ns after which the request also goes to the other threads
+// Number of ns after which the request to run the script also goes to the other
+// threads.
 #define OTHERS_NS 500000000u
 #define PATIENCE_NS 5000000000u
 // The imports of the script take at most this time on a busy machine.
@@ -58,7 +59,7 @@ static long seccomp_of(pid_t pid)
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char status[PROCESS_STATUS];
-    Process_status(pid, status); // if this fails, the next check reports it
+    Process_status(pid, status); // The next check reports an error.
     const char *state = Process_row(status, "\nState:\t");
     long tracer = number_of(status, "\nTracerPid:");
     if (tracer) {
@@ -255,10 +256,10 @@ static bool is_forbidden(const char *said)
 // --- Attaching and detaching
 
 // Sets `folder` to the path at which the process sees Ocular's package. If the
-// process can read this program's own package, this is the package's folder. If
-// the process cannot read it, Ocular copies the package. If the copy fails,
-// `folder` is "" and `why` has the reason. A failed copy is no error yet,
-// because the process might have an Ocular of its own.
+// process can read this program's own package, `folder` is the package's
+// folder. If the process cannot read the package, Ocular copies the package. If
+// the copy fails, `folder` is "" and `why` has the reason. A failed copy is no
+// error yet, because the process might have an Ocular of its own.
 static void make_visible(const struct AttachWish *wish,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])

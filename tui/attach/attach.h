@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Starts Ocular's server in a process that was started without Ocular, and ends
 // the server again. If a function fails, it leaves the process unchanged, and
-// `why` has the reason. tui/app calls these functions on the main thread.
+// `why` has the reason. tui/app calls the functions of attach.h on the main
+// thread.
 #ifndef OCULAR_TUI_ATTACH_ATTACH_H
 #define OCULAR_TUI_ATTACH_ATTACH_H
 
@@ -28,12 +29,12 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 // Returns true if the process has a seccomp filter that ocular-top cannot read.
 // Such a filter could kill the process when Ocular makes a system call.
 bool Attach_may_kill(pid_t pid);
-// Returns 0 if the process serves now because of this call, -EALREADY if the
-// process served before, or another negative errno. `why` has the reason for an
-// error.
+// Returns 0 if the process serves viewers now because of this call, -EALREADY
+// if the process served before, or another negative errno. `why` has the reason
+// for an error.
 int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
-// Undoes Attach_begin: the process serves no longer. Returns 0, or -errno with
-// the reason in `why`.
+// Undoes Attach_begin: the process serves viewers no longer. Returns 0, or
+// -errno with the reason in `why`.
 int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);
 
 #endif

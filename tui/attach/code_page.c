@@ -14,13 +14,13 @@
 #include <sys/ptrace.h>
 
 #define PAGE 4096u
-// the code page lies in a gap between mappings that has at least this size
+// The code page lies in a gap between mappings that has at least this size.
 #define GAP 0x100000
 #define LOWEST 0x10000
 
-// The code gets one argument, the address of the page. There struct CodePage
-// begins. The code ends with a jump to munmap(). munmap() returns to the caller
-// of the code.
+// The code gets one argument, which is the address of the page and of struct
+// CodePage at its beginning. The code ends with a jump to munmap(), and
+// munmap() returns to the caller of the code.
 #ifdef __x86_64__
 __asm__(
     ".pushsection .rodata\n"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A code page is a page of Ocular's machine code in another process. A thread
 // that starts in the page takes the GIL, runs a line of Python, unmaps the page
-// and ends. sleeper.c calls these functions while the process is stopped, on
-// x86-64 only.
+// and ends. sleeper.c calls the functions of code_page.h while the process is
+// stopped, on x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_CODE_PAGE_H
 #define OCULAR_TUI_ATTACH_CODE_PAGE_H
 

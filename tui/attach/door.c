@@ -62,8 +62,8 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
                               sizeof *out);
 }
 
-// Returns true if these numbers can be offsets. If the bytes are not a table of
-// offsets, this check finds that.
+// Returns false if the numbers in `table` and `support` are too large or
+// otherwise impossible for a table of offsets.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;

@@ -35,7 +35,7 @@ static int read_segments(struct Image *image, uint64_t base,
 }
 
 // Returns the address that an entry of the dynamic section contains. glibc has
-// already added the load address to it, and musl has not.
+// already added the load address to the entry, and musl has not.
 static uint64_t pointed(const struct Image *image, uint64_t value)
 {
     return value < image->bias ? value + image->bias : value;

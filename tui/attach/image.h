@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // struct Image is a program or library in the memory of another process.
-// Image_find finds the addresses of the symbols that it exports. The functions
-// read only memory and no file. So they also work if an update has replaced the
-// file, or if the file is in another mount namespace. Invalid bytes in the
-// process's memory cannot make a function loop for ever. interpreter.c calls
-// these functions.
+// Image_find finds the addresses of the symbols that the image exports. The
+// functions of image.h read only the process's memory and no file. Therefore
+// the functions also work if an update has replaced the image's file, or if the
+// file is in another mount namespace. Invalid bytes in the process's memory
+// cannot make a function loop for ever. interpreter.c calls the functions of
+// image.h.
 #ifndef OCULAR_TUI_ATTACH_IMAGE_H
 #define OCULAR_TUI_ATTACH_IMAGE_H
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// from 3.13 on, the struct _PyRuntime begins with this text
+// From 3.13 on, the struct _PyRuntime begins with this text.
 #define COOKIE "xdebugpy"
 
 // --- Search for the image of CPython

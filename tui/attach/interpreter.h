@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds out which CPython another process runs, and the address of CPython's
-// state. The process is not changed. attach.c calls these functions on the main
-// thread.
+// state. The functions of interpreter.h do not change the process. attach.c
+// calls the functions of interpreter.h on the main thread.
 #ifndef OCULAR_TUI_ATTACH_INTERPRETER_H
 #define OCULAR_TUI_ATTACH_INTERPRETER_H
 

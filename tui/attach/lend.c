@@ -21,7 +21,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-// the name of the folder is this text and the process's number
+// The name of a copy's folder is this text and the process's number.
 #define PREFIX "ocular-package-"
 #define NAME_SIZE 64
 #define DEPTH_MOST 4 // maximum depth of folders that Ocular removes

@@ -99,9 +99,10 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// Returns true if the process already serves, so that Ocular does not attach to
-// it. If a process serves in another OCULAR_DIR or in a container, the chooser
-// does not list it among the processes that serve.
+// Returns true if the process already serves viewers, so that Ocular does not
+// attach to it. If a process serves viewers in another OCULAR_DIR or in a
+// container, the chooser does not list it among the processes that serve
+// viewers.
 static bool serves(struct Other *other)
 {
     struct Served served;

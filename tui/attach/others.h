@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lists the user's Python processes, and says for each process what attaching
 // to it needs. A process that runs no Python is examined only once. The chooser
-// calls these functions on the main thread.
+// calls the functions of others.h on the main thread.
 #ifndef OCULAR_TUI_ATTACH_OTHERS_H
 #define OCULAR_TUI_ATTACH_OTHERS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Adds a pending call to an interpreter without PEP 768 (CPython 3.12 and
 // 3.13). Py_AddPendingCall() adds such a call, too: a thread makes a pending
-// call between two instructions. request.c calls these functions while the
-// process is stopped.
+// call between two instructions. request.c calls the functions of pending.h
+// while the process is stopped.
 #ifndef OCULAR_TUI_ATTACH_PENDING_H
 #define OCULAR_TUI_ATTACH_PENDING_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads and writes the memory of another process. The process need not be
 // stopped. The bytes from the process are not trusted. Any file of tui/attach/
-// may call these functions.
+// may call the functions of process_memory.h.
 #ifndef OCULAR_TUI_ATTACH_PROCESS_MEMORY_H
 #define OCULAR_TUI_ATTACH_PROCESS_MEMORY_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Asks a process to run a script between two instructions of its Python code.
 // From CPython 3.14 on, the request uses PEP 768 (door.h). In older versions,
-// it is a pending call (pending.h). attach.c calls these functions on the main
-// thread.
+// it is a pending call (pending.h). attach.c calls the functions of request.h
+// on the main thread.
 #ifndef OCULAR_TUI_ATTACH_REQUEST_H
 #define OCULAR_TUI_ATTACH_REQUEST_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // struct Script is the script that another process runs for Ocular, together
 // with the folder for the script and its answer. Only the process's user has
-// access to this folder. The script renames the file `wanted` before it runs.
-// ocular-top renames the same file to revoke the script. Only the first of the
-// two renames succeeds, so it decides whether the script runs. ocular-top holds
-// a lock on this file. If the lock is free, ocular-top has ended. Then the
-// script only removes the folder. attach.c calls these functions on the main
-// thread.
+// access to this folder. The script renames the file `wanted` before the script
+// does its work. ocular-top renames the same file to revoke the script. Only
+// the first of these two renames succeeds and decides whether the script does
+// its work. ocular-top holds a lock on this file. If the lock is free,
+// ocular-top has ended, and the script only removes the folder. attach.c calls
+// the functions of script.h on the main thread.
 #ifndef OCULAR_TUI_ATTACH_SCRIPT_H
 #define OCULAR_TUI_ATTACH_SCRIPT_H
 

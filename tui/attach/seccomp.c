@@ -39,7 +39,7 @@ static uint64_t number_of(const char *status, const char *row, int base)
 }
 
 // Returns the number of filters of a thread, or 1 if the kernel does not count
-// them (before Linux 5.9).
+// filters (before Linux 5.9).
 static uint64_t filters_of(const char *status)
 {
     uint64_t count = number_of(status, "\nSeccomp_filters:", 10);
@@ -116,9 +116,9 @@ struct Call {
 #define FD 1000000            // number of a descriptor that is not open
 
 // The system calls that Python and Ocular make from the script's first line to
-// the end of detaching, also while a viewer is connected. We have found these
-// calls by strace. The list leaves out calls that every program makes again and
-// again. If there is a filter, Ocular does not call capset.
+// the end of detaching, also while a viewer is connected. The list comes from
+// strace. The list leaves out calls that every program makes again and again.
+// If there is a filter, Ocular does not call capset.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),

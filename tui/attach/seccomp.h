@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finds seccomp filters that would kill a program for a system call of Ocular.
 // The check takes place before Ocular makes a system call in the program.
-// attach.c calls these functions on the main thread, and request.c calls them
-// in a child process.
+// attach.c calls the functions of seccomp.h on the main thread, and request.c
+// calls them in a child process.
 #ifndef OCULAR_TUI_ATTACH_SECCOMP_H
 #define OCULAR_TUI_ATTACH_SECCOMP_H
 
@@ -20,12 +20,12 @@ enum FilterSight {
 
 enum FilterSight Seccomp_look(pid_t pid);
 // Checks the filters of the process's stopped threads. The calling thread must
-// trace them (ptrace). Returns 0, or -EACCES with the reason in `why` if a
-// filter kills the process or cannot be read.
+// trace these threads (ptrace). Returns 0, or -EACCES with the reason in `why`
+// if a filter kills the process or cannot be read.
 int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
                   size_t why_size);
-// Checks the filters of this program. For this, a child process makes the
-// system calls. Returns the same values as Seccomp_check.
+// Checks the filters of this program itself, by a child process that makes
+// Ocular's system calls. Returns the same values as Seccomp_check.
 int Seccomp_try(pid_t pid, char *why, size_t why_size);
 
 #endif

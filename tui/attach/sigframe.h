@@ -4,8 +4,8 @@
 // handler. Two frames, one for the call and one for the return, lie on the
 // thread's own stack, in the kernel's format for signal frames. The last step
 // sets the thread's registers. From then on, the thread returns to its system
-// call even if this program is killed. sleeper.c calls these functions in the
-// child process that has stopped the thread, on x86-64 only.
+// call even if this program is killed. sleeper.c calls the functions of
+// sigframe.h in the child process that has stopped the thread, on x86-64 only.
 #ifndef OCULAR_TUI_ATTACH_SIGFRAME_H
 #define OCULAR_TUI_ATTACH_SIGFRAME_H
 
@@ -31,7 +31,7 @@ struct Sleep {
 
 // Fills the members of `sleep`. Returns true if the thread is in a system call
 // that a signal may interrupt, and if its stack has room. Also returns true if
-// sleep->called is set. Returns false if this is not known.
+// sleep->called is set. Returns false if the state of the thread is unknown.
 bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread);
 // Makes the thread call the function. Returns 0, or -errno without changing the
 // thread.

@@ -18,7 +18,8 @@
 #define THREADS_MOST 4096
 // Number of tries. In each try a thread runs for a moment.
 #define TRIES 10
-// ns for which the thread runs in the first try; later tries are longer
+// Number of ns for which the thread runs in the first try. Later tries are
+// longer.
 #define MOMENT_NS 200000
 
 // Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
@@ -71,8 +72,8 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
 
 // Returns true if the system call waits for other threads or processes. Returns
 // false for FUTEX_WAIT, because the C library's own locks use FUTEX_WAIT.
-// Condition variables and semaphores use FUTEX_WAIT_BITSET, for which it
-// returns true.
+// Returns true for FUTEX_WAIT_BITSET, because condition variables and
+// semaphores use FUTEX_WAIT_BITSET.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];
@@ -85,7 +86,7 @@ static bool waits(const struct Sleep *sleep)
         return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
     case SYS_futex:
         return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    // a call with a timeout that the kernel restarts after an interruption
+    // A system call with a timeout, which the kernel restarts after a signal.
     case SYS_restart_syscall:
     case SYS_recvfrom:
     case SYS_recvmsg:

@@ -20,9 +20,9 @@
 
 #define PATIENCE_NS 1000000000u // ns that a thread may take to stop
 #define PAUSE_NS 200000
-// maximum number of times that the list of threads is read
+// Largest number of times that the list of threads is read.
 #define PASSES_MOST 32
-// maximum number of tries to stop a thread that no other process traces
+// Largest number of tries to stop a thread that no other process traces.
 #define SEIZES_MOST 3
 
 static bool has(const struct Stop *stop, pid_t id)
@@ -100,8 +100,8 @@ static int seize(pid_t id)
     return -error;
 }
 
-// Stops a thread. Returns 0 or an error of seize(). If the thread has ended,
-// this is no error.
+// Stops a thread. Returns 0 or an error of seize(). Also returns 0 if the
+// thread has ended.
 static int stop_one(struct Stop *stop, pid_t id)
 {
     struct StoppedThread thread = {id, 0}, *threads;

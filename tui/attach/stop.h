@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stops all threads of another process as long as ocular-top reads and writes
 // the state of the process. If the calling process is killed, the kernel lets
-// the threads continue. request.c calls these functions in a child process.
+// the threads continue. request.c calls the functions of stop.h in a child
+// process.
 #ifndef OCULAR_TUI_ATTACH_STOP_H
 #define OCULAR_TUI_ATTACH_STOP_H
 
