@@ -5,6 +5,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/record.h"
 #include "tracer/sample/sampler.h"
+#include "tracer/sample/wait_call.h"
 
 #include "tests/unit.h"
 
@@ -18,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -760,6 +762,16 @@ TEST(test_a_stop_does_not_change_the_kind)
     for (int i = 0; i < 2; i++)
         pthread_join(waiters[i].thread, NULL);
     close(pipes[0]);
+}
+
+TEST(test_an_unreadable_descriptor_is_of_unknown_kind)
+{
+    struct WaitCall call = {.tid = TID, .number = SYS_read, .first = 1000000};
+    bool polls;
+
+    assert_int_equal(WaitCall_kind(&call, &polls), WAIT_UNKNOWN);
+    call.own_files = true;
+    assert_int_equal(WaitCall_kind(&call, &polls), WAIT_UNKNOWN);
 }
 
 TEST(test_without_a_free_descriptor_there_is_no_answer)

@@ -138,24 +138,29 @@ static bool is_of_files(long number)
     }
 }
 
-// Returns true if the descriptor in the system call's first argument is a
-// socket. A caller with its own table of descriptors asks /proc. A caller that
-// shares the program's descriptors calls fstat(), because the program's filter
-// of system calls may forbid readlink().
-static bool is_socket(const struct WaitCall *call)
+// Returns whether the descriptor in the system call's first argument is a
+// socket. A caller with its own table of descriptors asks /proc. Any other
+// caller shares the descriptor, and calls fstat(), because the program's filter
+// of system calls may forbid readlink(). A filter that the program has set
+// later leaves the kind unknown.
+static enum WaitKind of_descriptor(const struct WaitCall *call)
 {
     char path[64], target[16] = "";
     struct stat status;
+    bool known, socket;
 
     if (call->first > INT_MAX)
-        return false;
-    if (!call->own_files)
-        return fstat((int)call->first, &status) == 0 &&
-               S_ISSOCK(status.st_mode);
-    snprintf(path, sizeof path, "/proc/self/task/%d/fd/%d", (int)call->tid,
-             (int)call->first);
-    return readlink(path, target, sizeof target - 1) > 0 &&
-           strncmp(target, "socket:", 7) == 0;
+        return WAIT_UNKNOWN;
+    if (call->own_files) {
+        snprintf(path, sizeof path, "/proc/self/task/%d/fd/%d", (int)call->tid,
+                 (int)call->first);
+        known = readlink(path, target, sizeof target - 1) > 0;
+        socket = strncmp(target, "socket:", 7) == 0;
+    } else {
+        known = fstat((int)call->first, &status) == 0;
+        socket = known && S_ISSOCK(status.st_mode);
+    }
+    return !known ? WAIT_UNKNOWN : socket ? WAITS_SOCKET : WAITS_FILE;
 }
 
 // After a stop, for example by a debugger, the kernel continues a call with a
@@ -186,7 +191,7 @@ enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
     if (*polls || is_of_sockets(number))
         return WAITS_SOCKET;
     if (moves_bytes(number))
-        return is_socket(call) ? WAITS_SOCKET : WAITS_FILE;
+        return of_descriptor(call);
     if (is_of_files(number))
         return WAITS_FILE;
     if (number == SYS_futex)

@@ -3,7 +3,7 @@
 #ifndef OCULAR_TRACER_SAMPLE_WAIT_CALL_H
 #define OCULAR_TRACER_SAMPLE_WAIT_CALL_H
 
-#include "ipc/wait_kind.h"
+#include "tracer/base/share.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@ struct WaitCall {
     uint64_t first, second; // The first two arguments of the system call.
 };
 
-// Returns what the thread in the system call waits for. The result for a thread
+// Returns what the thread in the system call waits for, or WAIT_UNKNOWN if its
+// descriptor cannot be read. The result for a thread
 // that waits for the GIL is WAITS_LOCK. Sets *polls to true if the thread waits
 // for any of several descriptors.
 enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls);
