@@ -203,6 +203,8 @@ EFFECTS = {
         "Right": (BOX, other_box),
         "Left": ([*BOX, "Right"], other_box),
         "w": ([], other_window),
+        "m": ([], "wall time over"),
+        "i": (["m"], lambda before, after: ("idle" in before) != ("idle" in after)),
     },
     "Move": {
         "Up": (["j", "j"], moved),
