@@ -168,8 +168,7 @@ def test_a_worker_is_killed_and_replaced(tmp_path, sockets):
 
 
 def test_all_processes_end(tmp_path, sockets):
-    """The viewer ends, and shows the counts once more at most. The master's trace ends before
-    the master itself."""
+    """The viewer ends. The master's trace ends before the master itself."""
     with Service(tmp_path) as service:
         worker = service.add("fork", 10)
         with watched(service.pid) as snapshots:

@@ -204,7 +204,7 @@ EFFECTS = {
         "Left": ([*BOX, "Right"], other_box),
         "w": ([], other_window),
         "m": ([], "wall time over"),
-        "i": (["m"], lambda before, after: ("idle" in before) != ("idle" in after)),
+        "i": (["m"], ", with idle threads"),
     },
     "Move": {
         "Up": (["j", "j"], moved),

@@ -93,7 +93,11 @@ static void add_mode(const struct FlameTree *tree, const char *window, double s,
         Strip_add(strip, STYLE_FAINT, " over ");
         Strip_add(strip, STYLE_PLAIN, "%.0f s", fmin(s, 1e9));
     }
-    if (tree->mode != FLAME_CPU && *Window_plain_share(number, tree->rest))
+    if (tree->mode == FLAME_CPU)
+        return;
+    if (tree->idle)
+        Strip_add(strip, STYLE_FAINT, ", with idle threads");
+    else if (*Window_plain_share(number, tree->rest))
         Strip_add(strip, STYLE_FAINT, ", without %s idle", number);
 }
 
