@@ -95,9 +95,8 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-// Adds `from` to *to. If only one of the two numbers is NaN (unknown), it
-// counts as
-// 0. If both numbers are NaN, the sum is NaN.
+// Adds `from` to *to. If one of the two numbers is NaN (unknown), the sum is
+// the other number, which can also be NaN.
 static void add(double *to, double from)
 {
     if (isnan(*to))

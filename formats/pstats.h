@@ -6,7 +6,7 @@
 
 #include "formats/profile.h"
 
-// Stores an error in `out`.
+// Writes the profile to `out`. Stores an error in `out`.
 void Pstats_write(const struct Profile *profile, struct Bytes *out);
 
 #endif

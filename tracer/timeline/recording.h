@@ -109,7 +109,7 @@ int Recording_error(const struct Recording *recording);
 bool Recording_takes_all(struct Recording *recording);
 // Returns the number of flushes that have found the file truncated.
 unsigned Recording_truncations(struct Recording *recording);
-// Returns true if the program has closed our descriptor of the file.
+// Returns true if the program has closed Ocular's descriptor of the file.
 bool Recording_is_closed(const struct Recording *recording);
 // Returns true if the whole block is in memory.
 bool Recording_holds(struct Recording *recording,

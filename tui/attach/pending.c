@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See pending.h. CPython 3.12 and 3.13 publish no offset for their queue of
-// pending calls, and the offset differs between patch versions. So Ocular
-// searches for the queue before it writes. The machine code of
+// pending calls, and the offset differs between patch versions. Therefore
+// Ocular searches for the queue before it writes. The machine code of
 // _PyEval_AddPendingCall() refers to several addresses. Exactly one of these
 // addresses has the contents of a queue of pending calls.
 #include "tui/attach/pending.h"
@@ -382,8 +382,8 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Removes Ocular's call from the queue. If other calls follow it, replaces it
-// by a call that does nothing.
+// Removes Ocular's call from the queue. If other calls follow Ocular's call,
+// replaces Ocular's call by a call that does nothing.
 static void withdraw(const struct Queue *queue)
 {
     const uint64_t call[2] = {queue->nothing, 0};

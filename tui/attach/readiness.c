@@ -175,7 +175,7 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
     struct Runtime runtime = {.interpreter = interpreter};
     const char *what;
     if (read_runtime(&runtime))
-        return 0; // the request itself will report the reason
+        return 0; // The request itself will report the error.
     if (has_parents_memory(interpreter->pid))
         what =
             "still has the memory of its parent, and is about to begin a "

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Checks whether an interpreter is ready for a script. An interpreter is ready
 // if it is initialised, has imported `site`, and is not about to end. A script
-// that runs before or after that can crash the program. The process is not
-// changed. request.c calls Readiness_check while the process is stopped.
+// that runs before or after that can crash the program. Readiness_check does
+// not change the process. request.c calls Readiness_check while the process is
+// stopped.
 #ifndef OCULAR_TUI_ATTACH_READINESS_H
 #define OCULAR_TUI_ATTACH_READINESS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Asks a process to run a script between two instructions of its Python code.
 // From CPython 3.14 on, the request uses PEP 768 (door.h). In older versions,
-// it is a pending call (pending.h). attach.c calls the functions of request.h
-// on the main thread.
+// the request is a pending call (pending.h). attach.c calls the functions of
+// request.h on the main thread.
 #ifndef OCULAR_TUI_ATTACH_REQUEST_H
 #define OCULAR_TUI_ATTACH_REQUEST_H
 
@@ -14,8 +14,8 @@
 // `script` is a path below the process's root directory. Returns 0,
 // -EINPROGRESS if the interpreter is not ready (readiness.h) or the process has
 // run exec, or another -errno. `why` has the reason for an error. After an
-// error, some threads can still have the request. Request_withdraw withdraws
-// it.
+// error, some threads can still have the request, and Request_withdraw
+// withdraws the request.
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Starts a thread for the script in a process whose threads sleep (sleeper.h).

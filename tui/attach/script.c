@@ -54,7 +54,7 @@ static const char text[] =
     "        return False\n"
     "    try:\n"
     "        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)\n"
-    // otherwise the answer was already read
+    // A file without a link shows that the answer was already read.
     "        return os.fstat(file).st_nlink > 0\n"
     "    except OSError:\n"
     "        return False\n"
@@ -162,7 +162,7 @@ static const char text[] =
 
 // --- The folder of the script
 
-// The locked file is removed last.
+// Files of the folder. The locked file is removed last.
 static const char *const names[] = {"attach.py",  "wanted", "revoked",
                                     "answer.new", "answer", SCRIPT_SHARED,
                                     SCRIPT_ASKED, "begun"};
