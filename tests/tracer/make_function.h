@@ -14,7 +14,7 @@ enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // Indices of the sites of LOOP.
 
 // clang-format off
 static const uint8_t LOOP[] = {
-    RESUME, 0,                  // unit 0, instruction 0
+    RESUME, 0,                  // code unit 0, instruction 0
     LOAD_FAST, 0,               // 1, 1
     JUMP_BACKWARD, 3, CACHE, 0, // 2, 2
     RETURN_VALUE, 0,            // 4, 3

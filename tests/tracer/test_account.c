@@ -69,7 +69,7 @@ TEST(test_samples_say_how_cold_hooks_are)
     assert_true(fabs(Account_hook_factor(&account) - 2) < 0.3);
     // If no hooks have run, the account adds no time.
     assert_true(spend(&account, 0, 0) == 0);
-    // Hooks never count as faster than when they were timed.
+    // Hooks never count as faster than with warm caches.
     for (int i = 0; i < 600; i++)
         spend(&account, 0.01, 0);
     assert_true(Account_hook_factor(&account) == 1);

@@ -20,7 +20,7 @@ static struct Flame flame;
 static struct Breakdown functions; // The functions of one thread.
 static struct SampledStack stack;
 static struct Attribution attribution;
-// In this window a core has had one second of time.
+// In this window, the program has used one core for one second.
 static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 
 // --- A function that contains a call ---
@@ -133,7 +133,7 @@ TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
     assert_ns(c, 0, 0, 154);
     assert_int_equal(Counter_get(&a->share.samples), 3);
     assert_true(a->hot.touched &&
-                b->hot.touched); // Both rows will be filled again.
+                b->hot.touched); // A snapshot fills both rows again.
     assert_int_equal(Counter_get(&a->share.run_samples), 2);
     assert_int_equal(Counter_get(&b->share.samples), 0);
 }
@@ -186,7 +186,8 @@ static double part_of(const struct ShareValue *kinds,
     return shares[kind] * 1e9;
 }
 
-// Waits of unknown kind are divided as the known ones are.
+// Waits of an unknown kind are divided in the same ratio as waits of known
+// kinds.
 TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
 {
     const struct ShareParts *own, *outer;
@@ -196,7 +197,8 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     add(10, 0);
     stack.wait_kind = WAIT_UNKNOWN;
     add(0, 100);
-    assert_null(Share_waits(&a->share)); // No memory until a kind is known.
+    // No memory is allocated until the kind of a wait is known.
+    assert_null(Share_waits(&a->share));
     stack.wait_kind = WAITS_SOCKET;
     stack.kind_ns = 75;
     stack.starved_ns = 25;
@@ -288,7 +290,7 @@ TEST_WITH(test_callers, set_up, tear_down)
     assert_float_equal(caller_ns(b, c->hot.id), 10000, 1e-3);
     assert_true(caller_ns(b, a->hot.id) == 0);
     assert_true(caller_ns(c, 0) == 0);
-    // If a stack was cut, the caller of its outermost frame is unknown.
+    // If a sampled stack was cut, the caller of its outermost frame is unknown.
     stack.cut = true;
     STACK(0x1000, 0x1000);
     add(500, 0);
@@ -342,7 +344,7 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     assert_int_equal(Code_instruction_count(code), 4);
     // The function has called an unknown function.
     STACK(0x9000, code->who.address);
-    stack.in_c = true; // The unknown function is in C.
+    stack.in_c = true; // The unknown function is in C code.
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
         stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
         assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
@@ -365,8 +367,8 @@ TEST_WITH(test_samples_per_instruction, set_up, tear_down)
     assert_int_equal(samples[4 + 2], 1);
 }
 
-// If memory is out at a function's first sample, the next sample allocates
-// again. No allocated memory is lost (make asan).
+// If allocation fails at a function's first sample, the next sample allocates
+// again. No allocated memory leaks (make asan).
 TEST_WITH(test_memory_is_out, set_up, tear_down)
 {
     const void *samples;
@@ -470,7 +472,8 @@ TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
         assert_int_equal(stack.depth, stack.entering ? 3 : 2);
         add(100, 0);
     }
-    assert_in_range(entered, 10, 12); // 10 of 100 samples, and the first sample
+    // 10 of 100 samples, and the first one, find b entered.
+    assert_in_range(entered, 10, 12);
     assert_ns(b, 9000 + 100 * entered, 0, 9000 + 100 * entered);
     assert_ns(caller, 2000 - 100 * entered, 0, 11000);
     // Now a call of b is as short as an empty call.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/budget/budget with simulated programs. The tests check the
-// allowance, the measured shares, and the fractions for the sampler and the
-// hooks.
+// allowance, the measured shares of the costs, and the fractions of the
+// allowance for the sampler and for the hooks.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ struct World {
     double (*cores)(double t);
     double sample; // Seconds that one sample takes.
     double fixed;  // Cores that the governor and the other fixed costs take.
-    // Cores that snapshots take, of which half are left if snapshots are
-    // throttled.
+    // Cores that snapshots take. If snapshots are throttled, they take half of
+    // this.
     double shown;
     double hooks; // Fraction of the program's time that hooks take.
     double coming[DELAYS];
@@ -106,8 +106,8 @@ static void run(struct World *w, double seconds)
         turn(w);
 }
 
-// If snapshots take most of the budget, they wait, but only while the program
-// pauses.
+// If snapshots take most of the budget, snapshots are throttled, but only while
+// the program pauses.
 TEST(test_snapshots_wait_in_idle_spells)
 {
     struct World w = world(spells, 0.01);
@@ -139,7 +139,7 @@ TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
 
-    w.coming[2] = 0.08; // Four times the seconds in a full bucket.
+    w.coming[2] = 0.08; // This is four times the seconds in a full bucket.
     run(&w, 1);
     assert_true(Budget_is_overdrawn(&w.budget));
     run(&w, 120);
@@ -165,7 +165,7 @@ TEST(test_steps)
 
     run(&up, 59);
     assert_true(fabs(up.budget.rate - 0.2 * 0.01) < 1e-6);
-    run(&up, 5); // The new load has lasted four seconds.
+    run(&up, 5); // The program's new load has lasted four seconds.
     assert_true(fabs(up.budget.rate - 0.01) < 1e-6);
     run(&down, 65);
     assert_true(fabs(down.budget.rate - 0.2 * 0.01) < 1e-6);
@@ -180,7 +180,8 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), 0.5 * 0.005, 1e-6);
     run(&w, 60);
     assert_float_equal(Budget_hooks(&w.budget), 0.46 * 0.005, 1e-4);
-    // Threads take half of the fixed costs, and arming takes the other half.
+    // Threads of Ocular take half of the fixed costs, and arming takes the
+    // other half.
     w.fixed = 0.012;
     run(&w, 90);
     assert_float_equal(w.hz, 0.2 * 0.005 / w.sample, 1);
@@ -226,20 +227,21 @@ TEST(test_the_window)
     assert_true(isnan(shares.allowed) && isnan(shares.cores_allowed));
     // The program uses one core.
     assert_true(fabs(shares.cores / shares.measured - 1) < 0.12);
-    run(&w, 11); // The burst is still in the mean, but no longer in the window.
+    // The burst still counts in the mean, but is no longer in the window.
+    run(&w, 11);
     assert_true(Budget_window(&w.budget).hooks == 0);
     assert_true(Budget_mean(&w.budget) > 1.0 / 50);
 }
 
-// Clocks that are read one after the other can contradict each other, and
-// readings of two threads can come in the wrong order.
+// Clocks that are read one after the other can contradict each other. Readings
+// of two threads can come in the wrong order.
 TEST(test_odd_readings)
 {
     struct BudgetReading start = {0}, odd = {.wall = 1, .cpu = 0.1};
     struct Budget budget;
 
     Budget_init(&budget, 0.01, &start);
-    odd.threads = 0.2; // More than the whole CPU time.
+    odd.threads = 0.2; // Ocular's threads used more than the whole CPU time.
     Budget_read(&budget, &odd);
     assert_true(isfinite(budget.level) && isfinite(budget.rate));
     assert_true(isnan(Budget_window(&budget).measured));

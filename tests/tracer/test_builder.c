@@ -34,8 +34,8 @@ static void rest(double s)
     nanosleep(&time, NULL);
 }
 
-// The sampler observes once, a tenth of a second after its start, so its clock
-// stays at this time.
+// The sampler observes once, a tenth of a second after its start, so the
+// sampler's clock stays at this time.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
@@ -141,7 +141,7 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     assert_true(function->self_cycles == NULL_U64);
     assert_int_equal(function->total_cycles, 9000);
     assert_true(function->waited_cycles == NULL_U64);
-    // Timed, but with no more cycles than a hook costs.
+    // The calls were timed, but took no more cycles than a hook costs.
     function = find(s, quick);
     assert_int_equal(function->self_cycles, 0);
     assert_int_equal(function->total_cycles, 0);
@@ -155,7 +155,8 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
     assert_true(s->retired[0].waited_cycles == NULL_U64);
 }
 
-// The cost of a hook is only known to within a few ticks.
+// The cost of a hook is only known to within a few ticks, so the cost that is
+// subtracted can exceed the measured cycles.
 TEST_WITH(test_no_cycles_below_zero, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -244,7 +245,7 @@ TEST_WITH(test_rate, set_up, tear_down)
     struct Code *code = called(f, "f", 1000);
     double from, rate;
 
-    build(f); // The rate is measured from this snapshot on.
+    build(f); // The call rate is measured from this snapshot on.
     from = Now_s(CLOCK_MONOTONIC);
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
@@ -272,16 +273,16 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
     code->hot.exact = code->hot.calls_exact = false;
     // Without a sampler the rate is unknown.
     assert_true(isnan(find(build(f), code)->calls_per_s));
-    // It is unknown since when the function has been armed.
+    // It is unknown when the function was armed.
     code->hot.dark = false;
     assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
     Counter_set(&code->hot.entries, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
-    assert_true(rate > 10); // Over 1000 s the rate would be 1.
+    assert_true(rate > 10); // The mean rate over all 1000 s would be 1.
     // The function was dark for a moment between two snapshots, and no sample
-    // had found it before.
+    // has found the function.
     code->row.rate_at = Now_s(CLOCK_MONOTONIC) - 1;
     code->cold.dark_times++;
     assert_true(isnan(find(build(f), code)->calls_per_s));
@@ -383,7 +384,7 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
     code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    // Armed again, so far with calls of a few moments only.
+    // The function is armed again, so far with calls of a few moments only.
     code->hot.dark = false;
     Counter_set(&code->hot.entries, 1005);
     code->row.rate_at -= 1;
@@ -439,14 +440,15 @@ TEST_WITH(test_shares, set_up, tear_down)
 
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
-    ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the whole time.
+    ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the whole time
     ShareValue_add(&Share_own_parts(&code->share)->wait, &now, 20e6);
     ShareValue_add(&Share_own_parts(&code->share)->cumulative, &now, 40e6);
     ShareValue_add(&hot->share.cpu, &now, 50e6);
     Counter_set(&code->share.samples, 12);
     Counter_set(&code->share.run_samples, 7);
     Counter_set(&code->hot.self_calls, 1);
-    // If there is a share, the timed cycles do not decide the order.
+    // If functions have shares, the shares decide the order, and not the timed
+    // cycles.
     Counter_set(&code->hot.self_cycles, 1000000);
     s = build(f);
     function = find(s, code);

@@ -20,7 +20,8 @@ static struct ShareTime at(double s)
 struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
-    struct Code *callee;         // a function that is not in the registry.
+    // Id of a function that is not in the registry.
+    struct Code *callee;
     struct Breakdown *breakdown; // Time of `callee` for each of its callers.
 };
 
@@ -116,7 +117,7 @@ TEST(test_callers_that_are_gone)
     Retired_add(made.retired, module);
     Code_free(module);
     called(&made, 77, 1, 50);
-    called(&made, 78, 1, 20); // There is no record of this caller any more.
+    called(&made, 78, 1, 20); // The record of this caller was deleted.
     called(&made, 0, 1, 10);
     // In this sample `callee` was the outermost frame.
     ShareValue_add(&Share_own_parts(&made.callee->share)->cumulative, &now,

@@ -92,8 +92,8 @@ TEST_WITH(test_the_programs_own_first, set_up, tear_down)
         expect(library[i], i < 6);
 }
 
-// A span that began with a call and lasts only a few milliseconds gives no call
-// rate.
+// A span of a function that began with a call and lasts only a few milliseconds
+// gives no call rate.
 TEST_WITH(test_a_short_span, set_up, tear_down)
 {
     struct Code *code = called(20, false);
@@ -132,7 +132,7 @@ TEST_WITH(test_no_candidates, set_up, tear_down)
     assert_null(item_of(hot));
     assert_null(item_of(unseen));
     assert_null(item_of(stays));
-    // Armed in a slice, with calls left until it goes dark.
+    // The function is armed in a slice, with calls left until it goes dark.
     hot->hot.dark = false;
     choose(1, true);
     expect(hot, true);
@@ -149,8 +149,10 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     sliced->spans.arming = ARMED_SLICES;
     choose(2e-3, false);
     assert_null(item_of(sliced));
-    assert_null(item_of(new));    // The span of this function is too short.
-    assert_null(item_of(always)); // This function needs no change.
+    // The span of this function is too short for a call rate.
+    assert_null(item_of(new));
+    // This function does not have to be armed or disarmed.
+    assert_null(item_of(always));
     assert_float_equal(choice.stays_s, 100e-6, 1e-9);
     now += SECOND;
     choose(2e-3, false);

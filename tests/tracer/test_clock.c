@@ -138,7 +138,7 @@ TEST(test_without_a_counter_ticks_are_nanoseconds)
     clock.counter = false;
     ticks = Clock_read(&clock);
     assert_true(ticks > before && ticks <= Now_ns(CLOCK_MONOTONIC_RAW));
-    Clock_refine(&clock); // Clock_refine then changes nothing.
+    Clock_refine(&clock); // Without the counter, Clock_refine changes nothing.
 }
 
 #if defined(__x86_64__)

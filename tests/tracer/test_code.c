@@ -182,7 +182,7 @@ TEST(test_odd_sizes)
 }
 
 // The code has more units than the number in a site can count, and more sites
-// than the map can hold. Units that do not fit have no site, and no number
+// than the map can hold. Units beyond these limits have no site, and no number
 // wraps around.
 TEST(test_huge_code)
 {
@@ -230,7 +230,8 @@ TEST(test_callers_of_the_never_dark_are_bounded)
 
 // The epoch changes when the first callee goes dark, and again when no callee
 // is dark any more. A call in which callees went dark and were armed again
-// therefore does not count as a call without dark callees.
+// therefore begins and ends in different epochs, and does not count as a call
+// without dark callees.
 TEST(test_epoch_marks_dark_spells)
 {
     struct Code *code = generator(500, false);
@@ -245,7 +246,8 @@ TEST(test_epoch_marks_dark_spells)
     assert_int_equal(code->hot.dark_callees, 1);
     Code_lose_dark_callee(code);
     assert_int_equal(code->hot.epoch, epoch + 2);
-    // One call too many does not make the number negative.
+    // One ended call too many does not make the number of dark callees
+    // negative.
     Code_lose_dark_callee(code);
     assert_int_equal(code->hot.dark_callees, 0);
     assert_int_equal(code->hot.epoch, epoch + 2);
@@ -363,7 +365,7 @@ TEST(test_links)
     assert_int_equal(caller->hot.dark_callees, 35);
     // The largest number of callees that are kept.
     assert_int_equal(caller->links.callee_count, 64);
-    for (unsigned i = 0; i < 64; i++) // The newest callees are kept.
+    for (unsigned i = 0; i < 64; i++) // The list keeps the newest callees.
         assert_int_equal(caller->links.callees[i], i < 6 ? 164 + i : 100 + i);
     for (unsigned i = 0; i < 70; i++)
         Code_free(codes[i]);
@@ -398,7 +400,8 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
-    assert_true(isnan(Code_dark_calls(code, 2e9))); // There is no mean yet.
+    // There is no mean time of a call yet.
+    assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
@@ -408,14 +411,15 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
     Counter_set(&Share_own_parts(&code->share)->wait_to_run.total_ns,
-                3000000); // Waiting for the GIL or a CPU is not part of a call.
+                // Waiting for the GIL or a CPU is not part of a call's time.
+                3000000);
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     // The function's spans give the number of its calls.
     code->spans.arming = ARMED_SLICES;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->spans.arming = ARMED_HOT;
-    Counter_set(&code->hot.self_cycles, 0); // The mean is zero.
+    Counter_set(&code->hot.self_cycles, 0); // The mean time of a call is zero.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
 }
@@ -430,7 +434,7 @@ TEST(test_calls_of_early_spells)
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 6000000);
-    Code_end_dark(code, 2e9); // No call is timed yet.
+    Code_end_dark(code, 2e9); // No call has been timed yet.
     code->hot.dark = false;
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->hot.self_calls, 1);

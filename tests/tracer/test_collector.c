@@ -67,7 +67,7 @@ TEST_WITH(test_each_wait_is_for_a_fresh_one, set_up, tear_down)
         assert_int_equal(Collector_wait(f->collector, 60000), 0);
         uptime = newest_uptime(f);
         assert_true(uptime > before);
-        // The snapshot was built after the request.
+        // The collector built the snapshot after the request.
         assert_true(uptime > asked - 1e-3);
         before = uptime;
     }
@@ -243,8 +243,8 @@ static void *build_always(void *context)
             calls += snapshot->retired[i].calls;
             objects += snapshot->retired[i].objects;
         }
-        // Code objects that were made in the meantime can also be in the
-        // snapshot.
+        // The snapshot can also contain code objects that were made in the
+        // meantime.
         race->wrong +=
             objects != calls || objects < at_least || objects > race->made + 1;
         race->read++;
@@ -258,7 +258,8 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
-    // There are so many code objects that a builder sees the list change.
+    // The list has so many code objects that the list changes while a builder
+    // reads it.
     struct Code *alive[1000] = {NULL};
     pthread_t thread;
 

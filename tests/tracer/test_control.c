@@ -72,7 +72,7 @@ TEST(test_steady_work)
     assert_false(w.control.overdrawn);
 }
 
-// With a small allowance, a hold of the GIL comes every two seconds.
+// With a small allowance, a full hold of the GIL comes every two seconds.
 TEST(test_a_small_budget)
 {
     struct World w;
@@ -83,7 +83,7 @@ TEST(test_a_small_budget)
 }
 
 // In a program that mostly sleeps, a hold of the GIL takes twice as long and
-// comes half as often. The allowance is the same as in a program that works.
+// comes half as often as in a program that works. The allowance is the same.
 TEST(test_a_light_program)
 {
     struct World w;
@@ -134,7 +134,7 @@ TEST(test_a_burst_of_code)
     run(&w, 10);
     assert_false(w.control.burst);
     assert_true(w.wakes - before < 90);
-    w.codes += 3; // a few new code objects are no burst.
+    w.codes += 3; // A few new code objects are no burst.
     run(&w, 0.3);
     assert_false(w.control.burst);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/counting and the ring that it empties. Hits that are
-// counted late must change the counters in the same way as hits that are
+// Tests tracer/hook/counting and the ring of hits that it empties. Hits that
+// are counted late must change the counters in the same way as hits that are
 // counted at once. Other tests cover sites that go dark while their hits are in
-// the ring, full rings, and a hook and a collector that run together.
+// the ring, full rings, and a hook that runs beside a collector.
 #include "tracer/hook/counting.h"
 
 #include "tracer/code/arming.h"
@@ -27,7 +27,7 @@ static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
-    // Comes first because its cache lines are aligned.
+    // This field comes first because its cache lines are aligned.
     struct Counting counting;
     struct Registry *registry;
     struct Contention contention;
@@ -134,7 +134,7 @@ struct Chaos {
     struct Fixture *worlds[WORLDS];
     struct Code *codes[WORLDS][FUNCTIONS];
     bool generator[FUNCTIONS];
-    bool other; // True if the second thread runs.
+    bool other; // True while the second thread runs.
     uint32_t depth;
     uint64_t ticks;
     uint64_t late; // Number of hits that are counted late.
@@ -158,7 +158,7 @@ static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
     Counting_end(&f->counting);
 }
 
-// No hook is removed in this test, so a dark site has more hits.
+// The test removes no hook, so a dark site has further hits.
 static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
                      size_t unit, size_t to)
 {
@@ -460,7 +460,7 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
     assert_true(count_now(f, f->trace, code, &enter));
     assert_true(is_dark(f, &enter));
     expect_calls(code, 10, 10, 100, 100);
-    // Each hook nevertheless takes the time of its kind.
+    // Each hook of a dark site is nevertheless charged the cost of its kind.
     assert_int_equal(Counter_get(&f->trace->overhead), 0);
     memcpy(f->cost, COST, sizeof COST);
     push(f, &jump);
@@ -548,7 +548,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
     const struct Code *code = add(f, 0);
     struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
 
-    push(f, &hit); // No hit has named a thread yet.
+    push(f, &hit); // No hit in the ring has named its thread yet.
     Counting_catch_up(&f->counting);
     push_thread(f, f->trace);
     // There is no code object at this address.
@@ -572,7 +572,7 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
         assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
 }
 
-// The next code object at the same address is a different one.
+// The next code object at the same address belongs to another function.
 TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
 {
     struct Fixture *f = *state;
@@ -590,7 +590,7 @@ TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
     Counting_forget(&f->counting, code);
     Registry_retire(f->registry, code, 500);
     Counting_end(&f->counting);
-    push_call(f, code, 1, 600, 10); // The hits belong to no code object now.
+    push_call(f, code, 1, 600, 10); // The code object of the hits is retired.
     Counting_catch_up(&f->counting);
     next =
         Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, false);
@@ -690,7 +690,7 @@ static void halt(void *context, void *producer)
         count = AT_A_TIME;
         pthread_create(&there->hook, NULL, make_room, there);
         sem_wait(&there->begun);
-        // Long enough for the hook to find that there is no room.
+        // The hook has enough time to find that the ring has no room.
         usleep(10000);
     } else if (there->times == 1) {
         pthread_join(there->hook, NULL);
@@ -858,8 +858,8 @@ static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
     memset(f, 0, sizeof *f);
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // The clock is so fast that no interval between events is long, so the
-    // kernel is never asked about one.
+    // The clock is so fast that each interval is short, so the kernel is never
+    // asked about an interval.
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);

@@ -219,8 +219,8 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
         if (i % 50 == 7) {
-            // An observation found the thread running and credits all of this
-            // time.
+            // An observation finds the thread running and credits all of this
+            // CPU time.
             sum += now - CpuTimer_covered_ns(timer);
             CpuTimer_account(timer, now);
         } else {
@@ -240,7 +240,7 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     assert_true(pop(timer));
     sum += head.cpu_ns;
     assert_int_equal(taken(timer), samples + 1);
-    // The next sample contains the lost time.
+    // The next sample contains the time of the lost sample.
     assert_true(Counter_get(&timer->ring.lost) > 0);
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
@@ -386,13 +386,14 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     uint32_t slot = timer->slot;
 
     assert_int_equal(taken(timer), 0);
-    send_info(gettid(), late); // Sent as the kernel would have sent it.
+    // The test sends the signal as the kernel would have sent it.
+    send_info(gettid(), late);
     assert_int_equal(taken(timer), 1);
     CpuTimer_free(timer);
     send_info(gettid(), late); // No timer has the slot of this signal now.
     next = own_timer();
     assert_int_equal(next->slot, slot);
-    // This signal is for the timer that had the slot before.
+    // This signal belongs to the timer that had the slot before.
     send_info(gettid(), late);
     assert_int_equal(taken(next), 0);
     send_info(gettid(), intercept(next));
@@ -427,7 +428,7 @@ TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
         pthread_sigmask(SIG_BLOCK, &set, NULL);
         CpuTimer_note_mask();
         assert_false(is_pending());
-        // The sampler does not know the signal mask yet.
+        // The sampler does not know the thread's signal mask yet.
         CpuTimer_set(timer, MS);
         CpuTimer_set(timer, 2 * MS);
         spin(20 * MS);
@@ -472,7 +473,7 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     siginfo_t info;
 
     if (UNDER_TSAN)
-        skip(); // In this case ThreadSanitizer's runtime would fault.
+        skip(); // ThreadSanitizer's runtime would fault on the unreadable page.
     sem_init(&inside, 0, 0);
     sem_init(&outside, 0, 0);
     guarded = mmap(NULL, sizeof(struct Registry), PROT_NONE,
@@ -549,7 +550,8 @@ TEST_WITH(test_errno_is_kept, set_up, tear_down)
                           .info = intercept(timer),
                           .tid = gettid(),
                           .victim = pthread_self()};
-    volatile int *error = &errno; // a handler can change errno at any time.
+    // A signal handler can change errno at any time.
+    volatile int *error = &errno;
     uint64_t from = cpu_ns(), wrong = 0;
     pthread_t thread;
 

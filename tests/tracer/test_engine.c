@@ -90,7 +90,8 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     struct Code *code = f->callee;
     uint64_t first;
 
-    for (unsigned i = 0; i < 2; i++) { // After two calls there is a histogram.
+    // After two calls the function has a histogram.
+    for (unsigned i = 0; i < 2; i++) {
         enter(f, code, 2, 600 + 100 * i);
         leave(f, code, 2, 650 + 100 * i);
     }
@@ -98,12 +99,12 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
     run_more(code, 2000, 40);
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 2000);
-    run_more(code, 2000, 80); // The mean is now that of these calls.
+    run_more(code, 2000, 80); // The mean is now the mean of these calls.
     Engine_rearm(&f->engine, code, 3, true);
     assert_between(Histogram_count(Code_histogram(code)), 2000, 2001 + first);
     first = Histogram_count(Code_histogram(code));
     Engine_rearm(&f->engine, code, 3, true);
-    run_more(code, 100, 120); // Too few calls for a new mean.
+    run_more(code, 100, 120); // These calls are too few for a new mean.
     Engine_rearm(&f->engine, code, 3, true);
     assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
 }
@@ -144,7 +145,8 @@ TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
     Engine_rearm(&f->engine, f->callee, 3, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
-    // The function was not dark before, so no calls are added.
+    // The function was not dark before, so the engine estimates no further
+    // calls.
     Engine_rearm(&f->engine, f->callee, 1, true);
     assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);

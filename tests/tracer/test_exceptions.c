@@ -80,8 +80,8 @@ static struct ExceptionKind *raise(struct Fixture *f, const char *type,
     return kind;
 }
 
-// Raises `rate` exceptions a second for `s` seconds. The governor looks each
-// second.
+// Raises `rate` exceptions a second for `s` seconds. The governor checks the
+// rate each second.
 static void run(struct Fixture *f, double rate, double s)
 {
     uint64_t end = f->ticks + (uint64_t)(s * HZ), step = (uint64_t)(HZ / rate);
@@ -134,7 +134,8 @@ TEST_WITH(test_kinds_are_counted, set_up, tear_down)
     f->ticks += SECOND;
     s = build(f);
     assert_int_equal(s->exception_count, 2);
-    assert_string_equal(s->exceptions[0].type, "ValueError"); // the newest one
+    // The newest exception.
+    assert_string_equal(s->exceptions[0].type, "ValueError");
     assert_int_equal(s->exceptions[0].passed, 1);
     assert_int_equal(s->exceptions[0].line, NULL_U64);
     assert_float_equal(s->exceptions[0].first_s, 1, 1e-6);
@@ -202,7 +203,7 @@ TEST_WITH(test_old_kinds_give_up_their_places, set_up, tear_down)
         raise(f, types[i], EXCEPTION_RAISED);
     s = build(f);
     assert_int_equal(s->exception_count, EXCEPTION_KINDS);
-    // The last one found no room.
+    // The table had no room for the last type.
     assert_string_equal(s->exceptions[EXCEPTION_KINDS - 1].type, "(others)");
     assert_int_equal(s->exceptions[EXCEPTION_KINDS - 1].raised, 1);
     f->ticks += 61 * SECOND;
@@ -246,13 +247,14 @@ TEST_WITH(test_a_type_without_room_is_cached, set_up, tear_down)
     assert_null(cached(f, 8));
     assert_null(Exceptions_find_cached(e, NULL, 9, f->ticks));
     f->ticks += SECOND;
-    assert_null(cached(f, 9)); // an old kind is searched again
+    // A kind that was cached earlier is searched again.
+    assert_null(cached(f, 9));
     raise(f, "More", EXCEPTION_RAISED);
     assert_ptr_equal(cached(f, 9), others);
     f->ticks += 61 * SECOND;
     raise(f, "Mine", EXCEPTION_RAISED);
     f->ticks -= 61 * SECOND;
-    assert_null(cached(f, 9)); // the type may have the freed place
+    assert_null(cached(f, 9)); // Another type may have the freed place.
 }
 
 TEST_WITH(test_a_cached_kind_needs_a_function, set_up, tear_down)
@@ -318,7 +320,7 @@ TEST_WITH(test_too_many_are_estimated_from_windows, set_up, tear_down)
 
     run(f, 100000, 0.5);
     assert_false(f->on);
-    // Before the first window nothing is known.
+    // Before the first window, the number of exceptions is unknown.
     assert_int_equal(build(f)->exceptions[0].raised, NULL_U64);
     assert_int_equal(f->snapshot->exception_totals_raised, NULL_U64);
     run(f, 100000, 39.5);
@@ -328,7 +330,7 @@ TEST_WITH(test_too_many_are_estimated_from_windows, set_up, tear_down)
     assert_true(row->error > 0 && row->error < .3);
     assert_float_equal((double)row->raised / 4e6, 1, row->error);
     assert_float_equal(row->raised_per_s / 1e5, 1, .05);
-    // The hook has seen only a part.
+    // The hook has seen only a part of the exceptions.
     assert_true(Counter_get(&f->exceptions.events) < 400000);
     at = moment(f);
     ExceptionRows_fill_function(&function, f->code, &at);

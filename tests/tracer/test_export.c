@@ -98,8 +98,8 @@ struct Race {
     _Atomic uint32_t made;
 };
 
-// Calls functions once and retires them. There are no more functions than names
-// can be kept.
+// Calls functions once and retires them. No more functions are retired than
+// names of retired functions can be kept.
 static void *churn(void *context)
 {
     struct Race *race = context;

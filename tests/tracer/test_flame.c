@@ -125,7 +125,7 @@ TEST_WITH(test_it_fades, set_up, tear_down)
 
     for (int i = 0; i < 600; i++)
         add(0.1, PATH(i < 300 ? 1 : 2));
-    table = ask(); // Each path ran half of the time, in a window of 30 s.
+    table = ask(); // Each path ran for half of a window of 30 s.
     assert_float_equal(find(table, PATH(1))->share /
                            find(table, PATH(2))->share,
                        exp(-1), 0.001);
@@ -133,8 +133,8 @@ TEST_WITH(test_it_fades, set_up, tear_down)
     ShareClock_advance(&watch, 1000 * S, 0);
     add(10, PATH(2));
     table = ask();
-    // The path has almost no share of the window, but its sum over the run is
-    // kept.
+    // The path has almost no share of the window, but its time in the whole run
+    // is kept.
     assert_true(find(table, PATH(1))->share < 1e-5);
     assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
     assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
@@ -170,7 +170,7 @@ TEST_WITH(test_it_is_bounded, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// If only a few rows are asked for, no time is lost.
+// A table of only a few rows loses no time.
 TEST_WITH(test_fewer_rows, set_up, tear_down)
 {
     struct FlameTable *table;
@@ -216,7 +216,8 @@ static uint64_t waited(const struct FlameTable *table,
     return ns;
 }
 
-// Waits of an unknown kind are divided as the known ones of the same path.
+// Waits of an unknown kind are divided in the ratio of the known waits of the
+// same path.
 TEST_WITH(test_waits, set_up, tear_down)
 {
     const struct FlameRow *row;
@@ -306,7 +307,7 @@ TEST_WITH(test_names, set_up, tear_down)
     assert_string_equal(table->functions[0].name, "name");
     assert_string_equal(table->functions[0].file, "file.py");
     assert_int_equal(table->functions[1].id, 9);
-    assert_null(table->functions[1].name); // The function no longer exists.
+    assert_null(table->functions[1].name); // The function was retired.
     FlameTable_free(table);
     Registry_free(registry);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/fusion. Pairs of instructions are fused as CPython fuses
-// them, and no other byte is written.
+// Tests tracer/code/fusion. Fusion_restore fuses pairs of instructions as
+// CPython does, and writes no other byte.
 #include "tracer/code/fusion.h"
 
 #include <string.h>

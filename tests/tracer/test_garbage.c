@@ -37,7 +37,7 @@ TEST_WITH(test_pauses_count_by_generation, reset, NULL)
     collect(0, 10, 4);
     collect(0, 20, 2);
     collect(2, 30, 50);
-    // Counts as a collection of the oldest generation.
+    // The garbage collection counts as one of the oldest generation.
     collect(9, 100, 10);
     // The beginning of this collection was not seen.
     Garbage_end(&garbage, 1, 200);
@@ -109,7 +109,7 @@ TEST_WITH(test_the_share_is_at_most_one, reset, NULL)
 TEST_WITH(test_the_time_does_not_run_backwards, reset, NULL)
 {
     Garbage_begin(&garbage, 20);
-    // On a CPU whose time stamp counter is behind.
+    // The collection ends on a CPU whose time stamp counter is behind.
     Garbage_end(&garbage, 0, 19);
     assert_int_equal(Garbage_collections(&garbage), 0);
     assert_int_equal(Counter_get(&garbage.generations[0].longest), 0);
@@ -220,7 +220,8 @@ TEST_WITH(test_a_collection_in_a_function_without_a_frame, set_up, tear_down)
 TEST_WITH(test_frames_that_have_ended_are_closed_first, set_up, tear_down)
 {
     enter(outer, 3, code, 100);
-    enter(finalizer, 4, outer, 105); // Ends without an event.
+    // The call of the finalizer ends without an event.
+    enter(finalizer, 4, outer, 105);
     hit(HIT_GARBAGE, 3, outer, 110);
     hit(HIT_GARBAGE_END, 3, NULL, 150);
     assert_int_equal(Counter_get(&trace->unwound), 1);
@@ -235,7 +236,8 @@ TEST_WITH(test_a_collection_without_an_end, set_up, tear_down)
     hit(HIT_GARBAGE, 3, outer, 120);
     hit(HIT_GARBAGE_END, 3, NULL, 150);
     assert_times(code, 2, 30, 30);
-    hit(HIT_GARBAGE_END, 3, NULL, 160); // This collection has no beginning.
+    // The beginning of this collection was not seen.
+    hit(HIT_GARBAGE_END, 3, NULL, 160);
     assert_ptr_equal(trace->top->code, outer);
     assert_times(code, 2, 30, 30);
 }

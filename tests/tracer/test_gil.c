@@ -44,7 +44,7 @@ static struct {
     int running; // Number of the thread that uses a CPU, or -1.
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
-    enum WaitKind kinds[THREADS]; // Of waits that are not for the GIL.
+    enum WaitKind kinds[THREADS]; // kinds of waits that are not for the GIL
     bool polls;
     int asked, asked_of[THREADS + CROWD];
     // CPU clock of the threads beyond the first three; 0 if they have ended.
@@ -265,7 +265,7 @@ TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
     assert_float_equal(blocked_s(0), 15, 1.5);
     assert_float_equal(blocked_s(1), 5, 1.5);
     assert_true(blocked_s(2) == 0);
-    // The sampler asks about once for the thread that sleeps.
+    // The sampler asks the kernel about once for the thread that sleeps.
     assert_true(world.asked < 500);
     Heap_free(shares);
 }
@@ -350,7 +350,8 @@ TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
     assert_float_equal(figures().starved, 0.5, 0.1);
 }
 
-// A loop that runs no step is idle. A step that polls waits for a socket.
+// An event loop that runs no step is idle. A step that polls waits for a
+// socket.
 TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
 {
     static const bool none[THREADS] = {false};
@@ -364,14 +365,16 @@ TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
     run(5, -1, none);
     assert_true(part_of(0, WAITS_IDLE) == 1);
     assert_true(part_of(1, WAITS_SOCKET) == 1);
-    EventLoops_begin(&loops, loop, UINT64_MAX, 0, CODES[0]); // it is young
+    // The step is younger than a stall.
+    EventLoops_begin(&loops, loop, UINT64_MAX, 0, CODES[0]);
     world.cpu_ns[0] += 1000;
     run(5, -1, none);
     assert_float_equal(part_of(0, WAITS_SOCKET), 0.5, 0.1);
     EventLoops_leave(&loops, &loops);
 }
 
-// Each of two threads has the GIL while it sleeps, and the other thread waits.
+// Each of two threads holds the GIL while it sleeps, and the other thread waits
+// for the GIL.
 TEST_WITH(test_sleep_with_the_gil_is_no_waiting, NULL, end)
 {
     static const bool first[] = {true, false, false},
@@ -409,8 +412,8 @@ TEST_WITH(test_short_holds_block_as_much_as_long_ones, NULL, end)
     assert_float_equal(blocked_s(2), figures().waited_s / 2, 2);
 }
 
-// The sampler observes only some of so many threads in one step, and never the
-// first two threads in the same step.
+// With 600 threads, the sampler observes only some of them in one step, and
+// never the first two threads in the same step.
 TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
 {
     static const bool second[] = {false, true, false};
@@ -499,7 +502,8 @@ TEST_WITH(test_the_first_answer_has_the_wait_for_a_cpu, NULL, end)
 
     begin(&GIL);
     world.ready_ns[1] = 10000000000;
-    while (world.asked < 2) // The sampler asks once for the third thread.
+    // The sampler asks the kernel once for the third thread.
+    while (world.asked < 2)
         run(0.005, 0, second);
     shares = shares_of();
     assert_true(shares[1].gil_wait_s == 0);
@@ -557,7 +561,7 @@ TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
         world.switches += 2; // Another thread has had the GIL meanwhile.
         run(0.06, 0, second);
     }
-    // The thread was observed once in each of its holds of the GIL.
+    // The sampler observed the thread once in each of its holds of the GIL.
     assert_float_equal(figures().longest_s, 0.005, 1e-6);
 }
 
@@ -684,7 +688,8 @@ static enum WaitKind kind_of(const struct Waiter *waiter, bool own_files)
     return question.kind;
 }
 
-// With files of its own and without, the sampler tells a pipe from a socket.
+// The sampler tells a pipe from a socket, whether the thread has a file table
+// of its own or not.
 TEST(test_the_kernel_says_what_a_thread_reads)
 {
     struct Waiter waiters[] = {{.stop = false}, {.stop = true}};

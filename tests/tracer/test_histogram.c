@@ -42,7 +42,8 @@ TEST(test_every_value_has_a_bucket)
     Histogram_add(&histogram, UINT64_MAX);
     assert_int_equal(Histogram_count(&histogram), 130);
     assert_int_equal(histogram.buckets[0], 2);
-    // 2^40 .. 2^63, 2^40 - 1 .. 2^63 - 1, 2^64 - 1.
+    // The buckets begin at 2^40 .. 2^63. They end at 2^40 - 1 .. 2^63 - 1 and
+    // 2^64 - 1.
     assert_int_equal(histogram.buckets[HISTOGRAM_BUCKETS - 1], 24 + 24 + 1);
 }
 

@@ -40,7 +40,7 @@ enum { // The numbers of the instructions in PROGRAM.
     I_STORE,
     I_TEST,
     I_BRANCH,
-    I_CALL, // Can raise an exception.
+    I_CALL, // This instruction can raise an exception.
     I_AFTER_CALL,
     I_JOIN,
     I_LOOP,
@@ -216,8 +216,8 @@ TEST_WITH(test_damaged_code, set_up, tear_down)
 
 // --- Times of instructions --------------------------------------------------
 
-// Times are net. The hook of an instruction costs 30 ticks, and the hook of an
-// enter costs 10.
+// Times are net of the hooks' costs. The hook of an instruction costs 30 ticks,
+// and the hook of an enter costs 10.
 TEST_WITH(test_each_has_its_own, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -297,7 +297,7 @@ TEST_WITH(test_detail, set_up, tear_down)
     assert_false(detail.rows[I_GET_ITER].exact);
     assert_true(detail.rows[I_GET_ITER].dark);
     assert_int_equal(detail.rows[I_CALL].hits, 0);
-    // The value 0 is exact, because the instruction never ran.
+    // The value 0 is exact, because this instruction never ran.
     assert_true(detail.rows[I_CALL].exact);
     assert_false(detail.rows[I_END_FOR].exact); // END_FOR has no event.
     ListingDetail_release(&detail);
@@ -316,7 +316,7 @@ TEST_WITH(test_memory, set_up, tear_down)
 
     assert_non_null(code);
     before = Code_bytes(code);
-    // Without precise mode there are no instructions.
+    // Without precise mode, the listing has no times of instructions.
     assert_null(code->layout.instructions);
     assert_int_equal(Code_make_precise(code, &f->engine.opcodes, 0), 0);
     assert_true(Code_bytes(code) - before >=
@@ -356,7 +356,7 @@ static void run_callee(struct Program *p)
 {
     struct ThreadTrace *trace = p->f->trace;
 
-    p->ticks += 5; // a part of the call's cost (run_one).
+    p->ticks += 5; // This time is a part of the call's cost (run_one).
     if (!p->callee_off) {
         p->callee_off =
             ThreadTrace_enter(trace, p->callee, 2, I_RESUME, p->ticks);
@@ -423,7 +423,7 @@ static void run_call(struct Program *p)
                                           Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
-    p->ticks += 17; // Time of the calling function.
+    p->ticks += 17; // Time of the calling function
 }
 
 static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
@@ -448,7 +448,8 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
             ran = threshold;
         assert_int_equal(Counter_get(&at->hits), ran);
         assert_int_equal(at->dark, threshold && ran == threshold);
-        // This main check shows that the instruction has exactly its own time.
+        // The instruction's counter must contain exactly the instruction's own
+        // time.
         assert_int_equal(Counter_get(&at->cycles),
                          Counter_get(&at->timed) * cost_of(i));
         assert_true(Counter_get(&at->timed) <= p.ran[i]);

@@ -141,7 +141,8 @@ TEST(a_loop_all_of_which_returned)
     expect(&detail, 6, 300, false); // The instruction ran 303 times.
     expect(&detail, 10, 300, true);
     expect(&detail, 14, 300, true);
-    expect(&detail, 18, 0, false); // It is unknown which arm of the branch ran.
+    // The counters do not show which arm of the branch ran.
+    expect(&detail, 18, 0, false);
     expect(&detail, 24, 0, false);
     expect(&detail, 26, 300, true);
     expect(&detail, 34, 300, true);
@@ -164,7 +165,8 @@ TEST(what_may_have_raised_is_a_floor)
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
-    expect(&detail, 14, 300, true); // The hits of a site itself are exact.
+    // The hits of a site are counted, so their number is exact.
+    expect(&detail, 14, 300, true);
     expect(&detail, 26, 300, false);
     expect(&detail, 44, 3, true);
     ListingDetail_release(&detail);
@@ -217,7 +219,7 @@ TEST(blocks_do_not_leak_into_each_other)
     hit(code, 18, 2, 0, 0);
     ListingDetail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 9, true);
-    expect(&detail, 2, 9, false); // a handler can have ended the block.
+    expect(&detail, 2, 9, false); // A handler can have ended the block.
     expect(&detail, 4, 9, true);
     expect(&detail, 8, 0, false);
     expect(&detail, 10, 0, false);

@@ -65,8 +65,8 @@ static void block(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-// Waits for `go` and handles both signals. The sampler's signal comes first,
-// because it is sent to this thread.
+// Waits for `go` and handles both signals. The sampler's signal is handled
+// first, because it is sent to this thread.
 static void *handle_both(void *is_sent_both)
 {
     sigset_t set = both();
@@ -152,7 +152,7 @@ static void *handle_ours(void *context)
     return NULL;
 }
 
-// The thread would not take a signal that it has blocked itself.
+// The thread would not take a signal that the thread itself has blocked.
 TEST_WITH(test_what_the_thread_has_blocked, set_up, NULL)
 {
     pthread_t thread;

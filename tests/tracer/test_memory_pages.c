@@ -51,7 +51,8 @@ TEST(pages_that_were_written_leave_the_table)
     MemoryPages_release(&pages);
 }
 
-// The places have random lengths, can share pages, and come and go at random.
+// The written ranges have random lengths, can share pages, and come and go at
+// random.
 TEST(each_place_has_its_bytes)
 {
     static struct {

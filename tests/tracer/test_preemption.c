@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/hook/preemption. The tests check conclusions from two readings,
-// the number of preemptions, and a thread that shares its CPU.
+// the number of preemptions, and a thread that shares its CPU with another
+// thread.
 #define _GNU_SOURCE 1 // For CPU affinity.
 #include "tracer/hook/preemption.h"
 
@@ -22,7 +23,7 @@
 #define LIMIT_NS (60000 * (int64_t)MS)
 
 // If `stands` is true, the clocks and the scheduler's numbers come from this
-// file, otherwise from the kernel.
+// file. Otherwise they come from the kernel.
 static bool stands;
 static time_t asleep_s; // Seconds for which the machine was suspended.
 
@@ -94,9 +95,9 @@ TEST(test_who_waited_was_not_kept)
 // If the kernel is not asked about a span, up to 100 us can be lost in it.
 TEST(test_what_was_lost_before)
 {
-    // The CPU was taken once, and this can have happened before the span.
+    // The CPU was taken from the thread once, perhaps before the span.
     assert_int_equal(lost(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
-    // The CPU was taken eleven times. Ten of the eleven times can have been
+    // The CPU was taken from the thread eleven times, ten of them perhaps
     // before the span.
     assert_int_equal(lost(after(9 * MS, 3 * MS, 0, 11), 5 * MS), 2 * MS);
     // The losses before the span cannot be longer than the time before the
@@ -127,7 +128,7 @@ static void *spin(void *unused)
     return NULL;
 }
 
-// Restricts the test to one CPU, on which another thread runs, too.
+// Another thread that runs on the only CPU of the test.
 struct Rival {
     cpu_set_t before;
     pthread_t thread;
@@ -185,7 +186,7 @@ TEST(test_beside_another_on_the_same_cpu)
         then = cpu;
     }
     Rival_stop(&rival);
-    // So much that one loss more or less hardly matters.
+    // The total is so large that one loss more or less hardly matters.
     assert_true(off >= 400 * MS);
     assert_between(kept, off * 8 / 10, off + MS);
 }
@@ -205,7 +206,7 @@ TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
     assert_int_equal(Preemption_measure(&preemption, night + 5 * MS), night);
     assert_int_equal(Preemption_measure(&preemption, night),
-                     0); // a suspension is reported only once.
+                     0); // The suspension is reported only once.
     asleep_s += 8 * 3600;
     assert_int_equal(Preemption_measure(&preemption, 2000 * MS), 2000 * MS);
     Preemption_init(&preemption);
@@ -270,7 +271,8 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
     preemption.skips = PREEMPTION_SKIPS;
-    Preemption_note_armed(&preemption, 0); // No code was armed since then.
+    // No code was armed since the last span.
+    Preemption_note_armed(&preemption, 0);
     assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
     assert_int_equal(preemption.skips, 0);

@@ -118,8 +118,8 @@ TEST(test_readers_while_it_changes)
         pthread_create(&threads[i], NULL, read_all, &race);
     while (n < 200 || race.reads < 200)
         Publish_set(&race.publish, number(Publish_blank(&race.publish), ++n));
-    // The snapshot is taken while other threads read, and these threads do not
-    // use it any more.
+    // A reader takes the snapshot. The other readers do not use this snapshot
+    // any more.
     last = Publish_take(&race.publish);
     last->pid = 0;
     race.stop = true;

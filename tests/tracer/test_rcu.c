@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/base/rcu. An object that a reader uses is not freed, also across
-// forks. rcu.c notifies ThreadSanitizer of each grace period, and this file
-// tests these notifications. Without the notifications, ThreadSanitizer would
-// report each free after a grace period as a race.
+// forks. rcu.c notifies ThreadSanitizer of each grace period. Without these
+// notifications, ThreadSanitizer would report each free after a grace period as
+// a race.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>

@@ -127,7 +127,7 @@ TEST(test_nothing_is_lost_between_threads)
         while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
                 for (uint32_t i = 1; i <= 5000; i++)
-                    got[i] = true; // Contains at least all earlier ids.
+                    got[i] = true; // The ids include at least all earlier ids.
             else
                 got[request.id] = true;
         }

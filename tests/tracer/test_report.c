@@ -247,7 +247,7 @@ TEST(the_overhead_of_the_whole_run)
     struct Function function = function_of("f", "f.py");
     char *text;
 
-    snapshot->overhead_measured = 0.5; // The overhead of the last seconds.
+    snapshot->overhead_measured = 0.5; // Overhead in the last seconds
     snapshot->overhead_mean = 0.0123;
     text = report_of(snapshot, &function);
     expect(text,

@@ -65,7 +65,8 @@ TEST(a_gap_is_marked_where_it_is)
     assert_int_equal(ring->lost, 5);
     assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
     assert_int_equal(events[RING_EVENTS - 1].what, RING_EVENTS - 1);
-    // Room for the event or for the mark of the gap, but not for both.
+    // The ring has room for the event or for the mark of the gap, but not for
+    // both.
     Ring_pop(ring, 1);
     Ring_push(ring, 1000000, EVENT_ENTER, 0);
     assert_int_equal(ring->lost, 6);

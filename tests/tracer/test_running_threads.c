@@ -18,7 +18,8 @@ struct Fixture {
     struct ThreadTraces traces;
     struct Contention contention;
     struct Registry *registry;
-    struct StateListed states[MOST]; // Sorted, newest state first.
+    // The thread states are sorted, newest first.
+    struct StateListed states[MOST];
     size_t count;
     struct RunningThread *threads;
     long found;

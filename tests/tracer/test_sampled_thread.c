@@ -153,13 +153,13 @@ TEST_WITH(test_with_a_timer, set_up, NULL)
     thread.timer = &timer;
     SampledThread_account(&thread);
     observe(250 * MS, 100 * MS);
-    // A sample could still come.
+    // A sample can still come.
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     observe(250 * MS, 100 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     observe(MS, 1);
     assert_int_equal(SampledThread_overdue_ns(&thread, false), 200 * MS + 1);
-    timer.sampled_ns = cpu_ns - 50 * MS; // a sample has come.
+    timer.sampled_ns = cpu_ns - 50 * MS; // A sample has come.
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     observe(250 * MS, 150 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
@@ -171,7 +171,7 @@ TEST_WITH(test_with_a_timer, set_up, NULL)
     // The sample came right after the observation.
     timer.sampled_ns = cpu_ns + MS;
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    // An observation waits for ten intervals if this is longer.
+    // If ten intervals are longer, an observation waits for ten intervals.
     timer.interval_ns = 100 * MS;
     observe(1250 * MS, 1001 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);

@@ -193,7 +193,7 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_int_equal(functions[0].id, Registry_find(registry, LONG)->hot.id);
     assert_float_equal(functions[0].share, shares[0].cpu_share, 0.01);
     assert_true(shares[0].wait_share > 0.4);
-    // The window was shorter while samples came.
+    // The window was shorter before, while samples came.
     assert_float_equal(shares[0].cpu_share + shares[0].wait_share, 1, 0.01);
     assert_true(shares[0].cpu_share > 0.15 && shares[0].cpu_share < 0.3);
     Heap_free(shares);
@@ -251,13 +251,13 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     // The name has no NUL at its end.
     memset(threads[1].name, 'x', sizeof threads[1].name);
     run(1);
-    // The thread with tid 0 is left out.
+    // The sampler leaves out the thread with tid 0.
     Sampler_set_threads(sampler, threads, 3);
     run(1);
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
     assert_int_equal(shares[0].tid, 7);
     assert_int_equal(strlen(shares[0].name), sizeof shares[0].name - 1);
-    // The thread has kept its samples.
+    // The thread's samples from before are still there.
     assert_true(shares[1].samples > shares[0].samples);
     samples = shares[1].samples;
     Heap_free(shares);
@@ -277,7 +277,7 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     assert_int_equal(shares[0].tid, TID);
     assert_true(shares[0].samples >= samples);
     Heap_free(shares);
-    // Nobody has taken the list, so Sampler_stop frees it.
+    // Nobody has taken the list of threads, so Sampler_stop frees the list.
     Sampler_set_threads(sampler, threads, 3);
 }
 
@@ -342,8 +342,8 @@ static double spin_between(struct FakeThread *thread, uintptr_t code, double s)
 
 static struct FakeThread python;
 
-// The thread that runs the tests is sampled and also runs the sampler, so it is
-// free between two steps.
+// The thread that runs the tests is sampled and also runs the sampler. Between
+// two steps of the sampler, the thread can run the program.
 static void simulate_none(double hz)
 {
     const struct ListedThread thread = {(uintptr_t)&python, gettid(), "main",
@@ -378,7 +378,7 @@ TEST_WITH(test_shares_are_right, NULL, end)
     samples = totals().samples;
     assert_true(samples >= 6 * (uint64_t)rounds);
     rest = last - spun[0] - spun[1] - spun[2] + totals().handlers_s + 0.02;
-    // The three functions take at least 1.08, 0.54 and 0.18 s.
+    // The three functions take at least 1.08 s, 0.54 s and 0.18 s.
     assert_true(rest < 0.3);
     assert_true(fabs(cpu_s(LONG) - spun[0]) <= rest);
     assert_true(fabs(cpu_s(SHORT) - spun[1]) <= rest);

@@ -604,7 +604,7 @@ static atomic_bool copying, drains;
 
 static void wait_for_the_test(struct Session *session)
 {
-    // A copy can take long, and must not hold the lock meanwhile.
+    // Copying a recording can take long, and must not hold the lock meanwhile.
     if (pthread_mutex_trylock(&session->draining))
         drains = true;
     else
@@ -674,7 +674,7 @@ TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
     Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     held = files_in_memory();
-    stopped = NULL; // The thread goes on, also after a failure.
+    stopped = NULL; // The thread that copies goes on, also after a failure.
     assert_int_equal(held, 1);
     assert_int_equal(status, 0);
     assert_false(drains);
@@ -761,7 +761,7 @@ TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
     } while (cpu < 30);
     Session_pause(f->session);
     Client_close(client);
-    halt(f); // a paused session can be finished.
+    halt(f); // A paused session can be finished.
 }
 
 // --- Fixture -----------------------------------------------------------------

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/share. A window decays, and grows until it contains enough
-// samples. A total does not decay.
+// Tests tracer/base/share. A window of a share decays, and grows until it
+// contains enough samples. A total does not decay.
 #include "tracer/base/share.h"
 
 #include <math.h>
@@ -46,8 +46,8 @@ static void add(struct ShareValue *value, double ns)
     ShareValue_add(value, &now, ns);
 }
 
-// Adds a load of the fraction `part` in each period, with `hz` samples a
-// second.
+// Adds a load that takes the fraction `part` of each period, with `hz` samples
+// a second.
 static void load(struct ShareValue *value, double seconds, double hz,
                  double part)
 {
@@ -101,7 +101,7 @@ TEST_WITH(test_the_window_adapts, set_up, NULL)
 
     load(&value, 600, 1, 1);
     assert_near(ShareClock_window_s(&watch), 60, 0.1);
-    load(&value, 15, 250, 1); // Six times the mean age.
+    load(&value, 15, 250, 1); // 15 s are six times the mean age.
     assert_true(ShareClock_window_s(&watch) < 5.5);
     load(&value, 20, 1, 1);
     assert_true(ShareClock_window_s(&watch) > 15);
@@ -145,7 +145,8 @@ TEST_WITH(test_a_new_leader, set_up, NULL)
 {
     assert_true(until_it_leads(24) <= 5);
     assert_true(until_it_leads(250) <= 2);
-    assert_true(until_it_leads(1) > 15); // Twenty samples show little.
+    // Twenty samples are too few for a sure share.
+    assert_true(until_it_leads(1) > 15);
 }
 
 // The clock stood still for an hour. A minute later, the window has forgotten

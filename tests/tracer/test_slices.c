@@ -9,7 +9,8 @@
 
 #define TICK 0.05
 
-// A simulated program whose hooks take `cores` while all functions are armed.
+// A simulated program whose hooks take `cores` cores while all functions are
+// armed.
 struct World {
     struct Slices slices;
     struct SlicesReading now;
@@ -147,7 +148,7 @@ TEST(test_in_debt)
     assert_true(poor.count > rich.count / 3);
 }
 
-// Slices do not follow the rhythm of the program.
+// The times of slices do not follow the rhythm of the program.
 TEST(test_the_phase_is_random)
 {
     struct World w = world(0.002, 0.01, 0.001);

@@ -33,7 +33,7 @@ TEST(test_one_span)
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
-    count(code, 1); // Counted by a hook that was not removed yet.
+    count(code, 1); // A hook that was not removed yet counts these calls.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Spans_close(code, 16 * SECOND, HZ); // The span is closed already.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
@@ -157,7 +157,7 @@ TEST(test_the_error_is_honest)
 
             for (uint64_t slice = 0; slice < 6; slice++) {
                 Spans_open(code, slice * 20 * SECOND);
-                for (int i = 0; i < 100; i++) // 20 groups of calls in a slice
+                for (int i = 0; i < 100; i++) // A slice has 20 groups of calls.
                     if (random_u64() % 5 == 0)
                         count(code, clumps[c]);
                 Spans_close(code, (slice * 20 + 1) * SECOND, HZ);
@@ -170,7 +170,8 @@ TEST(test_the_error_is_honest)
         }
         assert_true(within > rounds * 0.55);
         assert_true(within_two > rounds * 0.88);
-        assert_true(within < rounds); // Not all rates are within their error.
+        // Some rates must be outside of their error.
+        assert_true(within < rounds);
     }
 }
 

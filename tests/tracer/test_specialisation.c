@@ -48,7 +48,8 @@ static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
 
 static void scan_now(struct Fixture *f)
 {
-    f->now += (uint64_t)Clock_hz(&f->clock); // One second later.
+    // The next scan comes one second later.
+    f->now += (uint64_t)Clock_hz(&f->clock);
     Transitions_lock(&f->log);
     assert_int_equal(
         Specialisation_scan(f->code, f->live, &f->opcodes, &f->log, f->now), 0);

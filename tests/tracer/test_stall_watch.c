@@ -86,7 +86,7 @@ TEST_WITH(test_turns_are_rarer_while_nothing_stalls, set_up, tear_down)
 {
     EventLoop_end(loop, 0);
     Counter_add(&loop->steps, 1);
-    assert_int_equal(step(1), 801); // the loop is new
+    assert_int_equal(step(1), 801); // The event loop is new.
     assert_int_equal(step(800), 801);
     Counter_add(&loop->steps, 1);
     assert_int_equal(step(801), 801 + 3200);
@@ -104,7 +104,7 @@ TEST_WITH(test_the_thread_sleeps_until_the_next_step, set_up, tear_down)
     assert_true(step(5000) == UINT64_MAX);
     begin(1, OUTER);
     assert_false(atomic_load(&loops.asleep));
-    assert_int_equal(step(6000), 6600); // the step may become a stall
+    assert_int_equal(step(6000), 6600); // The step may become a stall.
 }
 
 TEST_WITH(test_a_long_step_is_observed, set_up, tear_down)
@@ -142,13 +142,13 @@ TEST_WITH(test_a_step_without_end_is_observed_ever_less, set_up, tear_down)
 {
     loops.limit /= 100;
     begin(400, OUTER);
-    assert_int_equal(step(1), 1 + 8); // the step is new
+    assert_int_equal(step(1), 1 + 8); // The step of the loop is new.
     assert_int_equal(step(9), 9 + 50);
     assert_int_equal(step(10), 9 + 50);
     assert_true(atomic_load(&loops.asleep));
     EventLoop_end(loop, 0);
     begin(0, OUTER);
-    assert_int_equal(step(20), 20 + 6); // the next step woke the thread
+    assert_int_equal(step(20), 20 + 6); // The next step has woken the thread.
 }
 
 TEST_WITH(test_the_outermost_functions_are_left_out, set_up, tear_down)

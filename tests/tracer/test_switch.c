@@ -119,7 +119,8 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     enter(f, &main, m, 100);
     enter(f, &child, g, 200);
     child.real.root = child.real.chunk = 0x2000;
-    enter(f, &child, leaf, 300); // The chunk is made while the greenlet runs.
+    // The chunk of the greenlet's stack is made while the greenlet runs.
+    enter(f, &child, leaf, 300);
     leave(f, &child, 310);
     leave(f, &child, 400);
     start(&child, 0, 1);

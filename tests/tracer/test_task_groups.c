@@ -46,7 +46,7 @@ TEST(groups_and_the_line_at_which_most_wait)
         TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &get), 0);
 
     table = TaskGroups_table(&groups, false, 100);
-    assert_true(table->total == NULL_U64); // the walk is not whole
+    assert_true(table->total == NULL_U64); // The walk has not found all tasks.
     assert_int_equal(table->count, 2);
     TaskTable_free(table);
 
@@ -74,25 +74,25 @@ TEST(a_leak_grows_and_a_pool_does_not)
     struct TaskGroups groups = {NULL};
     struct TaskTable *table = NULL;
 
-    // three tasks a second, for two minutes
+    // The program starts three tasks a second, for two minutes.
     for (int s = 0; s <= 120; s++) {
         TaskTable_free(table);
         table = walk(&groups, 10 + 3 * (unsigned)s, 1000 + s);
     }
     assert_float_equal(table->groups[0].growth_per_min, 180, 1);
     assert_float_equal(table->groups[0].growing_s, 119, 1e-6);
-    // for a minute nothing changes
+    // For a minute, the number of tasks does not change.
     for (int s = 121; s <= 181; s++) {
         TaskTable_free(table);
         table = walk(&groups, 370, 1000 + s);
     }
     assert_float_equal(table->groups[0].growth_per_min, 0, 1);
     assert_true(isnan(table->groups[0].growing_s));
-    // a pool goes up and down
+    // The size of a pool of tasks goes up and down.
     for (int s = 182; s <= 300; s++) {
         TaskTable_free(table);
         table = walk(&groups, 370 + (unsigned)(s % 20), 1000 + s);
-        // The group has shrunk at 200.
+        // The group has shrunk at 200 s.
         assert_false(s > 200 && table->groups[0].growing_s >= 20);
     }
     assert_true(fabs(table->groups[0].growth_per_min) <= 20);
@@ -105,8 +105,9 @@ TEST(a_group_that_grows_now_and_then_is_no_leak)
     struct TaskGroups groups = {NULL};
 
     for (int s = 0; s <= 900; s++) {
-        // One task more after ten minutes, and another one; then, after a
-        // pause in which no walk looked, many more. Then three in a second.
+        // The group gets one task more after ten minutes, and another one.
+        // After a pause without a walk, it gets many more, and then three in a
+        // second.
         unsigned count = 10 + (s >= 600) + (s >= 610) + 50 * (s >= 700) +
                          (s >= 705) + (s >= 706) + (s >= 707);
         struct TaskTable *table;
@@ -145,7 +146,7 @@ TEST(a_group_that_begins_later_has_grown_from_nothing)
     table = walk(&groups, 50, 130);
     assert_float_equal(table->groups[0].growth_per_min, 100, 1e-6);
     TaskTable_free(table);
-    // the group ends, and its entry becomes free
+    // The group ends, and its entry in the table becomes free.
     for (int s = 0; s <= 130; s++)
         TaskTable_free(walk(&groups, 0, 131 + s));
     assert_null(groups.all[0].coroutine.name);
@@ -159,22 +160,25 @@ TEST(the_number_of_a_task_shows_its_least_age)
     struct TaskTable *table;
 
     assert_true(TaskGroups_begin(&groups, 100));
-    for (unsigned i = 0; i <= 1000; i++) // many births are forgotten
+    // The table forgets the births of many tasks.
+    for (unsigned i = 0; i <= 1000; i++)
         TaskGroups_note_birth(&groups, 10 + i, 100 + i);
     group = TaskGroups_find(&groups, &WORKER, 0);
-    TaskGroups_add(&groups, group, NULL, 0); // a task with a name of its own
+    // The program gave this task a name.
+    TaskGroups_add(&groups, group, NULL, 0);
     TaskGroups_end(&groups, 1100);
     table = TaskGroups_table(&groups, true, 1100);
     assert_true(isnan(table->groups[0].oldest_s));
     TaskTable_free(table);
 
     TaskGroups_add(&groups, group, NULL, 700);
-    TaskGroups_add(&groups, group, NULL, 510); // born at 600
+    TaskGroups_add(&groups, group, NULL, 510); // This task was born at 600 s.
     table = TaskGroups_table(&groups, true, 1100);
     assert_true(table->groups[0].oldest_s <= 500);
     assert_true(table->groups[0].oldest_s > 400);
     TaskTable_free(table);
-    TaskGroups_add(&groups, group, NULL, 9); // older than all that is known
+    // This task is older than all known tasks.
+    TaskGroups_add(&groups, group, NULL, 9);
     table = TaskGroups_table(&groups, true, 1100);
     assert_float_equal(table->groups[0].oldest_s, 1000, 1e-6);
     TaskTable_free(table);
@@ -229,7 +233,7 @@ TEST(an_age_is_right_after_a_day)
     struct TaskGroup row = ages(&groups, 1, 1, 100);
     uint64_t second = 1;
 
-    while (second++ < 86400) // one new task a second
+    while (second++ < 86400) // The program starts one new task a second.
         TaskGroups_note_birth(&groups, second, 99 + (double)second);
     for (double age = 2; age < 86400; age *= 3) {
         row = ages(&groups, second - (uint64_t)age, second, 99 + second);
@@ -269,7 +273,8 @@ TEST(the_chain_is_that_of_the_oldest_task)
     assert_string_equal(table->groups[0].chain[TASK_CHAIN - 1].name, "wait");
     assert_null(table->groups[0].chain[TASK_CHAIN - 1].file);
     TaskTable_free(table);
-    assert_true(TaskGroups_begin(&groups, 101)); // each walk reads it again
+    // Each walk reads the name again.
+    assert_true(TaskGroups_begin(&groups, 101));
     assert_true(TaskGroups_wants_chain(group, 9));
     TaskGroups_release(&groups);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the cleaning of harmless and harmful texts of a traced program.
+// Tests how harmless and harmful texts of a traced program are cleaned.
 #include "tracer/base/harmless.h"
 
 #include <string.h>

@@ -170,8 +170,8 @@ TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
     enter(f, c, 3, 120);
     leave(f, a, 1, 200);
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    // The end of these frames is unknown, so the self time of a is unknown as
-    // well.
+    // The ends of these frames are unknown, so the self time of a is unknown,
+    // too.
     expect_calls(a, 1, 0, 0, 100);
     expect_calls(b, 1, 0, 0, 0);
     expect_calls(c, 1, 0, 0, 0);
@@ -187,7 +187,7 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
-    enter(f, c, 2, 130); // At the depth at which b was.
+    enter(f, c, 2, 130); // This depth is that of b.
     assert_int_equal(Counter_get(&f->trace->unwound), 2);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);
     assert_int_equal(f->trace->top->depth, 2);
@@ -331,7 +331,7 @@ TEST_WITH(test_another_thread_ran, set_up, tear_down)
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2);
 }
 
-// If there are other threads, an interval that is longer than the switch
+// If the program has other threads, an interval that is longer than the switch
 // interval of the GIL does not belong to one thread.
 TEST_WITH(test_long_spans, set_up, tear_down)
 {
@@ -341,13 +341,14 @@ TEST_WITH(test_long_spans, set_up, tear_down)
     reset(f, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
-    // As long as the switch interval of the GIL, and not longer.
+    // The interval is as long as the switch interval of the GIL, and not
+    // longer.
     jump(f, code, 1, 1100);
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
-    // If there is only one thread, intervals can be long.
+    // If the program has only one thread, intervals can be long.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);

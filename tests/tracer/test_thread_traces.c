@@ -40,7 +40,7 @@ static void end(struct ThreadTrace *trace)
 
 struct Visits {
     unsigned count;
-    unsigned sum; // Sum of the numbers, each plus one.
+    unsigned sum; // Sum of the threads' numbers, each plus one
     unsigned ended;
 };
 
@@ -74,7 +74,8 @@ TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
     assert_int_equal(sum.overhead, 30);
     end(stays);
     f->contention.last_trace = second;
-    assert_ptr_equal(add(f, true), stays); // Taken from the end of the list.
+    // The visitor takes this record from the end of the list.
+    assert_ptr_equal(add(f, true), stays);
     assert_ptr_equal(f->contention.last_trace, second);
 }
 
@@ -86,7 +87,7 @@ struct Race {
     struct Fixture *fixture;
     bool timeline;
     _Atomic bool stop;
-    uint64_t drained; // Number of events that the visitor has drained.
+    uint64_t drained; // Number of events that the visitor has drained
 };
 
 // Runs short threads one after the other, each with a record.

@@ -332,7 +332,8 @@ TEST(a_reader_begins_within_the_limit)
         assert_int_equal(Timeline_drain(timeline, track, program.ring), 20000);
     }
     assert_true(Timeline_bytes(timeline) > 2 * limit);
-    Timeline_hold(timeline, true); // During the time of Timeline_lend.
+    // The test runs during the time of Timeline_lend.
+    Timeline_hold(timeline, true);
     assert_true(Timeline_bytes(timeline) > 2 * limit);
     Timeline_hold(timeline, false);
     Timeline_lend(timeline, 0);
@@ -392,7 +393,7 @@ TEST(gaps_are_counted_and_marked)
 
     Program_run(&program, RING_EVENTS + 99);
     drain(timeline, track, program.ring);
-    view = look(timeline); // The mark of the ring comes later.
+    view = look(timeline); // The mark of the gap comes later.
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
@@ -445,7 +446,7 @@ TEST(dead_threads_leave_room)
 
     for (number = 1; number <= count; number++) {
         live(timeline, ring, number, number % 5 ? 4 : 100);
-        // Some pages are perhaps used only in part.
+        // Some pages of the timeline are perhaps used only in part.
         assert_true(Timeline_bytes(timeline) <= limit + limit / 32);
     }
     view = look(timeline);
@@ -526,7 +527,7 @@ TEST(what_memory_has_no_room_for_is_in_a_file)
         assert_true(Timeline_bytes(timeline) <= 1 << 20);
     }
     view = look(timeline);
-    for (i = 0; i < 10; i++) { // The events that were read stay.
+    for (i = 0; i < 10; i++) { // The events that a reader has read stay.
         Program_run(&fast, 20000);
         drain(timeline, tracks[0], fast.ring);
     }

@@ -143,7 +143,7 @@ TEST_WITH(test_frames_come_innermost_first, set_up, tear_down)
         push(world, i);
     assert_frames(walk_now(world), 40, 40);
     assert_false(world->walk.torn);
-    // The frames are not copied one by one.
+    // The walk does not copy the frames one by one.
     assert_true(world->copies.next <= 4);
 }
 
@@ -252,8 +252,8 @@ TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
     assert_frames(walk_now(world), 3, 3);
     assert_true(world->walk.torn);
     world->thread.chunk += sizeof(uintptr_t);
-    // If the owner of frames is unknown, every end of the chain counts as the
-    // end of the stack.
+    // If the layout does not tell the owner of a frame, every end of the chain
+    // counts as the end of the stack.
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
@@ -342,7 +342,8 @@ TEST_WITH(test_marked_c_code_on_a_deep_stack, set_up, tear_down)
         push(world, i);
     assert_frames(walk_now(world), WALK_DEPTH, WALK_DEPTH);
     assert_false(world->walk.truncated);
-    // One of the frames does not fit, either the first or the last.
+    // One of the frames does not fit into the buffer, either the first or the
+    // last.
     for (size_t i = 1; i <= WALK_DEPTH; i += WALK_DEPTH - 1) {
         mark.frame = (uintptr_t)&world->stack[i - 1];
         mark.instruction = 0x900000 + i;
