@@ -41,7 +41,7 @@ KEYS = {
     "F5": "\x1b[15~",
     "F6": "\x1b[17~",
     "F10": "\x1b[21~",
-    # Mouse events in the body of the screen.
+    # mouse events in the body of the screen
     "Wheel-up": "\x1b[<64;20;9M",
     "Wheel-down": "\x1b[<65;20;9M",
     "Click": "\x1b[<0;20;9M\x1b[<0;20;9m",
@@ -49,7 +49,8 @@ KEYS = {
 
 
 def environment(directory, **more):
-    # curses uses COLUMNS and LINES, which pytest's readline sets for child processes.
+    # curses takes the size from COLUMNS and LINES, which pytest's readline sets for
+    # child processes.
     not_ours = "NO_COLOR", "COLUMNS", "LINES"
     wanted = {k: v for k, v in os.environ.items() if k not in not_ours}
     wanted.update(OCULAR_DIR=str(directory), TERM="xterm-256color", LC_ALL="C.UTF-8")

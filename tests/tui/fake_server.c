@@ -131,7 +131,8 @@ static void viewers(void *context, unsigned count)
     fprintf(stderr, "viewers %u\n", count);
 }
 
-// Waits for a signal, and returns its number, or 0 when stdin is closed.
+// Waits for a signal, and returns the signal's number, or 0 when stdin is
+// closed.
 static int next_signal(int signals)
 {
     struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},

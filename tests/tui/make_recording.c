@@ -16,8 +16,8 @@ static void add(struct Capture *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// All these functions have the same code. Every second function has no source
-// file.
+// All functions with recorded code have the same code. Every second function
+// has no source file.
 static void add_listing(struct Capture *recording,
                         const struct Function *function, double at)
 {

@@ -13,17 +13,17 @@ struct Stage {
     struct Bytes screen; // the text that Stage_text returns
 };
 
-// Sets the viewer up. The viewer has no snapshot, and nothing is drawn.
+// Sets the viewer up. The viewer has no snapshot yet, and its screen is empty.
 void Stage_init(struct Stage *stage, int width, int height);
 void Stage_release(struct Stage *stage);
-// Delivers a snapshot.
+// Delivers a snapshot to the viewer.
 void Stage_push(struct Stage *stage, struct SampleWish wish);
 // Delivers the stacks or the code for which the front view waits. The code
 // belongs to the source file `file`.
 void Stage_deliver(struct Stage *stage, struct SampleWish wish,
                    const char *file);
-// The next two functions press one key, or each character of `keys`, and then
-// draw.
+// Stage_press presses one key, and Stage_type presses each character of `keys`.
+// Then both draw a frame.
 void Stage_press(struct Stage *stage, uint32_t key);
 void Stage_type(struct Stage *stage, const char *keys);
 // Returns the text of the frame that was drawn last. The text is valid until

@@ -79,7 +79,7 @@ TEST(test_interleaved)
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
     // The first line of a loop also has code at the end of the loop.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
-    // If fewer than eight lines in a row have no code, they are shown.
+    // Fewer than eight lines in a row without code are shown.
     check((uint64_t[]){10, 13}, 2, "S10 0! S11 S12 S13 1!");
     check((uint64_t[]){10, 40}, 2, "S10 0! S11 S12 G13+25 S38 S39 S40 1!");
     // The next listings have decorators above the code, code without a line,
@@ -120,8 +120,8 @@ TEST(test_labels)
     rows[0].target = 8;
     rows[1].target = 4;
     rows[2].target = 4;
-    rows[3].target = 3;    // this target is in the middle of an instruction
-    rows[4].target = 1000; // this target is outside of the code
+    rows[3].target = 3;    // This target is in the middle of an instruction.
+    rows[4].target = 1000; // This target is outside of the code.
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_int_equal(annotation.labels[0], 0);
     assert_int_equal(annotation.labels[2], 1);

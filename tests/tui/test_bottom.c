@@ -14,8 +14,9 @@ static struct Status live(void)
         .version = "0.1.0", .rate_s = 1, .display = {.tsc_hz = 2.1e9}};
 }
 
-// A path loses directories, but the file's name and the words around the path
-// stay. A name that is longer than the line keeps its end.
+// On a narrow screen, a path in a message loses directories. The file's name
+// and the words around the path stay. A name that is longer than the line keeps
+// its end.
 TEST(test_a_long_path_in_a_message)
 {
     static const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares Bpf_run() with the kernel, by random seccomp filters. The result of
-// a filter is the errno that a system call then has.
+// Compares Bpf_run() with the kernel on random seccomp filters. The result of a
+// filter is the errno that it gives a system call.
 #define _GNU_SOURCE 1 // for syscall()
 #include "tui/attach/bpf.h"
 
@@ -23,7 +23,8 @@
 #endif
 #define PROGRAMS 400
 #define LENGTH 24
-#define CALLED SYS_getpgid // nothing else in this program makes this call
+// Nothing else in this program makes this system call.
+#define CALLED SYS_getpgid
 
 static const uint64_t arguments[6] = {0x123456789abcdef0, 7, 0, ~0ull, 1, 2};
 
@@ -116,9 +117,9 @@ static void make_step(struct sock_filter *step, uint32_t left)
 }
 
 // Makes a filter that ends with an errno, which consists of the low bits of A
-// xor its higher bits. For all other system calls than CALLED, the filter lets
-// the call pass. The filter first writes all of its memory, because the kernel
-// rejects a filter that reads a word that was not written.
+// xor its higher bits. The filter allows all system calls except CALLED. The
+// filter first writes all of its memory, because the kernel rejects a filter
+// that reads a word that was not written.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {
@@ -188,7 +189,7 @@ TEST(test_as_the_kernel)
         size_t count = make_program(code);
         uint32_t ours = Bpf_run(code, count, &data);
         int theirs = ask_kernel(code, count);
-        if (theirs == -SIGSYS) // the filter has divided by 0
+        if (theirs == -SIGSYS) // The filter has divided by 0.
             assert_true(Bpf_kills(ours));
         else
             assert_int_equal(ours, SECCOMP_RET_ERRNO | (uint32_t)theirs);

@@ -115,8 +115,7 @@ TEST_WITH(test_the_tree, NULL, tear_down)
           {2, G, .1}, {0, F, .1});
     Tree_root(&tree, F);
     assert_int_equal(Tree_build(&tree, &model, &calls), 0);
-    // The rows are 3 headings, MAIN, the bottom of the stack, F itself, H and
-    // G.
+    // The rows are 3 headings, MAIN, the bottom of the stack, F, H and G.
     assert_int_equal(tree.count, 8);
     assert_int_equal(tree.branches[1].id, MAIN);
     assert_true(fabs(tree.branches[1].share - .6) < 1e-9);

@@ -52,11 +52,11 @@ TEST_WITH(test_wide_glyphs_stay_whole, prepare, finish)
     // The right half of the glyph would be outside of the canvas.
     Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE);
     shows(WIDE "\n\n");
-    // this text replaces the right half of the glyph
+    // This text replaces the right half of the glyph.
     Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x");
     shows(" x\n\n");
     Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, WIDE);
-    // this text replaces the left half of the glyph
+    // This text replaces the left half of the glyph.
     Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "y");
     shows(" y\n\n");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the list of processes, its questions and refusals.
+// Tests the list of processes, the questions that it asks, and its refusals.
 #include "tui/app/chooser_draw.h"
 #include "tui/screen/keymap.h"
 
@@ -20,7 +20,7 @@ static void set_up(struct Chooser *chooser, long count)
     }
 }
 
-// Makes the last `count` rows processes that do not serve.
+// Makes the last `count` rows processes that do not serve viewers.
 static void add_others(struct Chooser *chooser, long count)
 {
     chooser->serving = chooser->count - count;
@@ -44,7 +44,7 @@ static bool shows(const struct Canvas *canvas, const char *text)
     return found;
 }
 
-// The selection moves after the question was asked and before it is answered.
+// The selection moves after a question was asked and before the user answers.
 TEST(test_the_process_of_the_question_is_chosen)
 {
     struct Chooser chooser;
@@ -92,7 +92,8 @@ TEST(test_a_refusal)
     Chooser_key(&chooser, PRESS_ENTER);
     Chooser_draw(&chooser, &canvas);
     assert_false(canvas.overdrawn);
-    memset(why, 'x', sizeof chooser.rows[5].why - 1); // this text has no blanks
+    // This message has no blanks.
+    memset(why, 'x', sizeof chooser.rows[5].why - 1);
     Chooser_key(&chooser, PRESS_ENTER);
     assert_int_equal(Canvas_resize(&canvas, 60, 12), 0);
     Chooser_draw(&chooser, &canvas);

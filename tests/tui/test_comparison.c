@@ -30,11 +30,11 @@ static double normal(void)
 struct Wish {
     unsigned samples;
     double slower; // factor by which a call of f3 takes longer
-    bool dark;     // true if the numbers of calls are not known
+    bool dark;     // true if the numbers of calls are unknown
     double hz;
     double seconds;
     const char *folder;
-    // Settings of the trace; only a run with a version has settings.
+    // Settings of the trace. Only a run with a version has settings.
     const char *version, *mode;
     uint64_t threshold;
     double budget;
@@ -155,7 +155,8 @@ TEST(settings_that_differ)
     one.exclude[0] = "numpy";
     one.exclude[1] = "torch";
     two = one;
-    two.exclude[0] = "torch"; // the order of rules does not matter
+    // The order of the filter's rules does not matter.
+    two.exclude[0] = "torch";
     two.exclude[1] = "numpy";
     check_settings(&one, &two, "");
     two.threshold = 0;

@@ -14,7 +14,8 @@
 
 #define SCRIPT "/tmp/ocular-attach-abcdef/attach.py"
 
-// The next structs are made up, and are shorter than CPython's structs.
+// The next structs have a made-up layout, and are shorter than CPython's
+// structs.
 struct Thread {
     struct Thread *prev, *next;
     void *interp;

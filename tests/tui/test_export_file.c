@@ -16,7 +16,7 @@
 
 #include "tests/unit.h"
 
-#define OTHER 12345 // id of another user
+#define OTHER 12345 // user id of another user
 
 static char directory[64];
 
@@ -107,8 +107,8 @@ TEST_WITH(test_what_is_no_file, set_up, tear_down)
     rmdir(in_directory("folder"));
 }
 
-// The process could have made the link, so the export never writes to the
-// link's target.
+// The watched process could have made the link, so the export never writes to
+// the link's target.
 TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
 {
     struct ExportFile file;
@@ -157,7 +157,7 @@ TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
     assert_int_equal(ExportFile_open(&file, pid, in_directory("no"), false), 0);
     ExportFile_drop(&file);
     assert_int_equal(files(), 1);
-    // This test process has its own rights again.
+    // The test process has its own rights again.
     create("ours");
     assert_int_equal(stat(in_directory("ours"), &status), 0);
     assert_int_equal(status.st_uid, 0);

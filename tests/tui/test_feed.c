@@ -182,7 +182,7 @@ static int remove_directory(void **state)
     char *path = *state;
     unlink(path);
     *strrchr(path, '/') = 0;
-    // rmdir() fails if another file is left in the directory
+    // rmdir() fails if another file is left in the directory.
     return rmdir(path);
 }
 
@@ -215,8 +215,8 @@ static void hand_out_file(struct Traced *process, struct Message message,
     close(fd);
 }
 
-// Hands out a recording of `size` bytes that does not change for `seconds`
-// seconds (0 means that it never changes).
+// Hands out a recording of `size` bytes. The recording does not change for
+// `seconds` seconds (0 means that it never changes).
 static void hand_out_bytes(struct Traced *process, uint32_t number,
                            uint64_t size, double seconds)
 {
@@ -288,7 +288,7 @@ static size_t size_of(const char *path)
 }
 
 // The viewer writes the file, either from a recording that never changes, or
-// from a copy. After that, the end of the process does not matter any more.
+// from a copy. After the file is written, the process can end.
 TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
 {
     const char *path = *state;
@@ -302,11 +302,12 @@ TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
         struct Message asked = expect_request(&process, MESSAGE_HANDOUT, &file);
         assert_int_equal(asked.number, HANDOUT_TIMELINE);
         hand_out(&process, asked.request, i % 2 ? 1000 : 0);
-        // If a process answers twice, this does not disturb the viewer.
+        // If a process answers a request twice, the second answer does not
+        // disturb the viewer.
         send_message(&process, (struct Message){.type = MESSAGE_REPLY,
                                                 .request = asked.request,
                                                 .value = 1});
-        if (i > 1) // the process can end before the viewer has begun
+        if (i > 1) // The process can end before the viewer has begun.
             send_message(&process, (struct Message){.type = MESSAGE_END});
         struct Answer answer = end_of(&feed);
         if (answer.failed)
@@ -327,8 +328,8 @@ ssize_t copy_file_range(int from, off_t *at, int to, off_t *to_at, size_t size,
     return syscall(SYS_copy_file_range, from, at, to, to_at, size, flags);
 }
 
-// After the time that the process has promised, the file can change, so the
-// viewer does not continue its copy.
+// After the time for which the process has promised not to change its
+// recording, the file can change. So the viewer does not continue its copy.
 TEST_WITH(test_a_copy_that_is_late, make_directory, remove_directory)
 {
     struct Traced process;
@@ -383,10 +384,10 @@ TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
-    limit.rlim_cur = 4 << 20; // less than the bytes that one call copies
+    limit.rlim_cur = 4 << 20; // This is less than one call copies.
     int small = make_hole((uint64_t)1 << 50);
     int large = make_hole((uint64_t)1 << 50);
-    // a viewer that copied the whole file would get EFBIG
+    // A viewer that copied the whole file would get EFBIG.
     setrlimit(RLIMIT_FSIZE, &limit);
     struct Answer answer =
         export_of(*state, small, sizeof(struct RecordingHead));
@@ -442,8 +443,8 @@ TEST_WITH(test_a_recording_that_does_not_arrive, make_directory,
     finish(&process, &feed);
 }
 
-// A user can cancel the export before the process answers, and while the viewer
-// writes.
+// A user can cancel an export before the process answers, and while the viewer
+// writes the file.
 TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
 {
     struct Traced process;
@@ -455,7 +456,7 @@ TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
     assert_int_equal(Feed_cancel(&feed), 0);
     answer = end_of(&feed);
     assert_int_equal(answer.error, ECANCELED);
-    hand_out(&process, number, 0); // this answer comes too late
+    hand_out(&process, number, 0); // This answer comes too late.
     assert_int_equal(Feed_export(&feed, *state, false), 0);
     hand_out(&process, export_number(&feed), 0);
     while (!feed.converter) {
@@ -475,8 +476,8 @@ TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
     finish(&process, &feed);
 }
 
-// An older process does not know the request HANDOUT, and writes the file
-// itself.
+// An older process does not know the request HANDOUT, and writes the exported
+// file itself.
 TEST_WITH(test_an_older_process_writes_the_file, make_directory,
           remove_directory)
 {
@@ -498,7 +499,7 @@ TEST_WITH(test_an_older_process_writes_the_file, make_directory,
     assert_true(file > 2);
     assert_int_equal(write(file, "whole", 5), 5);
     close(file);
-    // the process has perhaps written too much to cancel
+    // The process has perhaps written too much to cancel the export.
     assert_int_equal(Feed_cancel(&feed), 0);
     struct Message cancel = expect_request(&process, MESSAGE_CANCEL, &file);
     Message_release(&cancel);
@@ -586,7 +587,7 @@ static bool is_recorded(const char *path, uint64_t id)
     bool found = false;
     if (Playback_open(&replay, path, false, why, sizeof why))
         fail_msg("%s", why);
-    for (int i = 0; i < 20; i++) { // this loop plays the recording to its end
+    for (int i = 0; i < 20; i++) { // This loop plays the recording to its end.
         Playback_step(replay);
         while (Playback_next(replay, &message) > 0)
             Message_release(&message);
@@ -646,7 +647,7 @@ TEST(test_the_user_and_the_recording_take_turns)
         for (int late = 0; late < 3; late++) {
             send_snapshot(&process, tick++);
             assert_false(show(&feed, SHOWN));
-            // The feed requests nothing else.
+            // The feed requests no other code.
             assert_int_equal(asked(&process, &number), 0);
         }
         assert_true(feed.listing.number);

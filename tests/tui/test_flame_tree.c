@@ -77,8 +77,8 @@ TEST(test_sample)
     }
     assert_string_equal(tree.branches[FlameTree_hottest(&tree, 0)].name,
                         "<module>");
-    // If the whole path does not exist any more, FlameTree_find returns the
-    // branch of the longest part of the path that exists.
+    // If a path does not exist any more, FlameTree_find returns the branch of
+    // the longest part of the path that exists.
     path = (struct FlamePath){{12, 2, 4711, 3}, 4};
     assert_string_equal(
         tree.branches[FlameTree_find(&tree, &path, &whole)].name,
@@ -139,7 +139,7 @@ TEST(test_modes)
     assert_float_equal(total_in(&tree, FLAME_WAITS, true), waits + idle, 1e-9);
     assert_true(tree.rest == 0);
     assert_float_equal(total_in(&tree, FLAME_WALL, false), cpu + waits, 1e-9);
-    // A new table is shown in the same mode, and so is the next one after it.
+    // The next two tables are shown in the same mode.
     FlameTree_release(&tree);
     assert_int_equal(
         FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/fleet by one process, which is the test itself: it serves,
-// and ends and continues its connections.
+// Tests tui/model/fleet with one process, which is the test itself. The process
+// serves a viewer, closes its connections, and accepts new ones.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
@@ -19,7 +19,7 @@ static char directory[64], path[128];
 static int listener, connection;
 static struct Bytes heard;
 static struct Fleet *fleet;
-static uint64_t calls; // of the newest merged snapshot
+static uint64_t calls; // number of calls in the newest merged snapshot
 
 static int set_up(void **state)
 {
@@ -58,7 +58,7 @@ static void send_message(struct Message message)
     Bytes_release(&bytes);
 }
 
-// Sends what the program says about function `id`, which is always the same.
+// Sends a snapshot in which function `id` has `count` calls.
 static void send_calls(double uptime_s, uint64_t id, uint64_t count)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 1});
@@ -74,7 +74,8 @@ static void send_calls(double uptime_s, uint64_t id, uint64_t count)
     Snapshot_free(snapshot);
 }
 
-// Lets the fleet work for a moment. Returns the type of its message, or 0.
+// Lets the fleet work for a moment. Returns the type of the fleet's message, or
+// 0.
 static enum MessageType turn(void)
 {
     struct Message message = {0};
@@ -99,7 +100,8 @@ static void turn_until(enum MessageType type)
     fail_msg("no message %d", (int)type);
 }
 
-// Receives bytes of the viewer. Returns false if it has closed the connection.
+// Receives bytes of the viewer. Returns false if the viewer has closed the
+// connection.
 static bool receive(void)
 {
     uint8_t *room = Bytes_extend(&heard, 4096);
@@ -108,8 +110,8 @@ static bool receive(void)
     return got != 0;
 }
 
-// Waits for the viewer's connection. The first is only a question whether the
-// process serves.
+// Waits for the viewer's connection. The first connection only asks whether the
+// process serves viewers.
 static void welcome(void)
 {
     struct Peer peer;
@@ -136,7 +138,7 @@ static void hang_up(void)
     Bytes_clear(&heard);
 }
 
-// Returns the number of requests of this type, and answers them.
+// Answers all requests of this type, and returns their number.
 static int count_requests(enum MessageType type, uint64_t *number)
 {
     struct Message message;
@@ -172,7 +174,7 @@ TEST_WITH(a_process_that_is_connected_again_is_counted_once, set_up, tear_down)
     assert_int_equal(calls, 12);
     hang_up();
     welcome();
-    send_calls(.1, 3, 4); // another trace, with other ids
+    send_calls(.1, 3, 4); // This is another trace, with other ids.
     turn_until(MESSAGE_SNAPSHOT);
     assert_int_equal(calls, 16);
     send_message((struct Message){.type = MESSAGE_END});
@@ -189,7 +191,7 @@ TEST_WITH(only_code_that_is_there_is_armed, set_up, tear_down)
     welcome();
     send_calls(50, 7, 10);
     turn_until(MESSAGE_SNAPSHOT);
-    send_calls(51, 8, 10); // the code was loaded again
+    send_calls(51, 8, 10); // The program has loaded the code again.
     turn_until(MESSAGE_SNAPSHOT);
     assert_int_equal(Fleet_request(fleet, &rearm), 0);
     assert_int_equal(count_requests(MESSAGE_REARM, &number), 1);

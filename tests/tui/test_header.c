@@ -107,7 +107,7 @@ TEST_WITH(test_overhead_within_the_budget, set_up, tear_down)
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
-    draw(f, costing(.008, .01), 150); // the bar of the overhead has 6 cells
+    draw(f, costing(.008, .01), 150); // The bar of the overhead has 6 cells.
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
     draw(f, costing_an_older(.008, .02), 150);
     assert_true(says(f, "0.8% of its CPU time, 2.0 allowed  "));
@@ -149,8 +149,8 @@ TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
                          width >= 87);
         assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
                                         : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
-        // If the three costs behind the overhead are left out, the age fits on
-        // the line.
+        // If the three costs behind the overhead are left out, the age of the
+        // oldest data fits on the line.
         if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
@@ -182,7 +182,7 @@ TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
     draw(f, snapshot, 100);
     assert_true(says(f, "by wall-clock samples"));
     assert_int_equal(style_of(f, 2, "by wall-clock"), STYLE_PARTIAL);
-    // an older process does not report its window
+    // An older process does not report its window.
     snapshot = Sample_new((struct SampleWish){0});
     snapshot->sampler_window_s = snapshot->sampler_window_samples = NAN;
     draw(f, snapshot, 150);
@@ -251,7 +251,7 @@ TEST_WITH(test_the_gil, set_up, tear_down)
         assert_true(says(f, "sort SHARE"));
     }
     snapshot = Sample_new((struct SampleWish){0});
-    snapshot->gil_held = .97; // the waits cannot be read
+    snapshot->gil_held = .97; // The waits for the GIL cannot be read.
     draw(f, snapshot, 150);
     assert_true(says(f, "GIL held 97.0%") && !says(f, "waited"));
     draw(f, Sample_new((struct SampleWish){0}), 150);

@@ -58,7 +58,8 @@ TEST_WITH(test_periods, NULL, end)
     struct Moment now;
 
     for (int s = 1; s <= 100;
-         s++) // the first counter grows for 90 s, and then the second one
+         // The first counter grows for 90 s, and then the second one grows.
+         s++)
         note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
     now = moment_at(101, 90, 10, 1);
     expect(&now, PERIOD_5_S, 5, (double[]){0, 4, 1});
@@ -96,7 +97,7 @@ TEST_WITH(test_another_trace, NULL, end)
     note(1, 0.5, 0, 0);
     assert_int_equal(history.count, 1);
     assert_null(history.mark.totals);
-    now = (struct Moment){.at_s = 3}; // this moment has no totals
+    now = (struct Moment){.at_s = 3}; // This moment has no totals.
     History_note(&history, &now);
     assert_int_equal(history.count, 2);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds exported symbols of libraries in the memory of this process. If the
-// memory has random bytes instead of a library, the search ends, too.
+// memory has random bytes instead of a library, the search for a symbol ends,
+// too.
 #define _GNU_SOURCE 1 // for dladdr()
 #include "tui/attach/image.h"
 

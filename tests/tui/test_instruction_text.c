@@ -49,7 +49,7 @@ TEST(test_in_short)
     struct ListingRow row = {.specializable = 1, .hits = 512};
     assert_string_equal(in_short(row), "-> never");
     assert_int_equal(style, STYLE_FAINT);
-    row.hits = 0; // either the instruction did not run, or Ocular saw no hit
+    row.hits = 0; // Either the instruction did not run, or Ocular saw no hit.
     assert_string_equal(in_short(row), "");
     row.hits = NULL_U64;
     assert_string_equal(in_short(row), "");

@@ -17,7 +17,7 @@ TEST(test_table)
         assert_true(binding->group && *binding->group);
         for (int k = 0; k < BINDING_KEYS && binding->keys[k]; k++)
             assert_int_equal(Keymap_request(binding->keys[k]),
-                             binding->request); // no key is bound twice
+                             binding->request); // No key is bound twice.
         for (size_t other = 0; other < i; other++)
             assert_int_not_equal(binding->request, KEYMAP[other].request);
     }

@@ -26,9 +26,8 @@ static void check_lines(const struct Layout *layout, bool bare)
     assert_true(!bare || layout->detail_y < 0);
 }
 
-// Returns the list that has the main table's columns on a screen of `width`
-// cells.
-// The snapshot is of several processes, so that each column can be shown.
+// Returns the list with the columns that the main table has on a screen of
+// `width` cells.
 static struct List columns_at(int width, enum ColumnId sort, bool sampled)
 {
     struct Snapshot snapshot = {0};
@@ -50,7 +49,8 @@ static bool has(const struct List *list, enum ColumnId id)
 
 static void check_columns(const struct List *list, int width, bool sampled)
 {
-    int free_from = 1; // the marker of the selection is in the cell before
+    // The marker of the selection is in the cell before the row.
+    int free_from = 1;
     assert_true(list->column_count >= 3);
     assert_true(has(list, COLUMN_FUNCTION));
     for (int i = 0; i < list->column_count; i++) {

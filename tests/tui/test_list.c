@@ -108,10 +108,10 @@ TEST(test_the_selection_stays_with_its_row)
     assert_string_equal(selected(&list, &rows), "birch");
     turn();
     assert_string_equal(selected(&list, &rows), "birch");
-    rows.count = 3; // the filter hides the row, so another row is selected
+    rows.count = 3; // The filter hides the row, so another row is selected.
     assert_string_equal(selected(&list, &rows), "larch");
     rows.count = 8;
-    // the row is shown again
+    // The filter shows the row again.
     assert_string_equal(selected(&list, &rows), "birch");
     List_press(&list, &rows, REQUEST_HOME, 0);
     assert_string_equal(selected(&list, &rows), "oak");
@@ -214,12 +214,12 @@ TEST(test_clicks)
         {12, 4, LIST_DONE, 2},
         {12, 4, LIST_OPENS, 2},
         {12, 2, LIST_DONE, 0},
-        {9, 3, LIST_DONE, 0}, // a click left of the list
-        // Clicks right of the list and above it.
+        {9, 3, LIST_DONE, 0}, // This click is left of the list.
+        // These clicks are right of the list and above it.
         {34, 3, LIST_DONE, 0},
         {12, 0, LIST_DONE, 0},
-        {12, 5, LIST_DONE, 0}, // a click below the list
-        // a click on the title of a list that is not sorted
+        {12, 5, LIST_DONE, 0}, // This click is below the list.
+        // This click is on the title of a list that is not sorted.
         {12, 1, LIST_DONE, 0},
     };
     for (size_t i = 0; i < sizeof clicks / sizeof *clicks; i++) {
@@ -230,7 +230,7 @@ TEST(test_clicks)
     }
     rows.count = 1;
     assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, Key_click(12, 3)),
-                     LIST_DONE); // the click is below the only row
+                     LIST_DONE); // The click is below the only row.
 }
 
 TEST(test_sorting)
@@ -249,7 +249,7 @@ TEST(test_sorting)
     assert_true(list.invert);
     List_press(&list, &rows, REQUEST_INVERT, 0);
     assert_false(list.invert);
-    // After the last column, the first one follows.
+    // After the last column, the first column is chosen for sorting.
     List_press(&list, &rows, REQUEST_SORT_NEXT, 0);
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);

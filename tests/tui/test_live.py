@@ -13,7 +13,7 @@ from e2e.program import wait_until
 from tui.emulated import SLOW, TOP, Top, selected
 
 PYTHON = os.environ.get("PYTHON", sys.executable)
-# only the main screen has these lines
+# Only the main screen has these lines.
 MAIN = r"(?m)^ overhead (.|\n)*\bSTATE\b"
 
 pytestmark = [
@@ -31,7 +31,7 @@ def program(tmp_path_factory):
     process = subprocess.Popen(
         [
             PYTHON,
-            # the pauses leave CPU time for the viewer
+            # The pauses leave CPU time for the viewer.
             *("-m", "ocular.demo", "--pause", "0.2"),
             *("--serve", "--output", str(place / "own.json")),
         ],
@@ -62,7 +62,7 @@ def top(program, tmp_path):
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
-    viewer.wait("escape_time")  # the tests search for this function
+    viewer.wait("escape_time")  # The tests search for this function.
     viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20)
     yield viewer
     viewer.close()
@@ -238,7 +238,7 @@ EFFECTS = {
         "I": ([], turns_round),
         "i": ([], r"\d+ idle hidden"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
-        "Space": ([], "● live"),  # the viewer was paused before this key
+        "Space": ([], "● live"),  # The viewer was paused before this key.
         "Z": ([], "● live"),
         "+": (["-"], "A snapshot every 0.5s"),
         "=": (["-"], "A snapshot every 0.5s"),
@@ -271,7 +271,7 @@ VIEWS = {
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
-    # this pattern is a box with two boxes below it
+    # This pattern is a box with two boxes below it.
     "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),
 }
 
@@ -305,7 +305,7 @@ def test_every_key_of_the_help(program, top):
     settings = {names[0]: about for names, about in table.pop("This trace")}
     assert settings["versions"].strip().startswith("CPython 3.")
     assert settings["mode"].strip() == "adaptive, threshold 500"
-    # only the help needed so many lines; it takes long to read large frames
+    # Only the help needed so many lines. It takes long to read large frames.
     top.resize(150, 70)
     top.wait(lambda text: "q Quit" in text.splitlines()[69])
     assert set(table) == set(EFFECTS)
@@ -359,7 +359,7 @@ def test_specialisation_and_threads_of_the_real_program(top):
     top.wait(lambda text: all(name in text for name in names))
     top.press("/", *"analyst", "Enter", "Enter")
     top.wait("thread analyst of 6")
-    top.wait(r"\d%.*(numeric|streams)\.py")  # the thread can get little CPU time
+    top.wait(r"\d%.*(numeric|streams)\.py")  # The thread can get little CPU time.
 
 
 HANGING = """
@@ -407,13 +407,13 @@ def test_a_handler_that_hangs(tmp_path):
             viewer = Top(directory, "-p", str(program.pid), size=(120, 30))
             viewer.wait(MAIN)
             viewer.press("\\", *"service.py", "Enter", "l")
-            # The calls of the request handler take 5 ms. The calls of main and serve never
-            # end.
+            # The calls of the request handler take 5 ms. The calls of main and serve
+            # never end.
             text = viewer.wait(r"\dms .* handle +serv(.|\n)* 1 +[\d.]+m?s .* serve ")
             assert not re.search(r"[sm]!", text)
             program.stdin.write("hang\n")
             program.stdin.flush()
-            # the handler whose call hangs is above all others
+            # The handler whose call hangs is above all other functions.
             text = viewer.wait(r"FUNCTION.*\n▸.* [12] +[\d.]+s! .* handle ")
             assert len(re.findall(r"[sm]!", text)) == 1
             viewer.press("Enter")

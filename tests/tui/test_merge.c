@@ -12,7 +12,7 @@ static struct IdMap ids[3];
 static struct Standouts standouts;
 static struct Snapshot *parts[3];
 static struct Snapshot *merged;
-static double uptime_s = 20; // of `merged`
+static double uptime_s = 20; // uptime of `merged`
 
 static int prepare(void **state)
 {
@@ -112,7 +112,7 @@ TEST_WITH(counts_rates_and_shares_add_up, prepare, finish)
     assert_float_equal(row("work")->calls_per_s, 6, 1e-9);
     assert_float_equal(row("work")->share, .75, 1e-9);
     assert_int_equal(row("work")->in_flight, 6);
-    // three processes used .1 of a core for the half of the time
+    // Three processes used .1 of a core for half of the time.
     assert_float_equal(row("work")->run_share, .15, 1e-9);
 }
 
@@ -166,7 +166,7 @@ TEST_WITH(exceptions_of_a_type_and_a_function_add_up, prepare, finish)
     assert_float_equal(rows[1].raised_per_s, 4, 1e-9);
     assert_float_equal(rows[1].error, .25, 1e-9);
     assert_float_equal(rows[1].age_s, 2, 1e-9);
-    // the age in the trace of 20 s, not in the trace of 10 s
+    // This is the time in the trace of 20 s, not in the trace of 10 s.
     assert_float_equal(rows[1].first_s, 11, 1e-9);
     assert_int_equal(rows[1].id, merged->functions[0].id);
 }
@@ -284,7 +284,7 @@ static void add_parts(int part, double socket, double c)
 
 TEST_WITH(waits_add_up, prepare, finish)
 {
-    add_parts(0, .9, .2); // this process has ended
+    add_parts(0, .9, .2); // This process has ended.
     add_parts(1, .3, .1);
     add_parts(2, .4, NAN);
     merge_all((enum FoldAge[]){FOLD_ENDED, FOLD_LIVE, FOLD_LIVE});
@@ -339,7 +339,8 @@ TEST_WITH(a_process_that_ended_leaves_its_counts_only, prepare, finish)
     assert_int_equal(row("work")->calls, 30);
     assert_float_equal(row("work")->wall_max_s, 8, 1e-9);
     assert_float_equal(row("work")->wall_p99_s, 1, 1e-9);
-    // A silent process has a call that grows older, but no known rate.
+    // A process that sends no snapshots has a call that grows older, but its
+    // rate of calls is unknown.
     assert_float_equal(row("work")->calls_per_s, 1, 1e-9);
     assert_float_equal(row("work")->share, 1, 1e-9);
     assert_int_equal(row("work")->in_flight, 2);
@@ -412,7 +413,8 @@ TEST_WITH(the_worker_that_stands_out_is_named, prepare, finish)
         all[0].share = i == 1 ? .6 : .1;
         all[0].wall_p99_s = i == 2 ? .5 : .01;
         all[1].share = .1 + .01 * i;
-        all[1].wall_p99_s = i == 0 ? .0009 : .0001; // too short to matter
+        // This latency is too short to matter.
+        all[1].wall_p99_s = i == 0 ? .0009 : .0001;
     }
     merge_all(LIVE);
     const struct FunctionStandouts *work = &standouts.items[0];
@@ -427,7 +429,7 @@ TEST_WITH(the_worker_that_stands_out_is_named, prepare, finish)
     assert_false(work[1].slow.out);
 }
 
-// A process can have several code objects of one row.
+// One row can stand for several code objects of a process.
 TEST_WITH(all_code_of_a_worker_counts_for_standing_out, prepare, finish)
 {
     for (int i = 0; i < 3; i++) {
@@ -474,7 +476,7 @@ TEST(stacks_add_up_path_by_path)
     struct IdMap first = {0}, second = {0};
     *IdMap_at(&first, 7) = 1;
     *IdMap_at(&first, 8) = 2;
-    *IdMap_at(&second, 7) = 2; // this process has the ids the other way round
+    *IdMap_at(&second, 7) = 2; // This process has the ids the other way round.
     *IdMap_at(&second, 8) = 1;
     struct MergeStacks all[] = {
         {&one, &first}, {&one, &first}, {&one, &second}};

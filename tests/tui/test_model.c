@@ -76,11 +76,11 @@ static void check_order(void)
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
         if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
-            // Rows of idle functions come last in both directions.
+            // Rows of idle functions come last in both directions of sorting.
             assert_true(Row_is_idle(y));
             continue;
         }
-        // a row whose key is null comes last
+        // A row whose key is null comes last.
         assert_true(!isnan(a) || isnan(b));
         if (!isnan(b))
             assert_true(model.invert ? a <= b : a >= b);
@@ -153,7 +153,7 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     assert_int_equal(model.shown, 6);
     for (size_t i = 0; i < 6; i++)
         assert_string_equal(name_at(i), order[i]);
-    Model_invert(&model); // idle functions stay at the bottom
+    Model_invert(&model); // Idle functions stay at the bottom.
     assert_string_equal(name_at(3), "sampled");
     assert_string_equal(name_at(5), "import");
     Model_invert(&model);
@@ -296,11 +296,12 @@ TEST_WITH(test_one_thread, prepare, finish)
         const struct Row *row = Model_row(&model, i);
         assert_true(row->part && Row_share(row) > 0);
         assert_true(Row_share(row) < row->now->share);
-        // The trend that was computed before belonged to another thread.
+        // The trend that was computed before the choice belonged to another
+        // thread.
         assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     }
     check_order();
-    push(2); // the thread is still chosen
+    push(2); // The thread is still chosen.
     assert_int_equal(model.shown, 3);
     Model_watch(&model, NULL);
     assert_true(isnan(Model_unlisted(&model)));
@@ -376,7 +377,7 @@ TEST_WITH(test_reset, prepare, finish)
 
 TEST_WITH(test_baseline, prepare, finish)
 {
-    Model_baseline(&model); // without a snapshot this does nothing
+    Model_baseline(&model); // Without a snapshot, there is no baseline.
     assert_false(model.baseline);
     push(0);
     const struct TransitionPair *pair = &model.snapshot->transition_pairs[0];
@@ -403,7 +404,7 @@ TEST_WITH(test_baseline, prepare, finish)
     assert_true(Model_pair_count(&model, pair) == all + 9);
     check_order();
     Model_baseline(&model);
-    Model_reset(&model); // a reset also drops the baseline
+    Model_reset(&model); // A reset also drops the baseline.
     assert_false(model.baseline);
     assert_true(Model_pair_count(&model, pair) == 0);
     const struct Thread *threads = model.snapshot->threads;
@@ -424,12 +425,13 @@ TEST_WITH(test_a_baseline_of_others, prepare, finish)
         Model_watch(&model, choices[i]);
         Model_baseline(&model);
         assert_true(model.baseline);
-        Model_watch(&model, choices[i]); // this is the same choice as before
+        // This is the same choice of a thread as before.
+        Model_watch(&model, choices[i]);
         assert_true(model.baseline);
         Model_watch(&model, choices[i + 1]);
         assert_false(model.baseline);
         assert_null(Mark_thread(&model.baseline_mark, &threads[0]));
-        // the key by which rows are sorted is the number on the screen
+        // The key by which rows are sorted is the number on the screen.
         check_order();
     }
 }
@@ -456,7 +458,7 @@ TEST_WITH(test_storms, prepare, finish)
         assert_false(Deopt_has(&deopt, &other));
         Deopt_release(&deopt);
     }
-    swing.storm = NULL_U64; // an older version of Ocular reports no storms
+    swing.storm = NULL_U64; // An older version of Ocular reports no storms.
     assert_int_equal(Deopt_init(&deopt, snapshot), 0);
     assert_false(Deopt_has(&deopt, &function));
     Deopt_release(&deopt);

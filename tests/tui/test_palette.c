@@ -61,7 +61,7 @@ TEST(test_contrast)
         uint8_t style = (uint8_t)i, selected = style | STYLE_SELECTED;
         check_contrast(Palette_paint(style, 256), 16, 2.3);
         check_contrast(Palette_paint(selected, 256), 16, 2.3);
-        // The contrast of green is the limit.
+        // Green has the lowest contrast.
         check_contrast(Palette_paint(style, 16), 0, 2.1);
         check_contrast(Palette_paint(selected, 16), 0, 2.1);
     }

@@ -204,7 +204,7 @@ TEST_WITH(test_another_protocol, prepare, finish)
     struct Feed feed;
     struct Answer answer;
     record_version(WIRE_VERSION);
-    open_replay(&feed, true); // the first snapshot is shown at once
+    open_replay(&feed, true); // The first snapshot is shown at once.
     Feed_next(&feed, &answer);
     struct Snapshot *first = Feed_take(&feed);
     assert_non_null(first);

@@ -117,8 +117,8 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     top.press("?")
     os.kill(top.pid, signal.SIGCONT)
     top.wait("keys, columns and marks")
-    # The help begins at the top. The output before the help draws the list as it was
-    # before.
+    # The help begins at the top. The output before the help draws the list without
+    # changes.
     drawn = Screen(top.width, top.height)
     Stream(drawn).feed(top.raw.partition(b"keys, columns and marks")[0])
     assert drawn.display[2:] == seen[2:]
@@ -132,8 +132,8 @@ def test_a_snapshot_now(start):
     def sent():
         return server.requests().count("snapshot ")
 
-    # One snapshot was sent at once, and further snapshots until the process knew the rate
-    # of one snapshot a minute.
+    # The process sent one snapshot at once, and further snapshots until it knew that
+    # the viewer wants one snapshot a minute.
     wait_until(lambda: sent() >= 2, SLOW)
     for _ in range(3):
         before = sent()
@@ -164,14 +164,14 @@ def test_sorting(top):
     top.wait("TREND▼")
     top.press("F6", "G", "k", "Enter")
     top.wait("FUNCTION▲")
-    # a screen of 80 cells does not show the chosen column
+    # A screen of 80 cells does not show the chosen column.
     top.press("F6", "g", *["j"] * 14, "Enter")
     top.wait("TOTAL▼")
     top.press("F6")
     top.wait("SORT BY")
     top.press("q")
     top.wait("TOTAL▼")
-    # keys that the menu does not know close the menu, and then have their usual effect
+    # Keys that the menu does not know close the menu, and then have their usual effect.
     top.press("F6", "g", "Enter", ">", "F6", ">")
     top.wait("TOTAL%▼")
     top.press("<", "<", "<")
@@ -219,11 +219,11 @@ def test_rearm_is_of_the_function_that_is_selected(top):
     """In each view, `a` re-arms the function that is selected in this view, and not the one
     that is selected on the main screen."""
     views = (
-        # the selected function is Plan.execute
+        # The selected function is Plan.execute.
         (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
-        # the selected function is a callee of the first one
+        # The selected function is a callee of the first function.
         (("c",), "CALLEES", "jjj", 2),
-        (("f",), "all threads", "j", 12),  # the selected function is <module>
+        (("f",), "all threads", "j", 12),  # The selected function is <module>.
     )
     for opened_by, ready, moves, wanted in views:
         top.press(*opened_by)
@@ -293,7 +293,7 @@ def test_waiting_in_words(start):
     server = start.server("--mute", "--notice")
     top = start("-p", str(server.pid))
     text = top.wait("Arming")
-    assert "[31m" in text  # only the escape character itself was removed
+    assert "[31m" in text  # Only the escape character itself was removed.
     assert b"\x1b[31m\xe2" not in top.raw
     top.press("B")
     top.wait("There are no numbers yet")
@@ -387,7 +387,7 @@ def test_mouse(top):
     top.wait(lambda text: text.splitlines()[table + 4].startswith("▸"))
     click(top, 10, table + 2, 64)
     top.wait(lambda text: text.splitlines()[table + 1].startswith("▸"))
-    for button in (0, 1, 2):  # the screen still works after any mouse event
+    for button in (0, 1, 2):  # The screen still works after any mouse event.
         for final in "Mm":
             top.press(f"\x1b[<{button};5;{table + 3}{final}")
             before = top.settle()
@@ -454,7 +454,7 @@ def test_record_and_replay(start, directory, tmp_path):
     file = tmp_path / "recording"
     top = start("-p", str(server.pid), "-d", "0.2", "--record", str(file))
     top.wait("Plan.execute")
-    # the file begins with HELLO, which contains the protocol's version
+    # The file begins with HELLO, which contains the protocol's version.
     assert file.read_bytes()[24:28] == b"Oc\x01\0"
     snapshot = b"Oc\x02\0"
 
@@ -463,7 +463,7 @@ def test_record_and_replay(start, directory, tmp_path):
         return file.read_bytes().count(snapshot) >= 8
 
     wait_until(recorded, SLOW)
-    # the recording needs the code of this function
+    # The recording needs the code of this function.
     server.wait_for_request("request 17 1 ")
     top.press("q")
     assert top.wait_gone() == 0
@@ -508,7 +508,7 @@ def test_a_recording_has_a_speed_and_a_pause(start, tmp_path):
     top.press("Space")
     top.wait("‖ paused")
     before = top.settle()
-    # the recording has one snapshot a second, so two snapshots are played in this time
+    # The recording has one snapshot a second, so two snapshots are played in this time.
     top.settle(1.2)
     assert top.text() == before
 
@@ -727,7 +727,7 @@ def test_processes_come_and_go(start, directory):
         one.process.kill()
         one.process.wait()
     top.wait(lambda text: not any(f" {one.pid} " in text for one in (first, second)))
-    assert str(third.pid) in selected(top.text())  # the selection stays with the process
+    assert str(third.pid) in selected(top.text())  # The selection stays with the process.
     third.process.kill()
     third.process.wait()
     top.wait("No process serves just now")
@@ -753,7 +753,7 @@ def test_a_chosen_process_that_refuses(start, directory):
     top.wait("which process")
     while str(broken.pid) not in selected(top.settle()):
         top.press("Down")
-    os.kill(broken.pid, signal.SIGSTOP)  # a stopped process cannot send HELLO
+    os.kill(broken.pid, signal.SIGSTOP)  # A stopped process cannot send HELLO.
     stat = Path(f"/proc/{broken.pid}/stat")
     wait_until(lambda: stat.read_text().rpartition(") ")[2][0] == "T", SLOW)
     top.press("Enter")

@@ -60,7 +60,7 @@ TEST(test_since_a_reset)
         if (function->calls != NULL_U64)
             grown += (double)function->calls;
     }
-    assert_true(grown > 0); // some of the counts have grown
+    assert_true(grown > 0); // Some of the counts have grown since the reset.
     assert_true(since.snapshot.events == model.snapshot->events - events);
     assert_true(since.snapshot.lost == 0);
     for (size_t i = 0; i < since.snapshot.transition_pair_count; i++)
@@ -77,8 +77,8 @@ TEST(test_since_a_reset)
     Model_release(&model);
 }
 
-// The newest count is below the estimate at the time of the reset, but the
-// number of calls never becomes negative.
+// The newest number of calls is below the estimate at the time of the reset,
+// but the difference never becomes negative.
 TEST(test_an_estimate_that_was_too_high)
 {
     struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});

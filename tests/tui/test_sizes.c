@@ -33,8 +33,8 @@ static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
     Frame_draw(&stage->ui);
 }
 
-// Checks that a view shows something, because an empty view would prove
-// nothing.
+// Checks that a view shows something, because an empty view cannot fail the
+// other checks.
 static void check_is_fed(const struct Stage *stage, bool sampled)
 {
     const struct Ui *ui = &stage->ui;
@@ -96,7 +96,7 @@ static void check_screen(struct Stage *stage, int width, int height)
         return;
     if (is_blank(&ui->canvas, 0) || is_blank(&ui->canvas, height - 1))
         complain(ui, "the first or last line is blank");
-    // A text that is shown instead of rows is one line lower.
+    // A text that replaces the rows is one line lower than the first row.
     if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
         is_blank(&ui->canvas, layout->body_y + 1))
         complain(ui, "the table is empty");
@@ -239,7 +239,7 @@ TEST(test_the_list_of_processes)
     Chooser_release(&chooser);
 }
 
-// After any change of the size, a view shows its selection.
+// After any change of the screen's size, a view shows its selection.
 TEST(test_resizing)
 {
     struct Stage stage;

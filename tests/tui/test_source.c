@@ -99,7 +99,7 @@ TEST(test_what_is_no_regular_file)
     assert_int_equal(mkfifo(path_of("pipe.py"), 0600), 0);
     assert_int_equal(symlink("pipe.py", path_of("link.py")), 0);
     assert_int_equal(symlink("loop.py", path_of("loop.py")), 0);
-    alarm(20); // the test fails if reading waits
+    alarm(20); // The test fails if reading the pipe waits.
     expect(path_of("pipe.py"), NAN, SOURCE_REFUSED, "is no regular file");
     expect(path_of("link.py"), NAN, SOURCE_REFUSED, "is no regular file");
     expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
@@ -173,7 +173,7 @@ TEST(test_a_relative_path_below_another_root)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     if (byte != 'y')
-        skip(); // only root may call chroot()
+        skip(); // Only root may call chroot().
     assert_int_equal(source.state, SOURCE_FINE);
     Source_release(&source);
 }

@@ -14,7 +14,7 @@
 #include "tests/unit.h"
 
 #define MAKERS 4
-#define TIMES 1000 // one run in about 3000 fails without has_ended()
+#define TIMES 1000 // One run in about 3000 fails without has_ended().
 
 static void *end_at_once(void *none)
 {
@@ -43,7 +43,8 @@ static pid_t start(void *(*work)(void *))
         close(ends[0]);
         return child;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a failed assertion could end the parent
+    // A failed assertion in the child could end the parent.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < MAKERS; i++) {
         pthread_t thread;
         pthread_create(&thread, NULL, work, NULL);
@@ -68,7 +69,7 @@ TEST(test_while_threads_end)
     int error = Stop_all(&stop, child, why, sizeof why);
     if (error == -EPERM) {
         end(child);
-        skip(); // the kernel forbids ptrace in this test
+        skip(); // The kernel forbids ptrace in this test.
     }
     for (int i = 0; i < TIMES && !error; i++) {
         assert_true(stop.count > MAKERS);

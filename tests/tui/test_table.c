@@ -85,8 +85,8 @@ TEST(test_time_in_the_dark)
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "900k");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     assert_string_equal(says(COLUMN_WAITED, &row, &cycles), "4.0k");
-    function.self_cycles = 400000; // a callee was dark for most of the time in
-                                   // which the function ran
+    // A callee was dark for most of the function's time.
+    function.self_cycles = 400000;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~1.0M");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), "1.5M");
     function.self_cycles = NULL_U64;
@@ -101,7 +101,7 @@ TEST(test_time_in_the_dark)
     assert_string_equal(says(COLUMN_SELF, &row, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &row, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
-    // The error of the number of calls is no error of the time.
+    // The error of the number of calls does not change the time.
     function.calls_error = 0.3;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.4G");
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=500");
@@ -114,7 +114,7 @@ TEST(test_time_in_the_dark)
     function.calls_estimated = 1.234e6;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0G");
     assert_int_equal(cell.style, STYLE_FAINT);
-    Row_reset(&row); // 1000 calls follow after the reset
+    Row_reset(&row); // The function is called 1000 times after the reset.
     function.calls_estimated = 1.235e6;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_SELF, &row, &cycles), "~2.0M");
@@ -140,9 +140,9 @@ TEST(test_too_short_to_be_told)
         assert_string_equal(says(id, &row, &cycles), "40");
         assert_string_equal(says(id, &row, &times), "20ns");
     }
-    function.avg_cycles = 12; // this number is the mean of many calls
+    function.avg_cycles = 12; // This number is the mean of many calls.
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "12");
-    function.avg_cycles = 0; // this mean is too short to be measured
+    function.avg_cycles = 0; // This mean is too short to be measured.
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
 }
@@ -175,8 +175,8 @@ TEST(test_few_samples)
 }
 
 // Calls in slices are counted over a known time. If the error is above a
-// quarter, the number of calls is known with one digit, and above a half it is
-// not known.
+// quarter, the number of calls has one digit. If the error is above a half, the
+// number of calls is only a lower bound.
 TEST(test_calls_counted_in_slices)
 {
     struct Function function = nothing();
@@ -197,7 +197,7 @@ TEST(test_calls_counted_in_slices)
     row.base.calls = 564;
     assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "");
     row.base.calls = 0;
-    // The error is relative to all calls. Of these, 10k were made since the
+    // The error is relative to all calls, of which 10k were made since the
     // reset.
     function.calls_error = 0.1;
     row.base.estimated = 24567;
@@ -222,7 +222,7 @@ TEST(test_estimates_from_few_samples)
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     function.calls_error = 0.2;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
-    function.calls_error = 0.3; // too few calls were timed for an exact mean
+    function.calls_error = 0.3; // Too few calls were timed for an exact mean.
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
@@ -239,7 +239,7 @@ TEST(test_estimates_from_few_samples)
     function.share = function.cpu_share = function.wait_share = 0;
     function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
-    // 0 means that the rate was counted, not estimated
+    // 0 means that the rate was counted, not estimated.
     function.rate_estimated = 0;
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
@@ -348,7 +348,7 @@ TEST(test_a_call_that_hangs)
         bool hangs;
     } cases[] = {
         {1.1, .01, .02, 19, 1, true},
-        {.9, .01, .02, 19, 1, false}, // this call could end soon
+        {.9, .01, .02, 19, 1, false}, // This call can end soon.
         {1.1, .2, .3, 19, 1, false},  // P99 is not much shorter than the age of
                                       // this call
         {2.1, .2, .3, 19, 1, true},
@@ -356,8 +356,8 @@ TEST(test_a_call_that_hangs)
         {2.1, NAN, 2.2, 19, 1, false}, // an earlier call took as long as this
                                        // one
         {2.1, NAN, NAN, 19, 1, false},
-        // Too few calls have ended, as for a main loop or the threads of a
-        // pool.
+        // So few calls have ended that the P99 says little, as for a main loop
+        // or the threads of a pool.
         {600, .01, .02, 9, 1, false},
         {600, .01, .02, 12, 3, false},
         {NAN, .01, .02, 19, 0, false},
@@ -402,7 +402,7 @@ TEST(test_cpu_of_a_call)
     function.calls_error = .6;
     assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
     function.calls_error = .1;
-    row.cpu_s = row.cpu_samples = 0; // no sample has found the function
+    row.cpu_s = row.cpu_samples = 0; // No sample has found the function.
     assert_string_equal(says(COLUMN_CPU, &row, &cycles), "");
     for (row.cpu_s = .001; row.cpu_s < 1e12; row.cpu_s *= 1.37)
         for (row.cpu_samples = 1; row.cpu_samples < 99; row.cpu_samples *= 20)
@@ -491,7 +491,7 @@ TEST(test_changes_since_a_baseline)
     function.share = .334;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+3%");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .306; // the change is less than one sample
+    function.share = .306; // The change is less than one sample.
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "0.0%");
     row.mark[COLUMN_SHARE] = function.share = 0;
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");

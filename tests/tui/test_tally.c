@@ -43,12 +43,12 @@ TEST(test_deopts)
     const struct TransitionPair gained = {"BINARY_OP", "BINARY_OP_ADD_FLOAT",
                                           900, 0};
 
-    // the process does not record deoptimisations
+    // The process does not record deoptimisations.
     assert_true(isnan(deopts_between(NULL, NULL)));
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
-    // In a storm, Ocular hardly ever reads the bytecode at a moment when it has
-    // the base opcode.
+    // In a storm, Ocular hardly ever finds the base opcode when it reads the
+    // bytecode.
     assert_true(deopts_between(NULL, &swung) == 3.5);
     assert_true(deopts_between(NULL, &gained) == 0);
 }
@@ -77,8 +77,8 @@ TEST(test_oldest_data)
     assert_true(tally.oldest_s == 4);
     functions[2].share = 0;
     Tally_update(&tally, now, NULL);
-    assert_true(isnan(tally.oldest_s)); // no function has old data
-    functions[0].share = NAN; // nobody knows whether the function runs
+    assert_true(isnan(tally.oldest_s)); // No function has old data.
+    functions[0].share = NAN; // It is unknown whether the function runs.
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 7200);
     Snapshot_free(now);

@@ -127,7 +127,8 @@ def test_restored_from_everywhere(watch, where, number):
 
 # --- Colours
 
-# The description of a terminal with sixteen colours, because some systems have none.
+# These tests bring a description of a terminal with sixteen colours, because some
+# systems have none.
 SIXTEEN = r"""sixteen|sixteen colours, colors#16, pairs#256,
 \tsetaf=\E[%?%p1%{8}%<%t3%p1%d%e9%p1%{8}%-%d%;m,
 \tsetab=\E[%?%p1%{8}%<%t4%p1%d%e10%p1%{8}%-%d%;m,
@@ -148,7 +149,7 @@ def test_colours(watch, tmp_path, term, most):
     top.wait("Plan.execute")
     top.settle()
     used = {name for pair in colours(top) for name in pair}
-    assert len(used) > 3  # some texts have colours
+    assert len(used) > 3  # Some texts have colours.
     rich = {name for name in used if re.fullmatch("[0-9a-f]{6}", name)}
     assert bool(rich) == (most == 256), rich
     assert b"38;5;" not in top.raw or most == 256
@@ -316,10 +317,11 @@ def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
         pane.press("j")
         pane.wait("▸.*Plan.execute")
         pane.press("C-z")
-        pane.wait("(?m)^before(.|\n)*Stopped")  # the viewer has restored the shell's screen
+        # The viewer has restored the shell's screen.
+        pane.wait("(?m)^before(.|\n)*Stopped")
         assert "▸" not in pane.text()
         pane.press("stty -a | grep -c -- -icanon", "Enter")
-        pane.wait("(?m)^0$")  # the viewer has restored the shell's terminal mode
+        pane.wait("(?m)^0$")  # The viewer has restored the shell's terminal mode.
         pane.run("resize-window", "-x", "120", "-y", "40")
         pane.press("fg", "Enter")
         pane.wait("▸.*Plan.execute")

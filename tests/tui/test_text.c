@@ -55,8 +55,8 @@ TEST(test_controls_and_deceivers_are_replaced)
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
-        // The character is also removed after a letter, although a combining
-        // mark after a letter would stay.
+        // The harmful character is also removed after a letter, although a
+        // combining mark after a letter would stay.
         snprintf(behind, sizeof behind, "a%s", harmful[i]);
         assert_string_equal(clean(behind), "a" BAD);
     }
@@ -67,11 +67,11 @@ TEST(test_invalid_bytes_lose_nothing_valid)
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
-    // The sequence of bytes is incomplete.
+    // These bytes begin a character, but do not end it.
     assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD);
     assert_string_equal(clean("\xc0\xaf"), BAD BAD); // an overlong "/"
     assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
-    // The next character is a surrogate.
+    // These bytes encode a surrogate.
     assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD);
     assert_string_equal(clean("\xf4\x90\x80\x80"), BAD BAD BAD BAD);
     assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
@@ -91,12 +91,12 @@ TEST(test_marks_are_kept_but_few)
     assert_true(Text_next(&at, &glyph));
     assert_int_equal(glyph.code, 'b');
     assert_int_equal(Text_width(smear), 2);
-    // No character stands before the mark.
+    // No character stands before the combining mark.
     assert_string_equal(clean("\xcc\x81x"), BAD "x");
 }
 
-// For random bytes, no harmful character remains, and the width is the width
-// that the C library computes for the cleaned text.
+// In random bytes, Text_clean leaves no harmful character, and Text_width is
+// the width that the C library computes for the cleaned text.
 TEST(test_random_bytes)
 {
     char dirty[64], out[256];
@@ -144,11 +144,13 @@ TEST(test_lines)
 {
     assert_int_equal(Text_line("", 5), 0);
     assert_int_equal(Text_line("one two", 7), 7);
-    // a line ends after a whole word
+    // The line ends after a whole word.
     assert_int_equal(Text_line("one two", 6), 3);
     assert_int_equal(Text_line("one two", 3), 3);
-    assert_int_equal(Text_line("one two", 2), 2); // no word fits
-    assert_int_equal(Text_line("one", 0), 3);     // no glyph fits
+    // No word fits into the width.
+    assert_int_equal(Text_line("one two", 2), 2);
+    // No glyph fits into the width.
+    assert_int_equal(Text_line("one", 0), 3);
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 4), 6);
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 3), 3);
 }

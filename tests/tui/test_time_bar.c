@@ -61,7 +61,7 @@ TEST(test_the_parts_of_the_time)
     assert_non_null(strstr(text,
                            "▒ socket 50%  █ Python 20%  ▒ lock 15%  "
                            "▓ C 10%  ▓ gc 5%"));
-    // The bar has 29 cells, and the legend has one cell of each part.
+    // The bar has 29 cells. In the legend, each part of the bar has one cell.
     assert_int_equal(count("█"), 5 + 1);
     assert_int_equal(count("▒"), 15 + 5 + 2);
     assert_int_equal(count("▓"), 4 + 2);

@@ -85,7 +85,7 @@ static const struct Branch *branch_of(const struct Tree *tree, uint64_t id)
     return NULL;
 }
 
-// Function 1 calls 2 and 3, and both of them call 4.
+// Function 1 calls 2 and 3. Functions 2 and 3 call 4.
 static const struct CallEdges diamond[] = {
     {{{0}}, 100, 10},
     {{{1, 40}}, 40, 5},
@@ -164,7 +164,7 @@ TEST(test_no_more_than_there_is_room_for)
     branch.key = 5000;
     assert_false(Tree_toggle(&tree, &branch));
     branch.key = 100;
-    assert_true(Tree_toggle(&tree, &branch)); // this folds the branch
+    assert_true(Tree_toggle(&tree, &branch)); // This folds the branch.
     branch.key = 5000;
     assert_true(Tree_toggle(&tree, &branch));
     Tree_release(&tree);

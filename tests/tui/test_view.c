@@ -114,7 +114,7 @@ TEST(test_without_a_sampler)
             Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
-        stage.ui.message[0] = 0; // the message must come only once
+        stage.ui.message[0] = 0; // The message must come only once.
         Navigation_open(&stage.ui, views[i]);
         Stage_expect(&stage, "this process may not read its own", true);
         Stage_release(&stage);
@@ -150,8 +150,8 @@ static struct Thread *threads_of(struct Snapshot *snapshot)
     return (struct Thread *)(uintptr_t)snapshot->threads;
 }
 
-// Two threads have the same id: one thread runs, and the other had this id
-// before and has ended.
+// Two threads have the same id: one thread runs, and the other thread had this
+// id before and has ended.
 static struct Snapshot *with_a_tid_twice(unsigned tick)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
@@ -191,7 +191,7 @@ TEST(test_a_tid_that_comes_again)
     set_up(&stage, 150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
     Stage_press(&stage, 't');
-    for (int i = 1; i <= 5; i++) { // this loop selects each thread
+    for (int i = 1; i <= 5; i++) { // This loop selects each thread.
         Stage_press(&stage, 'j');
         assert_int_equal(list->selected, i);
         Frame_draw(ui);
@@ -231,7 +231,7 @@ TEST(test_latency)
     Stage_press(&stage, 'l');
     assert_int_equal(ui->view, VIEW_LATENCY);
     Stage_expect(&stage, "IN FLIGHT  OLDEST      P50     P99▼", true);
-    // the third snapshot is two seconds later than the second
+    // The third snapshot is two seconds later than the second.
     Stage_expect(&stage, "18s!", false);
     Stage_expect(&stage, "20s!", true);
     Stage_expect(&stage, "from begin to return, awaits in", true);

@@ -139,11 +139,11 @@ TEST(test_bars)
     struct Stage stage;
     uint8_t style = STYLE_PLAIN;
     open_view(&stage, 150, 40, source_path);
-    // The length of the bar stands for 96 %.
+    // The bar stands for 96 %.
     assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8);
     assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
     assert_int_equal(style, Gauge_heat(.8));
-    // The length of the bar stands for 16 %.
+    // The bar stands for 16 %.
     assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2);
     assert_int_equal(style, Gauge_heat(.16));
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);

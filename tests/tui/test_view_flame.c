@@ -54,7 +54,7 @@ TEST(test_moving)
     assert_string_equal(selected(&stage), "Plan.execute");
     for (int i = 0; i < 20; i++)
         Stage_press(&stage, PRESS_LEFT);
-    // the selection stops at the last box
+    // The selection stays at the last box.
     assert_true(strlen(selected(&stage)) > 0);
     Stage_press(&stage, 'k');
     Stage_press(&stage, PRESS_UP);
@@ -82,7 +82,7 @@ TEST(test_clicks)
     // A click on the caller zooms out again.
     Stage_press(&stage, Key_click(50, layout->body_y));
     assert_string_equal(zoomed(&stage), "all threads");
-    // there is no box at this point
+    // There is no box at this point.
     Stage_press(&stage, Key_click(50, layout->body_y + 15));
     Stage_press(&stage, Key_click(99, 29));
     Stage_press(&stage, Key_click(99, 0));
@@ -90,8 +90,8 @@ TEST(test_clicks)
     Stage_release(&stage);
 }
 
-// If a match is outside of the zoomed box, the view zooms out, but no further
-// than necessary.
+// If a match of the search is outside of the zoomed box, the view zooms out,
+// but no further than necessary.
 TEST(test_search_outside)
 {
     struct Stage stage;
@@ -123,7 +123,7 @@ TEST(test_search_letter_by_letter)
     set_up(&stage, 60, 12);
     Stage_type(&stage, "j/and_then");
     assert_non_null(strstr(zoomed(&stage), "and_then"));
-    Stage_press(&stage, '#'); // this text matches no name
+    Stage_press(&stage, '#'); // This text matches no name.
     assert_string_equal(selected(&stage), "<module>");
     assert_string_equal(zoomed(&stage), "all threads");
     Stage_press(&stage, PRESS_BACKSPACE);
@@ -144,7 +144,7 @@ TEST(test_what_is_gone_for_the_moment)
     Stage_press(&stage, PRESS_ENTER);
     less->wait_count = 0;
     ((struct FlameRow *)(uintptr_t)less->rows)[1].cpu_ns = 1;
-    less->row_count = 2; // only the root and <module> are left in the stacks
+    less->row_count = 2; // Only the root and <module> are left in the stacks.
     FlameState_take(&stage.ui.flame, less);
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "<module>");
@@ -182,7 +182,7 @@ TEST(test_windows)
     const struct FlameState *view;
     struct Stage stage;
 
-    set_up(&stage, 100, 30); // the sampler has run for 7 s
+    set_up(&stage, 100, 30); // The sampler has run for 7 s.
     view = &stage.ui.flame;
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "no other yet", true);
@@ -198,13 +198,14 @@ TEST(test_windows)
     Stage_expect(&stage, "500 samples, since the start", true);
     assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
     Stage_press(&stage, 'w');
-    // in this view, the screen shows the new window after r
+    // In the flame graph, the screen shows the new window right after the key
+    // r.
     Stage_press(&stage, 'r');
     Stage_expect(&stage, "no other yet", true);
     take(&stage, 38);
     Stage_expect(&stage, "over 5 s, 500 samples, since r", true);
-    Navigation_back(&stage.ui); // in other views, the new window begins with
-                                // the next answer
+    // In other views, the new window begins with the next answer.
+    Navigation_back(&stage.ui);
     Stage_press(&stage, 'r');
     take(&stage, 39);
     Navigation_open(&stage.ui, VIEW_FLAME);
@@ -214,7 +215,7 @@ TEST(test_windows)
     Stage_expect(&stage, "since", false);
     Stage_press(&stage, 'w');
     Stage_expect(&stage, "over 5 s, 500 samples", true);
-    take(&stage, 2); // a new trace drops the old history
+    take(&stage, 2); // A new trace drops the old history.
     Stage_expect(&stage, "no other yet", true);
     take(&stage, 3);
     Stage_expect(&stage, "over 1 s, 100 samples", true);
