@@ -55,7 +55,7 @@ def by_closure(n):
 
         return step
 
-    return [outer()() for _ in range(3)]  # these three functions share one code object
+    return [outer()() for _ in range(3)]  # These three functions share one code object.
 
 
 def by_class_body(n):
@@ -103,14 +103,14 @@ def by_suspension(n):
     running = space.pop("made")(n)
     next(running)
     running.send(1)
-    # the generator is suspended, and is freed together with its code
+    # The generator is suspended, and is freed together with its code.
     return running
 
 
 def by_recursion(n):
     space = {}
     exec("def made(a):\n    globals().pop('made', None)\n    return a", space)
-    return space["made"](n)  # the function's name is removed before the return
+    return space["made"](n)  # The function's name is removed before the return.
 
 
 class Reloaded:

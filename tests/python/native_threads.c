@@ -142,9 +142,9 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
     if (fd >= 0 && read(fd, &byte, 1) != 1)
         abort();
     if (attached)
-        usleep(20000); // meanwhile other threads begin to wait for the GIL
+        usleep(20000); // Meanwhile, other threads begin to wait for the GIL.
     pid = fork();
-    if (pid == 0) // the kernel ends a hanging child together with its parent
+    if (pid == 0) // The kernel ends a hanging child together with its parent.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (state)
         PyEval_RestoreThread(state);

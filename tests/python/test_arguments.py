@@ -164,7 +164,7 @@ def test_output_below_a_file(tmp_path):
 
 
 def test_output_where_nobody_may_write():
-    folder = "/proc/self"  # even root cannot write into this folder
+    folder = "/proc/self"  # Even root cannot write into this folder.
     with pytest.raises(OSError, match="output"):
         start_writing_to(f"{folder}/trace.json")
     assert untouched() and works()

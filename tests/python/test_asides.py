@@ -45,7 +45,7 @@ def test_counters(tmp_path, name):
             return (
                 {main, worker()} <= set(counters)
                 and all(len(values) > 1 for values in counters.values())
-                and counters[worker()][-1][1] == 0  # the thread waits
+                and counters[worker()][-1][1] == 0  # The thread waits at the queue.
             )
 
         burn(1.2)
@@ -95,7 +95,7 @@ while time.monotonic() < end:
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
 def test_what_was_specialised(tmp_path, name):
-    for seconds in 3, 10, 30:  # on a busy machine the observer is late
+    for seconds in 3, 10, 30:  # On a busy machine, the observer is late.
         program = write(tmp_path, SPECIALISED.format(seconds=seconds))
         command = [PYTHON, "-m", "ocular", "--quiet", "--output", f"{seconds}-{name}"]
         assert run([*command, program], cwd=tmp_path).status == 0
@@ -137,7 +137,7 @@ def test_samples(tmp_path, name):
     assert tids <= {os.getpid(), worker.native_id} | {
         thread["tid"] for thread in final["threads"]
     } | {idle.native_id}
-    # one sample can come from the thread's beginning
+    # One sample can come from the thread's beginning.
     assert [tid for _, tid, _ in found].count(idle.native_id) <= 1
     assert {os.getpid(), worker.native_id} <= tids
     mine = [names for _, tid, names in found if tid == worker.native_id]
@@ -250,8 +250,8 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
-    """A function can have gone dark before the oldest event that is kept. A sample before
-    that moment would be the oldest event."""
+    """A function can have gone dark before the oldest event that is kept. If a sample
+    came before that moment, this sample would be the oldest event."""
 
     def program():
         call(add)
@@ -260,7 +260,7 @@ def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
             exec("def f(a, b): pass", space)
             call(space["f"], 40)
             if number % 100 == 0:
-                ocular.snapshot()  # this empties the thread's ring before it is full
+                ocular.snapshot()  # This call empties the thread's ring before it is full.
 
     settings = {"timeline_limit": 1 << 20, "timeline_spill": False}
     traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)
@@ -272,7 +272,7 @@ def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
 
 
 def test_dark_code_that_goes(tmp_path):
-    """The dark time of a function ends when its code is freed."""
+    """The dark time of a function ends when the function's code is freed."""
 
     def program():
         space = {}

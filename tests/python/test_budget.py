@@ -55,9 +55,9 @@ def work_until(done, *functions, seconds=90):
 
 
 def work_until_timed(function, name):
-    """Calls a function until it is dark, and then until its self time grows again, which
-    shows that calls were timed. A hot function gets enough hits for timing only in one of
-    four slices. Such slices are about 20 seconds apart."""
+    """Calls a function until it is dark, and then until its self time grows again,
+    which shows that hooks time its calls. A hot function gets enough hits for timing
+    only in one of four slices. Such slices are about 20 seconds apart."""
     work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
     seen = set()
 
@@ -70,8 +70,8 @@ def work_until_timed(function, name):
 
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
-    """Dark functions are armed again. The load of the machine determines how long functions
-    stay armed and how good the estimates are, so this test does not check either.
+    """Dark functions are armed again. The machine's load decides how long functions
+    stay armed and how good the estimates are. So this test checks neither;
     tests/figures/test_dark.py measures both."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
@@ -85,12 +85,13 @@ def test_what_is_dark_is_armed_again(tracing, serve):
         ages.append(mine["age_s"])
         return (
             mine["calls"] > 150
-            # on a busy machine there are only few samples
+            # On a busy machine there are only few samples.
             and mine["run_samples"] >= 30
             and any(after < 0.5 * before for before, after in zip(ages, ages[1:]))
         )
 
-    snapshot = work_until(rearmed, counted)  # the age of the numbers becomes small again
+    # After re-arming, the age of the numbers becomes small again.
+    snapshot = work_until(rearmed, counted)
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
     true = next(calls)
@@ -109,7 +110,7 @@ def test_none_leaves_it_dark(tracing):
     assert row(snapshot, "spin")["calls"] == 50
     assert row(snapshot, "spin")["age_s"] > 2
     assert snapshot["overhead"]["budget"] is None
-    # Overhead is measured even without a budget
+    # Overhead is measured even without a budget.
     assert snapshot["overhead"]["measured"] >= 0
 
 
@@ -150,7 +151,7 @@ def test_a_recording_is_written_as_often_as_is_paid_for(
 
 
 def test_the_governor_of_a_light_program_sleeps(tracing):
-    """The governor sleeps two seconds at a time."""
+    """The governor of a program with little load sleeps two seconds at a time."""
     tracing(overhead_budget=0.001)
     time.sleep(0.5)
     before = governor_s()
@@ -240,8 +241,8 @@ def test_in_debt_a_librarys_new_code_is_left_alone(tracing):
 
 
 def test_in_debt_the_sampler_slows_down(tracing):
-    """The sampler begins with 100 Hz. While this budget is in debt, it pays for fewer than
-    10 samples a second."""
+    """The sampler begins with 100 Hz. While this budget is in debt, the budget pays for
+    fewer than 10 samples a second."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     work_until(
         lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30,

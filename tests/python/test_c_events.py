@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests events that C extensions report, as Cython's extensions do with profile=True.
-An exception that an extension has set before it reports an event stays set when Ocular's
-hooks are called."""
+If an extension has set an exception before it reports an event, the exception stays set
+while Ocular's hooks are called."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 EVENTS = """
     PY_START PY_RESUME PY_RETURN PY_YIELD CALL JUMP PY_THROW PY_UNWIND
 """.split()
-WITH_EXCEPTION = {"PY_THROW", "PY_UNWIND"}  # these events always have an exception
+WITH_EXCEPTION = {"PY_THROW", "PY_UNWIND"}  # These events always have an exception.
 SETTINGS = [
     {},
     {"deinstrument_threshold": 0},
@@ -72,7 +72,7 @@ def test_nothing_is_counted_with_an_exception():
 
 
 def test_in_a_forked_child():
-    """The hooks disable themselves in a forked child at their next event."""
+    """In a forked child, the hooks disable themselves at their next event."""
     with ocular.tracing(quiet=True, perfetto=False):
         seen(1)
         pid = os.fork()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that the cost of a hook is measured when tracing starts. These tests interrupt that
-measurement, and check that nothing is left of it."""
+"""Tests that the cost of a hook is measured when tracing starts. These tests interrupt
+the measurement, and check that nothing of it stays behind."""
 
 import subprocess
 from pathlib import Path
@@ -81,8 +81,8 @@ def answer(tmp_path, source):
 
 
 def test_an_exception_ends_the_start(tmp_path):
-    """An exception in the measurement is raised by start_tracing(), and the next start
-    works."""
+    """If an exception interrupts the measurement, start_tracing() raises the exception,
+    and the next start works."""
     words = answer(
         tmp_path,
         """

@@ -35,7 +35,7 @@ def make(name, body="return a", kind=""):
     space = {}
     source = f"{kind}def {name}(a=1):\n    {body}"
     exec(compile(source, "<made>", "exec"), space)
-    return space.pop(name)  # the caller gets the only reference to the function
+    return space.pop(name)  # The caller gets the only reference to the function.
 
 
 # --- Totals ------------------------------------------------------------------
@@ -53,7 +53,7 @@ def test_objects_of_one_name_are_one_row():
     rows = {r["name"]: r for r in final["retired"]}
     assert set(rows) == {"again", "<module>"}
     again = rows["again"]
-    # Functions that were never called are unknown.
+    # Functions that were never called are not in the snapshot.
     assert again["objects"] == sum(n % 7 > 0 for n in range(300))
     assert again["calls"] == sum(n % 7 for n in range(300))
     assert again["calls_exact"] is True
@@ -62,7 +62,7 @@ def test_objects_of_one_name_are_one_row():
     assert again["run_share"] >= 0 and again["samples"] >= 0
     assert rows["<module>"]["calls"] == 301
     assert [r for r in final["functions"] if r["file"] == "<made>"] == []
-    # There is one event for each call and one for each return.
+    # Each call has two events: one for the call and one for the return.
     assert final["events"] == 2 * (again["calls"] + 301)
 
 
@@ -82,7 +82,7 @@ def test_more_names_than_rows():
     assert others["name"] == "(others)"
     assert others["file"] is None and others["line"] is None
     calls = sum(r["calls"] for r in final["retired"])
-    assert calls == sum(truth.values()) + 1000  # 1000 calls belong to modules
+    assert calls == sum(truth.values()) + 1000  # 1000 calls belong to modules.
     assert sum(r["objects"] for r in final["retired"]) == 2000
     assert others["calls_exact"] is True
     for name, count in sums(final).items():
@@ -148,7 +148,7 @@ class Churner:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.calls = Counter()
-        self.objects = []  # calls of each code object
+        self.objects = []  # number of calls of each code object
         # {address of a code object: names of the code objects at this address}
         self.names_at = {}
         self.kept = []
@@ -298,8 +298,8 @@ def samples_of(snapshot, name):
 
 
 def test_shares_under_their_own_names():
-    """Functions with two names alternate at one address. Only the functions with the name
-    "works" take time."""
+    """Functions with two names alternate at one address. Only the functions with the
+    name "works" take time, so only they have shares."""
     addresses = {"works": set(), "idles": set()}
     chance = random.Random(1)
 
@@ -325,7 +325,7 @@ def test_shares_under_their_own_names():
     rows = {r["name"]: r for r in final["retired"]}
     assert addresses["works"] & addresses["idles"]
     assert rows["works"]["run_share"] > 0
-    # "idles" runs for a microsecond, so few samples can find it.
+    # "idles" runs for a microsecond, so few samples can find this function.
     assert rows["idles"]["samples"] <= rows["works"]["samples"] / 10
 
 

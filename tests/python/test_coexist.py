@@ -61,7 +61,7 @@ def clean():
     sys.settrace(None)
     sys.setprofile(None)
     for tool in filter(monitoring.get_tool, range(6)):
-        monitoring.set_events(tool, 0)  # removes the events of a test that failed
+        monitoring.set_events(tool, 0)  # Removes the events of a test that failed.
         monitoring.free_tool_id(tool)
 
 
@@ -71,7 +71,7 @@ class Ours:
 
     def __init__(self, load, **settings):
         self.load = load
-        if settings != SETTINGS[0]:  # with SETTINGS[0] the tests' code is traced, too
+        if settings != SETTINGS[0]:  # With SETTINGS[0] the tests' code is traced, too.
             settings["include_only"] = [load.path]
         self.settings = {**EXACT, **settings}
 
@@ -139,7 +139,7 @@ def test_a_tool(make, order, tmp_path):
     ids="+".join,
 )
 def test_two_tools(pair, tmp_path):
-    """Two tools together with Ocular use nearly all ids of sys.monitoring."""
+    """Two other tools and Ocular together use nearly all ids of sys.monitoring."""
     makes = [getattr(beside, name) for name in pair]
 
     class Both:
@@ -173,7 +173,7 @@ def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
     once.names = [name for name in once.names if name != "INSTRUCTION"]
     once.start()
-    play("wOwow", once, Ours(load))  # because of gh-155992 a line can be reported late
+    play("wOwow", once, Ours(load))  # Because of gh-155992, a line can be reported late.
     every.names = ["RAISE", "PY_UNWIND", "CALL"]
     every.start()
     load()
@@ -225,7 +225,7 @@ def test_a_foreign_restart_events_changes_nothing():
 
 # --- A viewer that arms all the time ------------------------------------------
 
-RUNS = 4  # the governor wakes four times a second
+RUNS = 4  # The governor wakes up four times a second.
 
 REARMING = """
 import sys
@@ -293,7 +293,7 @@ def test_beside_a_viewers_arming(name, tmp_path, rearming):
 
 
 def test_arming_without_end_reaches_everything(tmp_path, rearming):
-    """Each request arms all functions, a few at a time."""
+    """Each request to arm all functions arms them a few at a time."""
     path = str(tmp_path / "many.py")
     source = "".join(f"def f{n}(): pass\n" for n in range(600))
     names = {}
@@ -311,7 +311,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
     def dark():
         return {r["name"] for r in ocular.snapshot()["functions"] if r["dark_sites"]}
 
-    assert dark()  # until the next slice arms the functions
+    assert dark()  # The test waits until the next slice arms the functions.
     rearming()
     wait_until(lambda: not dark(), SLOW)
 

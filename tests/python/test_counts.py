@@ -18,7 +18,7 @@ from ocular.demo import pure
 @pytest.mark.parametrize("name", pure.CASES)
 def test_counts_are_cprofiles(name):
     case = pure.CASES[name]
-    case()  # fills caches and imports modules
+    case()  # This call fills caches and imports modules.
     assert by_ocular(case) == by_cprofile(case)
 
 
@@ -79,7 +79,8 @@ def test_exceptions_through_many_frames():
 
 
 def test_nothing_is_lost_on_one_cpu():
-    """The program's threads and Ocular's own threads share one CPU."""
+    """No event is lost if the program's threads and Ocular's own threads share one
+    CPU."""
 
     def calls_leaf():
         for _ in range(100_000):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Cycles lie between two bounds that the program's own clock gives.
-tests/figures/test_cycles.py measures how accurate cycles are."""
+"""Ocular's cycles of a call lie between two bounds that the program's own clock gives.
+tests/figures/test_cycles.py measures how accurate the cycles are."""
 
 import sys
 import threading
@@ -57,7 +57,7 @@ def test_tsc_hz_is_the_clocks():
 
 
 def test_sleep_in_cycles_is_sleep_in_seconds():
-    around = []  # on a busy machine a sleep can last longer than SLEEP
+    around = []  # On a busy machine a sleep can last longer than SLEEP.
 
     def nap():
         time.sleep(0.02)
@@ -109,8 +109,7 @@ def always_from_here():
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
     """If another caller than the last time calls the function, the hook looks up the
-    caller. This look-up takes about 20 ns. The time of the look-up must not be charged to
-    the callee."""
+    caller. This look-up takes about 20 ns, which must not be charged to the callee."""
 
     def in_turns():
         for _ in range(3000):
@@ -137,7 +136,7 @@ def test_self_and_total():
     top, child = row(final, "parent"), row(final, "in_c")
     assert child["calls"] == 200
     for mine in final["functions"]:
-        # the cycles of other functions were only sampled
+        # The cycles of other functions were only sampled.
         if mine["self_cycles"] is not None:
             assert mine["total_cycles"] >= mine["self_cycles"] * 0.999, mine
     whole = row(final, "repeat")["total_cycles"]
@@ -182,8 +181,8 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 
 def test_what_leaves_by_exception_has_its_cycles():
-    """A function that ends by an exception has its own cycles, too. Both the function and
-    its caller sleep. Neither of them has the time of the other one's sleep."""
+    """A function that ends by an exception has its own cycles, too. Both the function
+    and its caller sleep. Neither of them gets the time of the other's sleep."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):
@@ -230,7 +229,7 @@ def test_the_switch_interval_may_change_meanwhile():
         with ocular.tracing(**EXACT, serve=True):
             sys.setswitchinterval(0.0005)
             wait_until(counts_as_waited, SLOW)
-            # an interval that is longer than a call takes on a busy machine
+            # This interval is longer than a call takes on a busy machine.
             sys.setswitchinterval(1000)
             wait_until(lambda: not counts_as_waited(), SLOW)
             before_w, before_t = waited, total

@@ -147,7 +147,8 @@ def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
 def test_loops_go_dark_on_their_own(tracing):
     tracing(deinstrument_threshold=100, include_only=["test_dark"])
     loops(5_000_000)
-    assert ocular.snapshot()["events"] < 10_000  # events come only until the loop was dark
+    # The loop has events only until it goes dark.
+    assert ocular.snapshot()["events"] < 10_000
     mine = row(ocular.snapshot(), "loops")
     assert mine["calls"] == 1
     assert mine["state"] == "partial"
@@ -188,7 +189,7 @@ def test_estimates_without_a_sample_are_null(tracing, monkeypatch):
 # --- Dark callees -------------------------------------------------------------
 
 
-slept = []  # seconds of each sleep, by the program's own clock
+slept = []  # seconds of each sleep, measured by the program's own clock
 
 
 def slow_callee():
@@ -225,7 +226,8 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     callers = (sum(slept[:10]) + sum(slept[-8:])) * after["tsc_hz"]
     assert mine["avg_cycles"] is None or mine["avg_cycles"] < 0.5 * callers / 18
     assert mine["self_cycles"] < 0.5 * callers
-    assert mine["total_cycles"] > 0.95 * callers  # the total time still grows
+    # The total time still grows while the function is dark.
+    assert mine["total_cycles"] > 0.95 * callers
 
 
 class Made:
@@ -466,7 +468,7 @@ def test_rearm_of_nobody_is_harmless(asked_only):
                 viewer.rearm(number)
         assert row(ocular.snapshot(), "leaf")["state"] == "dark"
         other = row(ocular.snapshot(), "branchy")["id"]
-        for _ in range(1000):  # more requests than the queue holds
+        for _ in range(1000):  # The program makes more requests than the queue holds.
             viewer.rearm(other)
         wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed", SLOW)
 

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.once
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
 
-# For the runner, this fake module `ocular` behaves like the real one, but it serves
-# nothing.
+# A fake module `ocular` for the runner. Its interface is that of the real module, but
+# it serves no viewers.
 ENGINE = """
 import os, pathlib, signal, sys, time
 __path__.append({demo!r})

@@ -18,7 +18,7 @@ from e2e.program import PYTHON, run, wait_until, write
 
 BUDGET = dict(perfetto=False, quiet=True, overhead_budget=0.01)
 SETTINGS = [EXACT, BUDGET, {**EXACT, "mode": "precise"}]
-# at a million exceptions a second, Ocular can count only some of them
+# At a million exceptions a second, Ocular can count only some exceptions.
 LATEST_S = 60
 
 
@@ -78,7 +78,7 @@ def through(times):
 
 def swallowed(times):
     for _ in range(times):
-        hasattr(fresh, "nothing")  # no Python code ever sees the exception
+        hasattr(fresh, "nothing")  # No Python code ever sees the exception.
         {}.get("nothing")
 
 
@@ -413,7 +413,7 @@ def test_events_of_a_tool_that_has_taken_the_id_stay():
     raised = sys.monitoring.events.RAISE
     ocular.start_tracing(**BUDGET)
     try:
-        fresh(10)  # so that no new code needs the id
+        fresh(10)  # With this setting, no new code needs the id.
         sys.monitoring.free_tool_id(4)
         sys.monitoring.use_tool_id(4, "other")
         sys.monitoring.set_events(4, raised)
@@ -426,7 +426,7 @@ def test_events_of_a_tool_that_has_taken_the_id_stay():
 
 
 def test_the_event_is_lost():
-    """Another tool takes Ocular's tool id, so the numbers are not known."""
+    """If another tool takes Ocular's tool id, the numbers of exceptions are unknown."""
     ocular.start_tracing(perfetto=False, quiet=True)
     try:
         fresh(10)

@@ -17,11 +17,11 @@ def names(snapshot):
     return {row["name"] for row in snapshot["functions"]}
 
 
-slept = []  # seconds of each pause, by the program's own clock
+slept = []  # seconds of each pause, measured by the program's own clock
 
 
 def pause(seconds):
-    """Spends the time in C, so that no time of hooks is subtracted."""
+    """Spends the pause in C code, so that no time of hooks is subtracted."""
     begin = time.perf_counter()
     time.sleep(seconds)
     slept.append(time.perf_counter() - begin)
@@ -98,7 +98,7 @@ def test_include_only(include, exclude, wanted):
 
 
 def test_tuples_and_generators_will_do():
-    """A test passes patterns as a tuple and as a generator. include_only is set, because
+    """include_only accepts a tuple and a generator. include_only is set, because
     pytest's HookCaller is on the stack and samples could find it."""
     _, final = traced(caller, include_only=("callee", "caller"))
     mine = {row["name"] for row in final["functions"] if row["file"] == __file__}

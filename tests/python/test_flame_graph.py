@@ -299,8 +299,8 @@ def test_colours():
 @pytest.mark.parametrize("name", ["o.html", "o.svg", "o.html.gz", "o.svg.gz"])
 def test_as_output(tmp_path, name):
     program = write(tmp_path, WORK)
-    # The program can have its own modules with the names of Ocular's modules. Ocular must
-    # not import the program's modules.
+    # The program can have its own modules with the names of Ocular's modules. Ocular
+    # must not import these modules.
     for module in "html", "json", "string", "base64", "tempfile":
         write(tmp_path, "raise SystemError", f"{module}.py")
     before = {*os.listdir(tmp_path), "o.folded"}

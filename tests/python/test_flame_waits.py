@@ -96,7 +96,7 @@ def test_shares_of_a_known_thread(viewer):
             time.sleep(0.5)
             stacks, s = viewer.ask(client.FLAME), dict(truth.s)
             found = parts(stacks, "Mixed.mixed")
-            # Without a CPU, or waiting for the GIL, a thread also does not run.
+            # A thread that waits for a CPU or for the GIL does not run, either.
             for kind in "gil", "cpu":
                 found["runs"] = found.get("runs", 0) + found.pop(kind, 0)
             whole, elapsed = sum(found.values()), sum(s.values())
@@ -118,7 +118,8 @@ def test_shares_of_a_known_thread(viewer):
 
 
 def test_a_worker_without_a_job_is_idle(viewer):
-    """A job that waits is not idle, although the job is below the worker's loop."""
+    """A worker's job that waits is not idle, although the job is below the worker's
+    loop on the stack."""
     done = threading.Event()
 
     def job():

@@ -118,8 +118,8 @@ work(5)
 
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
-    """In the child no thread of Ocular runs, except the child starter if viewers can
-    connect to the parent."""
+    """In the child no thread of Ocular runs. The only exception is the child starter,
+    if viewers can connect to the parent."""
     result = answer(
         tmp_path,
         """
@@ -432,8 +432,8 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 
 def test_a_fork_that_fails(tmp_path, sockets):
-    """A fork fails because of the limit of processes. Then Ocular's threads cannot be
-    started again, either. Ocular's threads start as soon as the limit allows new
+    """A fork fails because of the limit of processes, which also prevents a new start
+    of Ocular's threads. Ocular's threads start as soon as the limit allows new
     threads."""
     result = answer(
         tmp_path,

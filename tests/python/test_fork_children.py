@@ -142,7 +142,7 @@ def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
     answer = json.loads(done.stdout)
     assert answer["untouched"] == [300, [4, 4, 4]]
     before, tracing, after, ids = answer["settled"]
-    if "serve" not in settings:  # with `serve` the child's own session can have begun
+    if "serve" not in settings:  # With `serve`, the child's own session can have begun.
         assert (before, tracing, after, ids) == (300, False, 0, [None] * 3)
         assert answer["nested"] == answer["settled"]
         assert answer["lives_on"] == 0
@@ -167,9 +167,9 @@ print("ends")
 
 
 def test_what_others_leave_goes(tmp_path, sockets):
-    """A process that os._exit() or SIGKILL ends leaves its socket behind. The socket is
-    removed when the next process with a socket in the same folder begins or ends. Sockets
-    of living processes stay."""
+    """A process that is ended by os._exit() or SIGKILL leaves its socket behind. The
+    socket is removed when the next process with a socket in the same folder begins or
+    ends. Sockets of living processes stay."""
 
     def left():
         return {int(path.stem) for path in sockets.iterdir()}

@@ -17,7 +17,7 @@ from e2e.client import Client
 from e2e.program import BUILD, PYTHON, run, write
 from ocular.demo import pure
 
-pytestmark = pytest.mark.once  # the files do not depend on the interpreter
+pytestmark = pytest.mark.once  # The files do not depend on the interpreter.
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
 
@@ -66,7 +66,8 @@ def record(tmp_path):
         return [trace.load(tmp_path / name) for name in NAMES]
 
     def record(function, threshold):
-        # repeats until both files were made with the same measurement of the clock
+        # The loop ends when both files were made with the same measurement of the
+        # clock.
         for _ in range(TRIES):
             files = trace_once(function, threshold)
             if len({file["otherData"]["tsc_hz"] for file in files}) == 1:
@@ -158,7 +159,7 @@ def test_wherever_a_file_is_named(tmp_path, sockets, name):
             viewer.export(tmp_path / f"asked.{name}")
         program.stdin.close()
     assert program.returncode == 0
-    own = name.replace("x.", f"x.{child}.")  # this file is written when the child ends
+    own = name.replace("x.", f"x.{child}.")  # This file is written when the child ends.
     files = {name, own, f"now.{name}", f"asked.{name}"}
     assert set(os.listdir(tmp_path)) == {"program.py", *files}
     for each in files:

@@ -46,8 +46,8 @@ def fused(function):
 
 
 def test_instrumenting_takes_them_back():
-    """Instrumentation removes superinstructions. If this test fails, fusion.c is no
-    longer needed."""
+    """If an instruction is instrumented, CPython removes superinstructions. If this
+    test fails, fusion.c is no longer needed."""
     monitoring, function = sys.monitoring, fresh()
     assert len(fused(function)) > 5
     monitoring.use_tool_id(5, "any tool")

@@ -11,9 +11,9 @@ import pytest
 from e2e import trace
 from e2e.program import PYTHON, run, write
 
-pytestmark = pytest.mark.once  # this does not depend on the interpreter
+pytestmark = pytest.mark.once  # The tests of this file do not depend on the interpreter.
 MIB = 1 << 20
-EVENTS = 120_000  # events of one thread, which take nearly 1 MB
+EVENTS = 120_000  # Number of events of one thread, which take nearly 1 MB
 
 
 def leaf(x):
@@ -67,13 +67,13 @@ def test_a_busy_thread(tmp_path):
     timeline, final = record(tmp_path, body)
     assert is_whole(timeline, final, "leaf", 3 * EVENTS // 2)
     assert final["memory_bytes"] < before[0] + 3 * MIB
-    assert os.listdir(tmp_path) == []  # Ocular has removed its files
+    assert os.listdir(tmp_path) == []  # Ocular has removed its files.
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_threads_and_forks(tmp_path):
     """The collector thread ends before each fork, so a full ring of events is emptied
-    without it."""
+    without the collector thread."""
 
     def both():
         threads = [threading.Thread(target=work) for _ in range(3)]

@@ -114,7 +114,7 @@ def work():
 )
 def test_collections_and_pauses_are_those_of_python(tracing, settings):
     tracing(**settings)
-    gc.disable()  # a collection can begin between the next statements, too
+    gc.disable()  # A collection can begin between the next statements, too.
     before = generations()
     pauses = Pauses()
     gc.enable()
@@ -152,13 +152,13 @@ def test_the_row_has_every_collection(tracing):
 
 def test_no_functions_own_time_has_a_pause(tracing):
     keep = grows(200_000)
-    gc.disable()  # only collects() should begin collections
+    gc.disable()  # Only collects() should begin collections.
     tracing(deinstrument_threshold=0)
     for _ in range(5):
         collects()
     snapshot = ocular.snapshot()
     mine, pause = row(snapshot, "collects"), row(snapshot, COLLECTOR)
-    # The call's total time contains the pause, and its own time does not.
+    # The call's total time contains the pause, and its self time does not.
     assert mine["total_cycles"] >= pause["total_cycles"] * 0.99
     assert own_cycles(mine) <= 1.01 * (mine["total_cycles"] - pause["total_cycles"])
     assert own_cycles(mine) < pause["total_cycles"] / 2
@@ -270,7 +270,7 @@ def test_a_program_that_clears_the_list(tracing):
     gc.callbacks.clear()
     wait_until(lambda: ours in gc.callbacks, what="the callback is back")
     before = generations()[2]["collections"]
-    # Ocular has forgotten the collection to which this event belongs
+    # Ocular has forgotten the collection to which this event belongs.
     ours("stop", {"generation": 2})
     assert generations()[2]["collections"] == before
     gc.collect()
@@ -411,8 +411,8 @@ print(json.dumps([status, after - before, gc.callbacks]))
 
 
 def test_a_program_that_ends_in_a_collection(tmp_path):
-    """At the interpreter's last collections, Ocular's callback is in the list, or is
-    gone."""
+    """At the interpreter's last collections, Ocular's callback is still in
+    gc.callbacks, or was removed."""
     done = script(
         tmp_path,
         """
@@ -457,7 +457,7 @@ for _ in range(20):
     part = re.search(r"\n#\d  <garbage collection>  +-\n.*?\n\n", done.err, re.S)[0]
     assert re.search(r"\n    .*% of a core", part)
     assert re.search(r"\n    [\d ]+ calls  ~.* a call  armed\n", part)
-    assert "offset" not in part  # the garbage collector has no bytecode
+    assert "offset" not in part  # The garbage collector has no bytecode.
 
 
 def test_the_viewer_shows_the_collector(sockets):
@@ -478,7 +478,7 @@ def test_the_viewer_shows_the_collector(sockets):
         listing = screen("/garbage c<Enter><Enter>", "--keys")
         assert COLLECTOR in listing
         for shown in found, listing:
-            assert " :0" not in shown  # the garbage collector has no file and no line
+            assert " :0" not in shown  # The garbage collector has no file and no line.
         sent = json.loads(top("-p", os.getpid(), "--once", "--json").out)
     finally:
         ocular.stop_tracing()

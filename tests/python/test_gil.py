@@ -117,13 +117,15 @@ class Truth:
         ]
 
     def blocked(self, snapshot, name):
-        """Returns the share of time in which threads waited for the function."""
+        """Returns the share of time in which threads waited for the GIL that the
+        function held."""
         return self.since("gil_blocked_s", row(snapshot, name), row(self.first, name))
 
 
 def adds_up(snapshot):
-    """Returns whether the threads' sums are those of the process, and whether `fights` has
-    the waits. The sampler may add times while a snapshot is made."""
+    """Returns true if the sums of the threads' times are the times of the process, and
+    if the waits belong to `fights`. The sampler may add times while a snapshot is
+    made."""
     gil, fighting = snapshot["gil"], row(snapshot, "fights")
     sums = sum_of(snapshot, "gil_held_s"), sum_of(snapshot, "gil_wait_s")
     return (
@@ -157,12 +159,12 @@ def test_threads_that_fight(settings):
 
 
 NUMBERS = [random.random() for _ in range(300_000)]
-CALLS = []  # the times that the C calls took
+CALLS = []  # seconds that the C calls took
 
 
 def holds(threads):
-    """The function calls C code that does not release the GIL. Between two such calls the
-    thread sleeps."""
+    """Calls C code that does not release the GIL. Between two such calls, the thread
+    sleeps."""
     while threads.go_on:
         before = time.monotonic()
         sorted(NUMBERS)
@@ -199,7 +201,7 @@ def test_a_c_call_that_does_not_release_the_gil():
         if snapshot["gil"]["longest"][0]["name"] == "holds":
             break
     gil = snapshot["gil"]
-    # The length of this time is known with an error of one sample.
+    # The longest time with the GIL is known with an error of one sample.
     assert 0.5 * min(calls) < gil["longest_s"] < max(calls) + 0.02
     lines, first = inspect.getsourcelines(holds)
     assert "sorted(" in lines[gil["longest"][0]["line"] - first]

@@ -161,7 +161,7 @@ def delegated():
     while children := [child for child in children if not child.dead]:
         for child in children:
             child.switch()
-    # this exhausts the generator, so that close() does nothing (test_stacks.py)
+    # This loop exhausts the generator, so that close() does nothing (test_stacks.py).
     assert next(source, None) is None
 
 
@@ -409,7 +409,8 @@ def test_greenlets_that_are_dropped_unfinished():
         for n in range(1000):
             one = greenlet.greenlet(child)
             one.switch(n)
-            # this kills the greenlet, and GreenletExit passes through all of its frames
+            # This kills the greenlet, and GreenletExit passes through all of its
+            # frames.
             del one
 
     for threshold in (0, 100_000):

@@ -94,7 +94,7 @@ def test_called_with_anything(threshold, perfetto):
         assist(3)
     assert ocular.snapshot()
     assert row(ocular.stop_tracing(), "assist")["total_cycles"] >= 0
-    for hook in hooks:  # the calls are also harmless when nothing is traced
+    for hook in hooks:  # The calls are also harmless when nothing is traced.
         assert hook(assist.__code__, 0, 0) in (None, monitoring.DISABLE)
     ocular.start_tracing(**EXACT)
     assist(3)

@@ -73,7 +73,7 @@ THEFTS = [
     register,
     take,
 ]
-# This is true if sys.monitoring.free_tool_id() also removes the id's events and callbacks.
+# True if sys.monitoring.free_tool_id() also removes the id's events and callbacks.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:
     THEFTS.append(clear)
@@ -138,7 +138,7 @@ def test_a_thief_keeps_what_is_his(tool):
     take(tool)
     monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
     monitoring.set_events(tool, START)
-    new = fresh()  # sites that Ocular's lost tool has disabled stay disabled
+    new = fresh()  # Sites that Ocular's lost tool has disabled stay disabled.
     new(3)
     assert ocular.stop_tracing()
     assert new.__code__ in seen
@@ -146,7 +146,8 @@ def test_a_thief_keeps_what_is_his(tool):
     new(3)
     assert seen == [new.__code__]
     assert monitoring.get_events(tool) == START
-    ocular.start_tracing(perfetto=False, quiet=True)  # takes id 5 and the second free id
+    # The other tool takes id 5 and the second free id.
+    ocular.start_tracing(perfetto=False, quiet=True)
     helper(3)
     assert row(ocular.stop_tracing(), "helper")["calls"] == 1
     seen.clear()
@@ -160,7 +161,7 @@ def test_new_code_gets_no_event_of_the_thief(name):
     of this code, even if the tool has the same name as Ocular's tool."""
     seen, news = [], []
 
-    def note(code, *_):  # up to 3.13 code that Ocular has armed before keeps its events
+    def note(code, *_):  # Up to 3.13, code that Ocular has armed before keeps its events.
         seen.extend(new for new in news if new.__code__ is code)
 
     def events():
@@ -185,8 +186,9 @@ def test_new_code_gets_no_event_of_the_thief(name):
 
 
 def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
-    """Before the governor arms functions, it checks who holds the id, and arms nothing
-    under another tool's id. Before this check a hook can already have armed new code."""
+    """Before the governor arms functions, it checks who holds Ocular's tool id, and
+    arms nothing under another tool's id. Before this check, a hook can already have
+    armed new code."""
     end = threading.Event()
     seen = []
 

@@ -42,7 +42,7 @@ class Handler:
         self.took.append(time.perf_counter() - begin)
 
     async def run(self):
-        # 160 requests, of which four are slow, twenty at a time
+        # The program has 160 requests, twenty at a time. Four of them are slow.
         for i in range(8):
             slow = [0.2] * (i % 2)
             fast = [0.02] * (20 - len(slow))
@@ -151,7 +151,7 @@ async def consume():
 def test_generators(tracing):
     asyncio.run(consume())
     found = of(numbers)
-    # no event reports the end of a generator that is abandoned
+    # No event reports the end of a generator that is abandoned.
     assert found["wall_max_s"] >= 0.05 and found["in_flight"] is None
     found = of(counts)
     assert found["wall_max_s"] is None and found["in_flight"] is None
@@ -174,7 +174,8 @@ def test_exceptions_end_calls(tracing):
 
 
 def test_what_is_not_known(tracing):
-    """A call whose end was missed could have been the longest."""
+    """A call whose end was missed could have been the longest, so the longest latency
+    is unknown."""
 
     async def main():
         event = asyncio.Event()

@@ -243,7 +243,7 @@ def listing_of(viewer, function, code):
         copy = code.replace(co_filename=__file__, co_name="copy", co_qualname="copy")
         try:
             exec_copy(copy)
-        except Exception:  # the exception does not matter, but only the call
+        except Exception:  # Only the call matters, and not the exception.
             pass
         code = copy
     return detail_in_words(viewer, ids(viewer, code.co_qualname)[0])
@@ -322,7 +322,7 @@ def test_hits_sites_and_what_they_became(viewer):
 
     # If a budget is set, jumps have hooks only while a viewer shows the code.
     wait_until(lambda: jump_and_add()[0]["armed"], SLOW)
-    lengthen(1, text)  # the first call after the function was armed is not timed
+    lengthen(1, text)  # The first call after the function was armed is not timed.
     before = jump_and_add()[0]["hits"]
     lengthen(30, text)
     jump, add = jump_and_add()
@@ -333,7 +333,7 @@ def test_hits_sites_and_what_they_became(viewer):
     assert add["armed"] is None
     assert add["cycles"] > 0
 
-    def dark():  # a slice might just have armed the function again
+    def dark():  # A slice might just have armed the function again.
         lengthen(1000, text)
         rows = viewer.detail(function)["rows"]
         jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
@@ -415,12 +415,12 @@ def test_a_function_that_has_gone(viewer):
         "this function is gone: its code object has been freed",
     )
     loop(1)
-    assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # the viewer still gets listings
+    assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # The viewer still gets listings.
 
 
 def test_a_function_that_goes_while_it_is_looked_at(viewer):
-    """The function is replaced as fast as possible. Each answer is the listing of one of
-    these versions."""
+    """The function is replaced as fast as possible. Each answer is the listing of one
+    of the function's versions."""
     stop = threading.Event()
 
     def reload():
@@ -577,7 +577,7 @@ def test_words_count_as_memory(viewer):
         """Returns the values of memory_bytes in the snapshots. Takes snapshots until
         enough(memory) is true."""
         seen = [viewer.snapshot()["memory_bytes"]]
-        # with a budget, expensive snapshots come only every two seconds
+        # With a budget, expensive snapshots come only every two seconds.
         limit = time.monotonic() + 2 * SLOW
         while not enough(seen):
             assert time.monotonic() < limit, (seen[-40:], min(seen), max(seen))

@@ -158,8 +158,8 @@ def test_an_end_elsewhere_is_no_end(record):
 
 
 def test_the_oldest_are_forgotten_with_their_texts(record):
-    """If the event that begins a span is forgotten, the event that ends it is left out,
-    too. If some of the text of a mark is forgotten, the file does not contain the mark."""
+    """If the beginning of a span was forgotten, its end is left out, too. If some of
+    the text of a mark was forgotten, the file does not contain the mark."""
 
     def program():
         with ocular.span("outer"):

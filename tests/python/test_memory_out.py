@@ -64,8 +64,8 @@ def test_asked_where_memory_is_out(asked, tmp_path, sockets):
 
 
 def test_the_end_where_memory_is_out(tmp_path, sockets):
-    """The program prints one line instead of a traceback, or it prints the report if there
-    is enough memory for it."""
+    """If memory is out when a trace ends, the program prints one line instead of a
+    traceback, or it prints the report if there is enough memory for the report."""
     source = SOURCE.format(ask="pass", settings="perfetto=False")
     source = source.replace("resource.setrlimit(resource.RLIMIT_AS, limits)", "pass")
     source = source.replace("quiet=True, ", "")

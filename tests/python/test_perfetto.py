@@ -308,8 +308,9 @@ def test_a_file_stays_below_100_mb_by_default(tmp_path):
         deinstrument_threshold=0, timeline_spill=False, quiet=True, output=file
     )
     for _ in range(30):
-        list(map(convert, range(5_000)))  # fewer calls than the ring of a thread holds
-        ocular.snapshot()  # this empties the ring
+        # These are fewer calls than the ring of a thread holds.
+        list(map(convert, range(5_000)))
+        ocular.snapshot()  # This call empties the ring.
     ocular.stop_tracing()
     with file.open() as text:
         forgotten = re.search(r'"forgotten_events":(\d+)', text.read(4096))

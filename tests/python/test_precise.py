@@ -254,7 +254,8 @@ def test_sites_and_state(tracing):
     assert len(repeat) == 100
     rows = details([straight.__code__])[straight.__code__].values()
     assert all(r["hits"] == 5 and r["dark"] for r in rows)
-    assert ocular.snapshot()["events"] > events  # events of this function itself
+    # These are events of the test's own function.
+    assert ocular.snapshot()["events"] > events
 
 
 def test_events_count_instructions(tracing):
@@ -295,7 +296,7 @@ def test_rearm_arms_the_instructions(tracing, sockets):
 
 
 class Tool:
-    """A tool of sys.monitoring with the id 1."""
+    """Another tool, which uses sys.monitoring with the id 1."""
 
     def __init__(self, names, callback, local=()):
         events = monitoring.events
@@ -322,7 +323,7 @@ class Tool:
 
 
 class Hooked:
-    """A tool that uses sys.setprofile or sys.settrace."""
+    """Another tool, which uses sys.setprofile or sys.settrace."""
 
     def __init__(self, setter, opcodes=False):
         self.setter = setter
@@ -542,9 +543,10 @@ def uneven(numbers, n):
 
 
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
-    """The cheap branch stays armed to the end, while the calls next to it go dark. The time
-    of the dark calls must not count as time of the branch. There are nine calls between two
-    branches. The mean over hundreds of runs hides an interruption by another program."""
+    """The cheap branch stays armed to the end, while the calls next to the branch go
+    dark. The time of these dark calls must not count as time of the branch. There are
+    nine calls between two branches. The mean over hundreds of runs hides an
+    interruption by another program."""
     tracing(deinstrument_threshold=250)
     uneven(MANY, 2000)
     rows = details([uneven.__code__])[uneven.__code__].values()
@@ -557,7 +559,7 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     # The cycles of the last instruction before the dark instructions can no longer be
     # measured.
     last = [r["cycles"] for r in armed]
-    assert None not in last  # this hit was timed while all instructions were armed
+    assert None not in last  # This hit was timed while all instructions were armed.
 
 
 def test_waiting_for_another_thread_is_reported(tracing):

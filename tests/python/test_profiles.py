@@ -223,7 +223,7 @@ def test_pprof_has_cpu_and_wall_time(written):
 @pytest.mark.skipif(not shutil.which("go"), reason="there is no Go for its pprof")
 def test_pprof(written):
     def pprof(*options):
-        # the first call takes longer, because Go compiles pprof
+        # The first call takes longer, because Go compiles pprof.
         command = ["go", "tool", "pprof", *options, str(written["t.pb.gz"])]
         return subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=5 * SLOW

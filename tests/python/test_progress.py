@@ -76,7 +76,7 @@ def test_a_terminal_s_line_is_written_over(redirect, clock):
     clock(1)
     progress(0.05, 4_000_000)
     clock(0.1)
-    progress(0.1, 8_000_000)  # it is too early to print a line
+    progress(0.1, 8_000_000)  # It is too early to print a line.
     clock(0.2)
     progress(0.2, 16_000_000)
     progress.end()
@@ -203,13 +203,13 @@ def test_a_second_interrupt_ends_it(tmp_path):
     # TracebackException.
     assert err.count("Traceback (most recent call last)") == 1
     assert err.index("KeyboardInterrupt") < err.index(LINE) < err.index(INTERRUPTED)
-    assert "\n#1  " in err  # shows that the report was printed
+    assert "\n#1  " in err  # This line shows that the report was printed.
     assert "timeline: /" not in err
     check_interrupted(tmp_path, err[: err.index("\n", err.index(INTERRUPTED)) + 1])
 
 
-# The program ends in one of several ways. If the writing is interrupted, the exit status
-# stays that of the program.
+# The program ends in one of several ways. If its writing of the timeline is
+# interrupted, the exit status is still the status of the program.
 ENDINGS = {
     "by itself": "",
     "sys.exit": "import sys; sys.exit(3)",

@@ -191,7 +191,7 @@ def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
         text=True,
         check=True,
     ).stdout.strip()
-    header = tmp_path / "Python.h"  # a free-threaded build defines this
+    header = tmp_path / "Python.h"  # A free-threaded build defines this macro.
     header.write_text(f'#define Py_GIL_DISABLED 1\n#include "{include}/Python.h"\n')
     done = run(
         [

@@ -93,7 +93,7 @@ print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]
 """,
     )
     spin, later, spin_run, later_run = done.answer
-    # the first pair of numbers is for the window, and the second for the whole run
+    # The first pair of shares is for the window, and the second for the whole run.
     assert spin < later and spin_run > later_run
     assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
 
@@ -104,8 +104,8 @@ def shown(number):
 
 
 def test_what_it_rests_on(tmp_path):
-    """The report has the same numbers as the final snapshot. Other tests check the
-    snapshot."""
+    """The report has the same numbers of samples as the final snapshot. Other tests
+    check the snapshot."""
     done = script(
         tmp_path,
         WORK
@@ -201,7 +201,7 @@ print(100 * took["often"] / sum(took.values()), sum(took.values()) / time.proces
         assert found["often"] == pytest.approx(wanted, abs=15), err
     assert callers(err, "often") == {"work": 100}
     assert callers(err, "work") == {"<module>": 100}
-    assert callers(err, "alone") == {}  # no traced function has called `alone`
+    assert callers(err, "alone") == {}  # No traced function has called `alone`.
     for line in err.split("time by caller")[1:]:
         assert len("    time by caller" + line.split("\n")[0]) <= 80
 

@@ -94,7 +94,7 @@ def drop_all():
     """Drops all capabilities for the program that is executed next, even for root."""
     libc = ctypes.CDLL(None)
     for capability in range(64):
-        libc.prctl(24, capability, 0, 0, 0)  # 24 is PR_CAPBSET_DROP
+        libc.prctl(24, capability, 0, 0, 0)  # 24 is PR_CAPBSET_DROP.
 
 
 def export_by(place, pid, **more):

@@ -285,10 +285,10 @@ def caged(tmp_path, when, *names):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
-# times are relative to the start of the trace
+# Times are relative to the start of the trace.
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_the_other_way_of_reading(tmp_path, when):
-    """The sampler needs no system call that is refused."""
+    """If one way of reading stacks is refused, the sampler uses another way."""
     snapshot, words = caged(tmp_path, when, "process_vm_readv")
     assert snapshot["sampler"]["signal"] and snapshot["sampler"]["samples"] > 0
     assert row(snapshot, "burn")["share"] is not None
@@ -302,7 +302,7 @@ def test_no_way_of_reading(tmp_path):
     """The hooks work without the sampler, and a message says that there is no sampler."""
     snapshot, words = caged(tmp_path, "before", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    # the function went dark, so not all its calls were counted
+    # The function went dark, so not all its calls were counted.
     assert 500 <= snapshot["before"] < 3000
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
@@ -312,11 +312,11 @@ def test_no_way_of_reading(tmp_path):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading_any_more(tmp_path):
-    """Shares since the start keep their values, shares of the window become null, and a
-    message gives the reason."""
+    """If reading stacks is refused during the trace, shares since the start keep their
+    values, shares of the window become null, and a message gives the reason."""
     snapshot, words = caged(tmp_path, "after", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    # The function was armed again
+    # The function was armed again.
     assert mine["calls"] >= max(500, snapshot["before"] + 16)
     assert snapshot["sampler"]["samples"] > 0 and mine["run_share"] is not None
     assert mine["share"] is None and mine["total_share"] is None
@@ -385,7 +385,7 @@ def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
     tracing()
     for _ in range(60):
         burn(0), thing.value, thing + thing
-    thing.rounds = 10**6  # takes about 10 ms
+    thing.rounds = 10**6  # This call takes about 10 ms.
     wait_until(is_right, SLOW)
     mine = row(ocular.snapshot(), caller.__name__)
     assert mine["calls"] == calls or (mine["calls"] < calls and not mine["calls_exact"])

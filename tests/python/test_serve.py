@@ -40,7 +40,7 @@ def until(condition):
         time.sleep(0.001)
 """
 
-# Serves idly until its stdin ends.
+# This program serves viewers idly until its stdin ends.
 LOOP = """
 ocular.serve({arguments})
 say(os.getpid())
@@ -54,7 +54,8 @@ say("end", ocular.is_tracing())
 
 
 class Served(Running):
-    """Runs a program that serves, and knows the path of the program's socket."""
+    """Runs a program that serves viewers, and knows the path of the program's
+    socket."""
 
     def __init__(self, directory, sockets, source, **more):
         super().__init__(directory, PRELUDE + source, **more)
@@ -71,7 +72,7 @@ class Served(Running):
             try:
                 name = (task / "comm").read_text().strip()
                 status = (task / "status").read_text()
-            except OSError:  # the thread has ended
+            except OSError:  # The thread has ended.
                 continue
             if name.startswith("ocular-"):
                 found[name] = int(
@@ -150,11 +151,11 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
             assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
-        assert time.monotonic() - left > 0.8  # the grace period has passed
+        assert time.monotonic() - left > 0.8  # The grace period has passed.
         wait_until(served.sleeps, SLOW)
         out, err = served.end()
         assert out == "end False" and err == ""
-    assert os.listdir(tmp_path) == ["program.py"]  # no file is written
+    assert os.listdir(tmp_path) == ["program.py"]  # No file is written.
 
 
 MANY = """
@@ -202,7 +203,7 @@ def test_it_stays_armed_while_one_looks(tmp_path, sockets):
                 goes.snapshot()
                 wait_until(served.is_armed)
             before = stays.snapshot()["events"]
-            time.sleep(3)  # three times the grace period
+            time.sleep(3)  # The program waits three times the grace period.
             assert served.is_armed()
             stays.wait_for(lambda s: s["uptime_s"] > 3 and s["events"] > before)
         wait_until(lambda: set(served.threads()) == IDLE)
@@ -218,7 +219,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
         time.sleep(0.5)
         with Client(served.path) as client:
             kind, *_ = (client.receive(), client.receive())[1]
-            assert kind == SNAPSHOT  # the first message after HELLO is a snapshot
+            assert kind == SNAPSHOT  # The first message after HELLO is a snapshot.
             after = client.snapshot()
         assert after["uptime_s"] > before["uptime_s"]
         assert after["events"] >= before["events"]
@@ -228,7 +229,8 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
 
 
 def test_the_answer_comes_at_once(tmp_path, sockets):
-    """The answer comes at once, even from a program that never releases the GIL."""
+    """A viewer's request is answered at once, even by a program that never releases the
+    GIL."""
     source = """
 import ctypes
 ocular.serve()
@@ -248,7 +250,7 @@ say("end")
             assert client.receive()[2][1] == served.pid
             kind, _, text = client.receive()
             assert kind == NOTICE and "Arming" in text
-            # The program has not released the GIL meanwhile
+            # The program has not released the GIL meanwhile.
             assert not select.select([out], [], [], 0)[0]
             say(served, "")
             client.snapshot()
@@ -367,7 +369,7 @@ say("end", sorted(name for name in os.listdir() if "json" in name))
                 lambda s: s["uptime_s"] < armed["uptime_s"] or s["uptime_s"] > 1
             )
             go("idle")
-            # Ended is raised after the last snapshot and the message END
+            # Ended is raised after the last snapshot and the message END.
             with pytest.raises(Ended):
                 while True:
                     kind, _, _ = client.receive()
@@ -505,10 +507,10 @@ say("end")
                 assert client.snapshot()["pid"] == int(pid)
             wait_until(lambda: not path.exists())
 
-        fork()  # while the parent is idle
+        fork()  # The program forks while the parent serves idly.
         with Client(served.path) as client:
             client.snapshot()
-            fork()  # while the parent is armed
+            fork()  # The program forks while the parent is traced.
             before = client.snapshot()["uptime_s"]
             client.wait_for(lambda s: s["uptime_s"] > before)
         assert served.end() == ("end", "")
@@ -583,7 +585,7 @@ except KeyboardInterrupt:
             ) as served:
                 try:
                     client = Client(served.path)
-                except OSError:  # the process has ended already
+                except OSError:  # The process has ended already.
                     client = None
                 out, err = served.process.communicate(timeout=30)
                 assert served.process.returncode == 0 and err == ""
@@ -742,7 +744,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             began, output = time.thread_time(), served.process.stdout
             while not select.select([output], [], [], 0)[0]:
                 pass
-            # the CPU time that a spinning thread would use
+            # This is the CPU time that a spinning thread would use.
             spun = time.thread_time() - began
             assert float(output.readline()) < spun / 2
             assert served.process.stdout.readline() == "True\n"

@@ -400,7 +400,7 @@ except KeyboardInterrupt:
             others = map(int, process.stdout.readline().split())
             assert process.stdout.readline() == "ready\n"
             for pid in process.pid, *others:
-                # Python misses a signal that comes just before the system call
+                # Python misses a signal that comes just before the system call.
                 come_to_rest(pid)
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=SLOW)

@@ -154,14 +154,14 @@ def test_overhead(tracing):
     assert enter + leave > 0 and jump > 0 and far >= 0
     for _ in range(100):
         calls()
-        sum(range(100_000))  # this call lets the program run outside of hooks
+        sum(range(100_000))  # This call lets the program run outside of hooks.
     seen = ocular.snapshot()
     used = time.process_time() - began
     overhead = seen["overhead"]
     assert overhead["measured"] > 0 and overhead["hooks"] > 0
     spent = used * overhead["mean"] / (1 + overhead["mean"])
     events = seen["events"]
-    assert events > 100 * 2000 * 3  # each round has a call, a return and a jump
+    assert events > 100 * 2000 * 3  # Each round has a call, a return and a jump.
     assert 1 < 1e9 * spent / events < 1000
 
 

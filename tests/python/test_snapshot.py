@@ -17,7 +17,8 @@ from ocular.demo import pure
 
 # The sampler fills these lists. The lists that the sampler fills can still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
-OPTIONAL = ".functions[].waits", ".functions[].total_parts"  # null by chance
+# These values can be null by chance.
+OPTIONAL = ".functions[].waits", ".functions[].total_parts"
 
 
 def shape(value, path=""):
@@ -87,7 +88,7 @@ def test_same_values_everywhere(serving):
                 "id name file line calls calls_exact self_cycles total_cycles "
                 "min_cycles p50_cycles p99_cycles sites dark_sites state"
             ).split():
-                known = mine[key]  # the JSON has fewer digits than the snapshot
+                known = mine[key]  # The JSON has fewer digits than the snapshot.
                 if isinstance(known, float):
                     known = pytest.approx(known, rel=1e-9)
                 assert theirs[key] == known, key
@@ -133,7 +134,7 @@ def test_types(serving):
         assert found[path] == {float}, path
     for name in "calls sites dark_sites".split():
         assert found[f".functions[].{name}"] == whole
-    # The next values are null if the function was not timed
+    # The next values are null if the function was not timed.
     for name in "self_cycles total_cycles waited_cycles".split():
         assert found[f".functions[].{name}"] <= whole | {type(None)}
     for name in "calls_estimated avg_cycles share calls_per_s age_s".split():
@@ -160,7 +161,7 @@ def test_a_long_name_is_cut(no_turns):
         types.FunctionType(code, {})()
         rows = ocular.snapshot()["functions"]
         # The comparison is not in the assert statement, because a failing assert would
-        # print megabytes
+        # print megabytes.
         found = [each["name"] == kept for each in rows]
         assert sum(found) == 1
     after = ocular.snapshot()

@@ -36,7 +36,7 @@ ODD = Odd(), Odd()
 @pytest.fixture
 def tracing():
     def start(**settings):
-        gc.collect()  # without this, code of other tests would be adopted, too
+        gc.collect()  # Without this, code of other tests would be adopted, too.
         ocular.start_tracing(**{**QUIET, **settings})
 
     yield start
@@ -203,7 +203,7 @@ def test_what_was_specialised_before_we_came(tracing):
     add(*INTS)
     assert history_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
     ocular.stop_tracing()
-    tracing()  # a new session has an empty history
+    tracing()  # A new session has an empty history.
     add(*INTS)
     assert history_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
 
@@ -235,7 +235,7 @@ def test_a_storm(tracing):
     tracing()
     add = make_add()
     add(*INTS)
-    ocular.snapshot()  # before any instruction is specialised
+    ocular.snapshot()  # This is before any instruction is specialised.
     for pair in INTS, FLOATS, INTS, FLOATS, INTS:
         feed(add, pair)
         ocular.snapshot()
@@ -268,9 +268,9 @@ def log_of(snapshot):
 def test_the_pairs_are_the_log_counted(tracing):
     tracing()
     add, other = make_add(), make_add()
-    # the final snapshot contains the first changes of code that other tests have run
+    # The final snapshot contains the first changes of code that other tests have run.
     earlier = ocular.snapshot()
-    log = set()  # the log keeps only the newest changes, which can belong to other code
+    log = set()  # The log keeps only the newest changes, which can belong to other code.
     for pair in INTS, FLOATS, STRINGS, INTS:
         feed(add, pair)
         feed(other, pair)
@@ -391,7 +391,7 @@ def make_steady():
     return names["work"]
 
 
-toggled = None  # the function that the loop uses now
+toggled = None  # This is the function that the loop uses now.
 
 
 def do_nothing(*ignored):
@@ -477,7 +477,7 @@ def run_steadily(toggle, steps=12):
             for _ in range(runs):
                 work(THINGS)
             snapshot = ocular.snapshot()
-    toggle(0)  # this call turns the tool off
+    toggle(0)  # This call turns the other tool off.
     for _ in range(5):
         work(THINGS)
         snapshot = ocular.snapshot()

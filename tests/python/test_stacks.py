@@ -117,10 +117,10 @@ def generators():
         one = make(9, log)
         next(one)
         for _ in range(3):
-            one.throw(ValueError)  # the generator handles this exception
+            one.throw(ValueError)  # The generator handles this exception.
             one.send(leaf())
         try:
-            one.throw(KeyError)  # the generator does not handle this exception
+            one.throw(KeyError)  # The generator does not handle this exception.
         except KeyError:
             leaf()
         unstarted = make(9, log)

@@ -82,14 +82,15 @@ def found(name):
 
 
 def check(step, function, thread="MainThread"):
-    """The step is in the log once, with its length, its function and a line of it."""
+    """Checks that the log has the step once, with its length, its function and a line
+    of the function."""
     (stall,) = found(step.name)
     assert step.inner * (1 - CLOCK) < stall["seconds"] < step.outer * (1 + CLOCK)
     assert stall["thread"] == thread
-    if stall["function"] is None:  # on a busy machine, Ocular's thread did not run in time
+    if stall["function"] is None:  # On a busy machine, Ocular's thread did not run in time.
         assert stall["stack"] is stall["line"] is None
         return False
-    # the kernel stopped the thread before the function ran
+    # The kernel stopped the thread before the function ran.
     if stall["function"] != function.__qualname__:
         return False
     assert stall["file"] == __file__
@@ -148,7 +149,7 @@ def test_short_steps_are_no_stall(tracing):
     turns.append(time.monotonic())
     steps = [b - a for a, b in zip(turns, turns[1:], strict=False)]
     steps[1] -= idle_s
-    longest = max(steps)  # no step was longer than this, also if the machine is busy
+    longest = max(steps)  # No step was longer than this, also if the machine is busy.
     snapshot = ocular.snapshot()
     assert all(stall["seconds"] < longest * (1 + CLOCK) for stall in snapshot["stalls"])
     (loop,) = snapshot["loops"]
@@ -213,7 +214,7 @@ def test_the_loop_of_an_ended_thread_is_gone(tracing):
     loop.join()
     other, done = threading.Thread(target=lambda: done.wait(60)), threading.Event()
     other.start()
-    try:  # the thread's record can end a moment after the thread
+    try:  # The thread's record can end a moment after the thread.
         wait_until(lambda: ocular.snapshot()["loops"] == [])
     finally:
         done.set()
@@ -303,7 +304,8 @@ def test_a_second_trace_begins_with_an_empty_log():
 
 
 def test_too_many_steps_are_off_within_a_budget():
-    """The rates are null then. The next trace observes steps again."""
+    """If there are too many steps, observing them stops within a budget, and the rates
+    of steps are null. The next trace observes steps again."""
 
     async def main():
         await measured(sleeps, 0.06, "stall")

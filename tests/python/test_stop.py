@@ -35,7 +35,7 @@ def test_report_is_on_stderr(capfd, tmp_path):
     assert out == ""
     assert "helper" in err and "test_stop.py" in err
     assert "JUMP_BACKWARD" in err and "cycles" in err
-    assert "->" in err  # shows that an instruction was specialised
+    assert "->" in err  # This line shows that an instruction was specialised.
     assert str(tmp_path / "x.json") in err
     assert "offset" in err and "line" in err
 
@@ -81,7 +81,7 @@ def test_nothing_is_left(sockets):
     ocular.start_tracing(serve=True, quiet=True)
     for case in pure.CASES.values():
         case()
-    wait_until(lambda: len(threads()) >= 3)  # each thread of Ocular sets its name itself
+    wait_until(lambda: len(threads()) >= 3)  # Each thread of Ocular sets its name itself.
     ocular.stop_tracing()
     assert leftovers() == []
     codes = [
@@ -92,7 +92,7 @@ def test_nothing_is_left(sockets):
     assert len(codes) > 20
     for tool in (3, 4, 5):
         assert monitoring.get_tool(tool) is None
-        # get_events() works only for a tool id in use
+        # get_events() works only for a tool id in use.
         monitoring.use_tool_id(tool, "test")
         try:
             assert monitoring.get_events(tool) == 0

@@ -36,7 +36,7 @@ def run_traced(main):
 
 
 async def whole(condition):
-    """Takes snapshots until one meets the condition, and returns its groups by
+    """Takes snapshots until a snapshot meets the condition. Returns its task groups by
     coroutine."""
     due = time.monotonic() + 60
     while time.monotonic() < due:
@@ -174,7 +174,7 @@ def test_what_tasks_wait_for(tracing):
         total, groups = await whole(all_wait)
         assert total == len(asyncio.all_tasks()) == expected
         waits = {name: group["waits_in"] for name, group in groups.items()}
-        # main() sleeps from one check to the next
+        # main() sleeps from one check to the next.
         assert waits.pop("main") in ("sleep", None)
         assert waits == {
             "deep": "Event.wait",
@@ -182,7 +182,7 @@ def test_what_tasks_wait_for(tracing):
             "in_a_group": waits_in_a_group(),
             "in_the_group": "Event.wait",
             "gathers": "gathers",
-            "wait": "Event.wait",  # gather() makes two tasks
+            "wait": "Event.wait",  # gather() makes two tasks.
             "takes": "Lock.acquire",
             "gets": "Queue.get",
             "sleeps": "sleep",
@@ -375,7 +375,7 @@ def test_tasks_that_no_walk_may_disturb(tracing):
         before = sys.getrefcount(odd)
         _, groups = await whole(lambda groups: "sleeps" in groups)
         assert groups["sleeps"]["waits_in"] == "sleep"
-        # the program has given this task a name
+        # The program has given this task a name.
         assert groups["sleeps"]["oldest_s"] is None
         assert sys.getrefcount(odd) == before
         odd.cancel()

@@ -61,7 +61,7 @@ def named(found, name):
 def test_both_kinds_of_tasks(record, kind):
     async def main(loop):
         tasks = [kind(work(), loop=loop, name=name) for name in ("a", "b", "b")]
-        await asyncio.gather(*tasks)  # the callback of a future wakes the main task
+        await asyncio.gather(*tasks)  # The callback of a future wakes the main task.
         await kind(asyncio.sleep(0.001), loop=loop, name="sleeps")
         await kind(work(0), loop=loop)
 
@@ -99,13 +99,13 @@ def test_derived_tasks(record, kind):
     found = record(lambda: run(main))
     name = "odd" if kind is asyncio.tasks._CTask else "task"
     assert named(found, name) == [[name] * 3] * 3
-    assert not set(asked) - {"__eq__"}  # asyncio itself calls __eq__ for its sets of tasks
+    assert not set(asked) - {"__eq__"}  # asyncio itself calls __eq__ for its sets of tasks.
 
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_nothing_is_held(record, kind):
-    """Tracing keeps no task, handle or name alive, and leaves no reference after its
-    end."""
+    """Tracing keeps no task, handle or name alive, and leaves no reference to them
+    after the trace."""
     counts = {}
 
     def program():
@@ -146,7 +146,7 @@ def test_many_at_once(record):
             del tasks
 
     found = record(lambda: run(main))
-    del found[next(iter(found))]  # removes the task that runs main()
+    del found[next(iter(found))]  # This call removes the task that runs main().
     assert len(found) == 2100
     for n in 0, 1, 699:
         assert named(found, f"n{n}") == [[f"n{n}"] * 3] * 3
@@ -192,7 +192,7 @@ def test_instructions_are_within(record):
 
 
 def test_no_timeline():
-    """Without a timeline Ocular reads no handle."""
+    """Without a timeline, Ocular does not read the tasks' handles."""
     tasks = []
 
     async def main(loop):

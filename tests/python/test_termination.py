@@ -69,7 +69,7 @@ def test_its_recording_stays(tmp_path, kind):
     assert recording == f"t.{process.pid}.ocular"
     output = tmp_path / "t.json"
     _ocular.convert((os.fsencode(tmp_path / recording),), os.fsencode(output))
-    # after 500 calls the function goes dark
+    # After 500 calls the function goes dark.
     assert trace.read(output).names()["leaf"] >= 500
 
 

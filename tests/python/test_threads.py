@@ -104,7 +104,7 @@ def test_thousands_of_short_threads(settings):
     bounded, and the thread that has used the most CPU time stays in it."""
     ocular.start_tracing(**settings)
     run_threads(1, spin, 0.05, name="long")
-    for _ in range(19):  # 19 calls a second are fewer than the threshold
+    for _ in range(19):  # 19 calls a second are fewer than the threshold.
         run_threads(100, brief, name="short")
     run_threads(1, spin, 0.05, name="late")
     time.sleep(0.05)
@@ -118,7 +118,7 @@ def test_thousands_of_short_threads(settings):
     assert named(final, "long 0") and named(final, "late 0")
     names = {t["name"].split()[0] for t in ended if t["name"]}
     assert names == {"long", "short", "late"}
-    again = ocular.start_tracing(**settings)  # the new trace has no row of the old threads
+    again = ocular.start_tracing(**settings)  # The new trace has no row of the old threads.
     again = ocular.stop_tracing()
     assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0
@@ -146,7 +146,7 @@ def test_threads_that_c_has_made(native):
     native.run(brief, 8, 100_000, True)
     snapshot = ocular.snapshot()
     final = ocular.stop_tracing()
-    # the thread makes one of these calls while it ends
+    # The thread makes one of these calls while it ends.
     assert row(final, "brief")["calls"] == 9
     for seen in (snapshot, final):
         others = [t for t in threads_of(seen) if t["name"] != "MainThread"]
@@ -178,7 +178,7 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
     stop = threading.Event()
     nosy, odd, described = (Nosy(target=stop.wait, name="nosy"), Odd(), Described())
     odd.run = described.run = stop.wait
-    odd.__dict__["_name"] = ""  # 3.14 gives a non-empty name to the kernel
+    odd.__dict__["_name"] = ""  # 3.14 gives a non-empty name to the kernel.
     never_started = threading.Thread(target=stop.wait, name="never")
     for thread in (nosy, odd, described):
         thread.start()

@@ -123,7 +123,8 @@ def test_threads(record):
 
 
 def test_where_hooks_leave(record):
-    """Instructions without hooks are left out, and the file is valid."""
+    """Instructions without hooks are left out of the timeline, and the file is
+    valid."""
 
     def busy(n):
         total = 0

@@ -63,7 +63,7 @@ def test_the_arguments_are_the_same(name):
     for node in functions()[name]:
         if len(functions()[name]) == 1:
             assert declared(node) == real
-        else:  # an overload may lack a default
+        else:  # An overload may lack a default.
             assert [one[:2] for one in declared(node)] == [one[:2] for one in real]
 
 

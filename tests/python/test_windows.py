@@ -67,7 +67,8 @@ def both(ticks):
 
 
 def test_hits_count_within_a_window(sockets):
-    # these are more calls than the threshold over the whole run, but fewer in each second
+    # These are more calls than the threshold over the whole run, but fewer in each
+    # second.
     ticks = 45
     spins, final = traced(
         both,
@@ -142,7 +143,7 @@ say(before, after, len(seen), len(rows()), row(f.__name__)["calls"])
 """,
     )
     assert after < before + (1 << 20)
-    # code that has a row came while the budget had room
+    # Code that has a row was made while the budget had room.
     assert rows < 200 and later == rows
     assert twice == 2
 

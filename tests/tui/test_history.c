@@ -57,9 +57,8 @@ TEST_WITH(test_periods, NULL, end)
 {
     struct Moment now;
 
-    for (int s = 1; s <= 100;
-         // The first counter grows for 90 s, and then the second one grows.
-         s++)
+    // The first counter grows for 90 s, and then the second one grows.
+    for (int s = 1; s <= 100; s++)
         note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
     now = moment_at(101, 90, 10, 1);
     expect(&now, PERIOD_5_S, 5, (double[]){0, 4, 1});

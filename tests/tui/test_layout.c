@@ -27,7 +27,8 @@ static void check_lines(const struct Layout *layout, bool bare)
 }
 
 // Returns the list with the columns that the main table has on a screen of
-// `width` cells.
+// `width` cells. The snapshot is of several processes, so that each column can
+// be shown.
 static struct List columns_at(int width, enum ColumnId sort, bool sampled)
 {
     struct Snapshot snapshot = {0};
