@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Some tests behave differently under a sanitizer or under valgrind. This file
-// says which of these tools is in use.
+// Says whether a sanitizer or valgrind is in use, because some tests behave
+// differently under these tools.
 #ifndef OCULAR_TESTS_SANITIZERS_H
 #define OCULAR_TESTS_SANITIZERS_H
 

@@ -42,10 +42,10 @@ def begin(command):
 
 
 def number_of(pid):
-    """The traced process has stopped at a system call. Returns the number of this system
-    call."""
+    """Returns the number of the system call at which the traced process has stopped."""
     word = ctypes.c_long()
-    # this system call is made directly, because the C library's wrapper has other arguments
+    # The test makes this system call directly, because the C library's wrapper has
+    # other arguments.
     asked = PEEKUSER, pid, ORIG_RAX, ctypes.addressof(word)
     return word.value if libc.syscall(PTRACE, *asked) == 0 else None
 

@@ -257,7 +257,8 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
 
 
 def test_a_program_that_ends_of_it(tmp_path):
-    """Attaching reports that the program has ended, also if the program is a zombie."""
+    """If the program ends while Ocular attaches, attaching reports the end, also if the
+    program is a zombie."""
     source = """
 import os, sys
 class Finder:

@@ -159,8 +159,8 @@ def without_rights():
 
 
 def test_one_that_cannot_be_read(tmp_path):
-    """Ocular cannot know whether the filter kills the program. So ocular-top on a terminal
-    asks the user."""
+    """If Ocular cannot read a filter, it cannot know whether the filter kills the
+    program. So ocular-top on a terminal asks the user."""
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
         before = program.state()
         command = [*without_rights(), TOP, "--pid", program.pid]

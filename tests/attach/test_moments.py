@@ -217,7 +217,7 @@ def test_a_child_that_has_its_parents_memory(tmp_path):
 
 
 def test_it_ends(tmp_path):
-    """At this moment the program's modules are already gone."""
+    """When the program ends, its modules are already gone."""
     source = """
         import os, sys
         class Last:

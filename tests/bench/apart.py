@@ -72,8 +72,8 @@ def traced(functions, swept):
 
 
 def show(rounds, nothing):
-    """Prints how much longer a request takes than in the untraced program. The values are
-    medians over rounds, in each of which all configurations run once."""
+    """Prints how much longer a request takes traced than untraced. The values are
+    medians over rounds. In each round, all configurations run once."""
     functions = make()
     print(f"\nns per event apart: {FUNCTIONS} functions, each called once a request")
     print(f"{'swept in between':24}{'floor':>8}{'Ocular':>9}{'':>8}{'our threads':>13}")

@@ -297,8 +297,8 @@ def clock(function, size):
 
 
 def ratio(function, size, rounds, **settings):
-    """Returns the run time when traced, after everything hot has gone dark, divided by the
-    run time when untraced."""
+    """Returns the run time when traced, after everything hot has gone dark, divided by
+    the run time when untraced."""
     bare, under = [], []
     function(size)
     for _ in range(rounds):
@@ -428,8 +428,8 @@ def us_a_call(functions):
 
 
 def bytes_held():
-    """Returns the bytes that Ocular holds. The snapshot that reports these bytes has rows,
-    and the snapshot before has as many rows. The memory of these rows does not count."""
+    """Returns the bytes that Ocular holds. The last two snapshots have equally many
+    rows, so the memory of the rows does not count."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]
@@ -560,7 +560,7 @@ def main():
         probe = PROBES[int(number)]
         with CONFIGURATIONS[name](probe):
             probe.run(int(count))
-            os._exit(0)  # so the hooks cause no work at the end of the process
+            os._exit(0)  # os._exit() ends the process without work for the hooks.
     with contextlib.suppress(OSError):
         model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
         print(

@@ -85,7 +85,7 @@ def show():
             show_format(directory, ending, EVENTS // 5)
             show_format(directory, ending, EVENTS)
             show_format(directory, ending, EVENTS, "loops")
-        for ending in "json", "pftrace":  # here the JSON file has 2.5 GB
+        for ending in "json", "pftrace":  # With this many events, the JSON file has 2.5 GB.
             show_format(directory, ending, LONG)
         show_viztracer(directory)
     print(

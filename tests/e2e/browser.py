@@ -20,7 +20,7 @@ def program():
 
 
 class Failure(Exception):
-    """This error is raised if the browser has ended or refuses a request."""
+    """Is raised if the browser has ended or refuses a request."""
 
 
 class Browser:

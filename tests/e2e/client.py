@@ -116,12 +116,11 @@ def pack_text(text):
 
 
 class Ended(Exception):
-    """This error is raised if the process has closed the connection."""
+    """Is raised if the process has closed the connection."""
 
 
 class Refused(Exception):
-    """This error is raised for an ERROR message. The error has the errno and the text of
-    the message."""
+    """Is raised for an ERROR message, with the errno and the text of the message."""
 
 
 class Client:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Measures times on a machine on which other programs run, too. If the kernel's counters
-show that a measurement was disturbed, it is repeated, whatever its result is."""
+"""Measures times on a machine on which other programs run, too. If the kernel's
+counters show that a measurement was disturbed, the measurement is repeated, whatever
+its result is."""
 
 import os
 import resource

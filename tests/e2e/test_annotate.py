@@ -64,7 +64,7 @@ def place(tmp_path_factory):
     )
     assert process.stdout.readline() == "ready\n"
     (directory / "vanishes.py").unlink()
-    # the new time of the file must be in a later second than its old time
+    # The file's new time must be in a later second than its old time.
     changed = time.time() + 5
     os.utime(directory / "changes.py", (changed, changed))
     wait_until(lambda: list(sockets.glob("*.sock")), what="a socket")

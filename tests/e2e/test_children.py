@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests a hint of the viewer, which says that Python children of a process are not
-traced."""
+"""Tests a hint of the viewer, which says that Python children of the watched process
+are not traced."""
 
 import re
 import subprocess

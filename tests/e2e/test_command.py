@@ -168,7 +168,8 @@ def test_serve_and_watch(tmp_path, sockets):
 
         seen = wait_until(spins)
         assert seen["pid"] == process.pid
-        # without --pid, ocular-top takes the process that serves, if there is only one
+        # Without --pid, ocular-top takes the process that serves viewers, if there is
+        # only one.
         listed = top("--once", "--json")
         if listed.status == 0:
             assert listed.answer["pid"] == process.pid
@@ -221,7 +222,7 @@ def test_the_script_may_stop_and_start_by_itself(tmp_path):
 
 
 def test_a_directory_that_has_gone(tmp_path):
-    """If there is no folder for the timeline, the program runs nevertheless."""
+    """If the folder for the timeline was removed, the program runs nevertheless."""
     path = write(tmp_path, "import sys\nprint(sys.path)\n")
     source = """
 import os, subprocess, sys

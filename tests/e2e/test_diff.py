@@ -78,7 +78,7 @@ def test_what_has_changed_is_found(runs):
 def test_the_same_is_not(runs):
     done = diff(runs, "a.ocular", "a.ocular", "--fail-above", "0")
     assert done.status == 0 and "0 of " in done.out
-    # the table says how small a change it could have found
+    # The table says how small a change the comparison could have found.
     assert re.search(r"  = ±\d+(\.\d)?  ", done.out)
     done = diff(runs, "a.ocular", "b.ocular", "--fail-above", "50%", "--json")
     assert done.status == 0, done.out

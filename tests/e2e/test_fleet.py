@@ -160,7 +160,7 @@ def test_a_worker_is_killed_and_replaced(tmp_path, sockets):
             os.kill(first, signal.SIGKILL)
             ended = until(snapshots, lambda it: it["workers_ended"])
             third = service.add("fork", 7)
-            # a worker's first snapshot can be older than its calls
+            # A worker's first snapshot can be older than the worker's calls.
             last = until(snapshots, lambda it: third in merged(it) and calls(it) > 35)
     assert calls(ended) == 35 and merged(ended) == {service.pid, second}
     assert calls(last) == 42 and merged(last) == {service.pid, second, third}
@@ -236,7 +236,7 @@ def test_a_master_is_waited_for_until_a_worker_serves(tmp_path, sockets):
 
 
 def test_which_worker_is_slow(tmp_path, sockets):
-    """Presses the keys that docs/questions.md gives."""
+    """Presses the keys that docs/questions.md gives for finding the slow worker."""
     with Service(tmp_path) as service:
         for seconds in (0.01, 0.01, 0.2):
             service.add("fork", 0, seconds)

@@ -38,7 +38,7 @@ def check_copy(file):
 
 
 def test_a_recording_in_memory(tmp_path, sockets):
-    """The viewer gets a copy that never changes."""
+    """The viewer gets a copy of the recording that never changes."""
     with Running(tmp_path, SERVED) as program:
         with Client(sockets / f"{program.pid}.sock") as viewer:
             assert program.process.stdout.readline() == "worked\n"
@@ -103,7 +103,7 @@ def test_the_viewer_pays(tmp_path, sockets):
         paid = cpu_s(pid) - before
         assert "Timeline written" in said
         assert (tmp_path / "x.json").stat().st_size > 5e6
-        # Making the file alone costs this time.
+        # Making the file alone costs this CPU time.
         began = time.process_time()
         with Client(sockets / f"{pid}.sock") as own:
             own.export(tmp_path / "y.json")

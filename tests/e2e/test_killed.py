@@ -21,7 +21,7 @@ from e2e.program import PYTHON, SLOW, run, start, write
 from ocular import _ocular
 
 pytestmark = pytest.mark.once
-LATE_S = 0.1  # seconds that may be missing at the end
+LATE_S = 0.1  # seconds of the timeline that may be missing at the end
 # largest delay of a thread in seconds if more threads run than there are CPUs
 BUSY_S = 0.4
 WORK = """
@@ -167,8 +167,8 @@ def test_a_clean_end_leaves_what_was_asked_for(tmp_path):
 
 @pytest.mark.parametrize("kind", ["calls", "a mark", "a new thread"])
 def test_after_it_did_nothing(tmp_path, kind):
-    """While the program does nothing, no thread of Ocular wakes up. The next event wakes a
-    thread of Ocular."""
+    """While the program does nothing, no thread of Ocular wakes up. The program's next
+    event wakes a thread of Ocular."""
     does = {
         "calls": "work()",
         "a mark": "ocular.mark('here')",
@@ -341,7 +341,8 @@ def test_refusals(tmp_path):
 
 
 def test_a_part_of_it(tmp_path):
-    """The file is truncated, like a copy for which the disk had too little room."""
+    """The recording is truncated, like a copy for which the disk had too little
+    room."""
     traced(tmp_path, "work(2000)", output="t.ocular").communicate(timeout=SLOW)
     data = (tmp_path / "t.ocular").read_bytes()
     (tmp_path / "part.ocular").write_bytes(data[: len(data) * 2 // 3])
@@ -375,7 +376,8 @@ def test_a_full_disk(tmp_path):
 
 
 def test_a_read_only_folder(tmp_path):
-    """The program runs untraced, and a warning gives the reason."""
+    """If the folder of the recording is read-only, the program runs untraced, and a
+    warning gives the reason."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)]
@@ -455,8 +457,8 @@ time.sleep(0.3)
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.ESTALE, errno.EDQUOT])
 def test_the_disk_fails(tmp_path, error):
-    """If the program ends normally, nothing is lost, and one line says why there is no
-    recording."""
+    """If the disk fails and the program ends normally, no event is lost, and one line
+    says why there is no recording."""
     body = FAILING + "print('on')"
     process = traced(tmp_path, body, "--threshold", "0", arguments=[str(error)])
     out, err = process.communicate(timeout=SLOW)

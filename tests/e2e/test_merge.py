@@ -144,14 +144,16 @@ def test_perfetto_reads_it(tmp_path, recorded, ending):
 
 
 def test_one_process_twice(tmp_path, recorded):
-    """The kernel uses process ids again after some time, and in containers."""
+    """Two recordings with the same process id are two processes, because the kernel
+    uses process ids again after some time, and in containers."""
     whole = tmp_path / "all.json"
     assert merge(recorded, whole, "one", "one").status == 0
     merged = trace.read(whole)
     single = trace.read(alone(recorded, tmp_path, "one", "json"))
     assert len({pid for pid, _ in merged.calls}) == 2
     assert merged.names()["one"] == 2 * single.names()["one"]
-    assert len(merged.tasks) == 2  # each process's flows are its own: trace.check
+    # The flows of each process have numbers of their own (trace.check).
+    assert len(merged.tasks) == 2
 
 
 @pytest.mark.parametrize(

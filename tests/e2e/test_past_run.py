@@ -92,7 +92,7 @@ def test_calls_are_those_of_the_program(tmp_path):
             assert found[name]["calls_exact"]
             assert found[name]["resumptions"] == expected[name]["resumptions"]
     assert expected["items"]["calls"] == 500 and expected["items"]["resumptions"] == 2500
-    assert found["leaf"]["avg_cycles"] is None  # leaf was never dark
+    assert found["leaf"]["avg_cycles"] is None  # leaf() was never dark.
 
 
 KEYS = (
@@ -234,7 +234,7 @@ def test_views_have_rows(tmp_path):
     main = [
         line for line in screen(recording, "t").splitlines() if f" {said['pid']} " in line
     ]
-    assert len(main) == 2  # the header and the main thread
+    assert len(main) == 2  # The screen has the header and the main thread.
     assert "leaf" in screen(recording, "f")
 
 

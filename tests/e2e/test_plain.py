@@ -281,7 +281,7 @@ def test_statements_are_asked_for_after_it(tmp_path, way, end, asked):
     plain = printed([PYTHON, *flags, *arguments[way]], tmp_path, **more)
     assert printed(ours, tmp_path, **more) == plain
     assert ("f [" in plain.out) == (asked == "-i")
-    # from 3.14 on Ctrl-C determines the status
+    # From 3.14 on, Ctrl-C determines the exit status.
     if asked == "-i" and sys.version_info < (3, 14):
         assert plain.status == 9
 
@@ -400,8 +400,8 @@ for name in {names}:
 
 @pytest.mark.parametrize("way", ["script", "code", "stdin", "folder"])
 def test_modules_with_names_of_the_standard_library(tmp_path, way):
-    """The program imports its own modules, and Ocular imports the modules of the standard
-    library."""
+    """The program imports its own modules, and Ocular imports the modules of the
+    standard library with the same names."""
     # CPython itself imports some modules: for -c, at its end, and for -m before it runs
     # Ocular's code.
     without = "linecache", "threading", "importlib", "types", "warnings", "pkgutil"

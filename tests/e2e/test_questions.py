@@ -262,7 +262,7 @@ def test_which_exceptions_are_raised(tmp_path):
         drawn = screen(program.pid, keys_of("Which exceptions are raised?"))
     rows = re.findall(r"\n[▸ ] +now +\S+ +(\d+) +(\d+)  (\S+) +(\S+) ", drawn)
     begun = [(function, raised) for raised, _, _, function in rows if raised != "0"]
-    # The newest kind is at the top.
+    # The newest kind of exception is at the top.
     assert begun == [("JSONDecoder.raw_decode", "1"), ("take", "10"), ("price", "30")], (
         drawn
     )

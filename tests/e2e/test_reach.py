@@ -146,7 +146,7 @@ def test_it_outlives_the_login(short):
         with Client(served.path) as client:
             client.rate(0.1)
             before = client.snapshot()
-            # removes the folder together with its content
+            # This call removes the folder together with its content.
             runtime.rename(short / "unmounted")
             wait_until(lambda: served.look()[0] == 0)
             assert os.path.exists(f"{usual()}/{served.pid}.sock")
@@ -211,7 +211,7 @@ def test_a_service_with_a_private_tmp():
     ) as served:
         inside = "/tmp/ocular-0"
         assert served.path == f"{inside}/{served.inner_pid}.sock"
-        assert not os.path.exists(served.path)  # the path as this process sees it
+        assert not os.path.exists(served.path)  # This is the path as the process sees it.
         assert is_watched(served)
 
 
@@ -358,5 +358,5 @@ def test_a_read_only_root(short, was_there):
     assert done.status == 1
     assert "Read-only file system" in done.err and "OCULAR_DIR" in done.err
     with serving(command, env={**environment, "OCULAR_DIR": str(writable)}) as served:
-        assert not list(writable.iterdir())  # the path as this process sees it
+        assert not list(writable.iterdir())  # This is the path as the process sees it.
         assert is_watched(served)

@@ -44,7 +44,7 @@ def test_a_process_that_does_not_serve(sockets):
     done = top("--pid", os.getpid(), "--once")
     assert done.status == 1 and done.out == ""
     assert "does not serve" in done.err and "serve=True" in done.err
-    ocular.start_tracing(**EXACT)  # this trace does not serve
+    ocular.start_tracing(**EXACT)  # This trace does not serve viewers.
     done = top("--pid", os.getpid(), "--once")
     ocular.stop_tracing()
     assert done.status == 1 and "does not serve" in done.err
@@ -96,8 +96,8 @@ def test_outlandish_names_do_no_harm(sockets):
 
 
 def test_an_error_that_names_no_request(sockets):
-    """This error ends the connection, so its text is the last message that the viewer
-    gets."""
+    """An ERROR that answers no request ends the connection, so its text is the last
+    message that the viewer gets."""
 
     def frame(kind, payload):
         return b"Oc" + struct.pack("<HII", kind, len(payload), 0) + payload
@@ -112,7 +112,8 @@ def test_an_error_that_names_no_request(sockets):
         listener.listen()
         viewer = start([os.environ["OCULAR_TOP"], "--pid", os.getpid(), "--once"])
         said = False
-        # the first connections can be those that only check whether the process serves
+        # The first connections can be those that only check whether the process serves
+        # viewers.
         while not said:
             peer, _ = listener.accept()
             hello = struct.pack("<IQ", 1, os.getpid()) + text(b"0.1.0")

@@ -287,7 +287,7 @@ def test_calls(answers, name):
     for row in of.final["functions"] + of.final["retired"]:
         counted[row["name"]] += row["calls"] + row["resumptions"]
     assert of.final["lost"] == counted["main"] == 0
-    counted["main"] = 1  # this call began before the trace and continued in it
+    counted["main"] = 1  # This call began before the trace and continued in the trace.
     assert counted["down"] == 10_001
     counted["down"] = DEEPEST - 1
     assert Counter(row[1] for row in of.calls) == +counted

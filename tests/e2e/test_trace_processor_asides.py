@@ -238,7 +238,7 @@ def test_dark_stretches(file, ask):
         ours[begin["pid"], begin["name"], *key] += 1
     mine = [row for row in ours if row[1] == "add"]
     assert len(mine) > 1 and any(row[-2] is None for row in mine)
-    # the rows contain a flag only if it is 1
+    # The rows contain a flag only if the flag is 1.
     assert file.since(ask(file.path, DARK), 2) == ours
     if "pftrace" in file.path.name:
         names = "select distinct process_track.name from slice join process_track on"

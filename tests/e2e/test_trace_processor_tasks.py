@@ -333,7 +333,8 @@ def test_a_forked_child_has_its_own(tmp_path, ask, sockets, name):
 
 
 def test_where_the_loop_is_dark_there_are_none(tmp_path, ask):
-    """There are steps until Handle._run goes dark, and none after that."""
+    """A task has steps in the timeline until Handle._run goes dark, and none after
+    that."""
     script(tmp_path, DARK, "x.pftrace")
     answer = Answer(ask, tmp_path / "x.pftrace")
     answer.check()

@@ -131,9 +131,9 @@ def share_a_cpu(seconds):
 
 
 def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
-    """Then the two processes use the CPU alternately, for some milliseconds each. A call
-    takes half a millisecond if it has the CPU all the time, and up to five milliseconds if
-    it has not."""
+    """While another program spins on the same CPU, the two processes use the CPU
+    alternately, for some milliseconds each. A call takes half a millisecond if it has
+    the CPU all the time, and up to five milliseconds if it has not."""
     (wall, cpu), results = traced(share_a_cpu, 1)
     if wall < 1.2 * cpu:
         pytest.skip("nothing else ran on this CPU")

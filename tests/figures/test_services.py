@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 HANDLERS = "get_item", "list_items", "page", "slow", "render", "to_item"
 # seconds before the service is observed, and seconds for which it is observed
 BEFORE, SECONDS = 30, 30
-# a function with at least this share of a core must have a rate: one sample in a window of
-# 30 s
+# A function with at least this share of a core must have a call rate. The share is one
+# sample in a window of 30 s.
 LEAST = 3e-4
 ITSELF = "services.py"
 UVICORN = "-m uvicorn --port {port} --log-level warning --loop %s services:fastapi"
@@ -138,7 +138,7 @@ def middle(values):
     return sorted(values)[len(values) // 2]
 
 
-# these rates use about 10, 25 and 60 % of a core with FastAPI
+# These rates of requests use about 10, 25 and 60 % of a core with FastAPI.
 @pytest.mark.parametrize("rate", [40, 100, 240])
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_services(kind, rate, figure):

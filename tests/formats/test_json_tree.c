@@ -48,7 +48,8 @@ TEST(test_a_value_that_is_missing)
 TEST(test_what_is_parsed)
 {
     says(JsonTree_parse("{\"a\":[1]}xyz", 9), "{\"a\":[1]}");
-    says(JsonTree_parse("{\"a\":[1]}", 5), "{}"); // The text is not complete.
+    // The JSON text is not complete.
+    says(JsonTree_parse("{\"a\":[1]}", 5), "{}");
     says(JsonTree_parse("[1]", 3), "{}");
     says(JsonTree_parse("nonsense", 8), "{}");
     says(JsonTree_parse("", 0), "{}");

@@ -13,7 +13,7 @@ enum { MAIN = 7, WORK = 9, GONE = 12 };
 // The stacks are main -> work -> main -> work, main -> gone, and a stack that
 // was cut off.
 static const struct FlameRow rows[] = {
-    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // Time in no traced function.
+    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // This time is in no traced function.
     {0, MAIN, 0, 0, 10000, 0},
     {1, WORK, 0, 0, 20000, 5000},
     {2, MAIN, 0, 0, 0, 0},

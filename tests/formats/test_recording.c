@@ -194,11 +194,11 @@ TEST(a_descriptor_that_changed_hands)
         Recording_read(recording, RecordingSlot_data(&slot), back, 1), -EBADF);
     Recording_drop(recording, &slot);
     let_go(recording);
-    // This file is the program's, so it must stay open.
+    // This file belongs to the program, so it must stay open.
     assert_true(fcntl(fd, F_GETFD) >= 0);
     close(fd);
     close(null);
-    // This file is the program's, so it must not be removed.
+    // This file belongs to the program, so it must not be removed.
     assert_int_equal(unlink(path), 0);
 }
 
@@ -217,7 +217,7 @@ TEST(a_place_in_a_closed_file)
     fd = descriptor();
     assert_int_equal(dup2(null, fd), fd);
     assert_int_equal(put(recording, &kept, 24000), 0);
-    // There is no more memory for pages.
+    // There is no more memory for pages of the recording.
     assert_int_equal(put(recording, &more, 24000), -EBADF);
     Recording_drop(recording, &kept);
     assert_int_equal(put(recording, &more, 6000), 0);
@@ -398,7 +398,7 @@ TEST(neighbours_become_one_place)
 static struct Recording *flushing;
 static struct RecordingSlot *beside;
 
-// While the file refuses bytes, uses a place in the file again.
+// While the file refuses bytes, this writes to a free place in the file.
 static void use_again(void)
 {
     struct Recording *recording = flushing;
@@ -466,7 +466,7 @@ TEST(a_place_that_the_file_refuses)
     setrlimit(RLIMIT_FSIZE, &limit);
     while (i < 8 && !put(recording, &in_memory[i], PIECE))
         i++;
-    // Until the memory for pages is full.
+    // The loop runs until the memory for pages is full.
     while (!put(recording, &small, 20000))
         small = (struct RecordingSlot){0};
     Recording_drop(recording, &in_file);
@@ -586,7 +586,7 @@ static void record(size_t limit, bool spills, unsigned calls)
         }
     }
     Ring_free(ring);
-    Timeline_free(timeline); // The file does not change any more.
+    Timeline_free(timeline); // The recording's file does not change any more.
 }
 
 static size_t read_events(const struct TimelineView *view)

@@ -361,7 +361,7 @@ TEST(a_function_that_goes_dark)
     assert_int_equal(function(all, 4)->calls_exact, 1);
     // Function 5 was only sampled, so the number of its calls is unknown.
     assert_int_equal(function(all, 5)->calls, NULL_U64);
-    // Function 5 has no event, so it is unknown whether it was armed.
+    // Function 5 has no event, so nothing shows whether function 5 was armed.
     assert_int_equal(function(all, 5)->state, NULL_U64);
     Snapshot_free(all);
     // The stretch of the run ends before function 2 went dark.

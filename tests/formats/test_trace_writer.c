@@ -28,7 +28,7 @@ TEST(ticks_of_a_nanosecond_are_exact)
     assert_int_equal(ns_of(1e9, 5000, 12345), 7345);
     assert_int_equal(ns_of(1e9, 0, most), most);
     assert_int_equal(ns_of(2e9, 0, 2001), 1000);
-    assert_int_equal(ns_of(0, 0, 77), 77); // There is no clock.
+    assert_int_equal(ns_of(0, 0, 77), 77); // This recording has no clock.
 }
 
 TEST(whole_nanoseconds_of_other_clocks_are_whole)

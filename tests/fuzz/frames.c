@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the decoder of the viewer: it gets arbitrary bytes, as if a process
-// had sent them. If a message can be decoded, it is read to its last byte. If
-// the message is then encoded again, the bytes must be the same.
+// Fuzzes the decoder of the viewer. The decoder gets arbitrary bytes, as if a
+// process had sent them. If a message can be decoded, it is read to its last
+// byte. If the message is then encoded again, the bytes must be the same.
 #include "ipc/wire.h"
 #include "tests/fuzz/replay.h"
 

@@ -120,7 +120,7 @@ static void talk(struct Stage *stage, int fd, const uint8_t *data, size_t size)
                        data[0] & 0x40 ? passed[at % 3] : 0) < 0)
             break; // the process has closed the connection
         turn(stage);
-        if (piece % 2) // otherwise this viewer never reads its answers
+        if (piece % 2) // After all other pieces, the viewer reads no answers.
             while (recv(fd, answers, sizeof(answers), 0) > 0)
                 ;
     }

@@ -286,7 +286,7 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
 
         bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
         idle = got > 0 ? 0 : idle + 1;
-        // this call continues to send
+        // This call continues to send the request.
         assert_int_equal(Client_next(client, &message), 0);
     }
     for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
@@ -345,7 +345,7 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
             // The request with the descriptor ends at this byte or later.
             came_at = bytes.size;
         }
-        // this call continues to send
+        // This call continues to send the requests.
         assert_int_equal(Client_next(client, &message), 0);
     }
     assert_true(came > 2);

@@ -406,7 +406,8 @@ TEST(test_requests_beyond_a_burst_come_late)
         read_all(&hall, next - 1);
         Clients_flush(clients, next - 1);
         count = Clients_poll(clients, polled);
-        assert_int_equal(poll(polled, count, 0), 0); // nothing wakes the thread
+        // Nothing wakes the server's thread.
+        assert_int_equal(poll(polled, count, 0), 0);
         now = next;
         read_all(&hall, now);
         Clients_flush(clients, now);

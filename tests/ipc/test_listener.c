@@ -14,7 +14,7 @@
 #include "tests/unit.h"
 
 #define STACK (256u << 10)
-#define OTHER 12345 // id of another user
+#define OTHER 12345 // user id of another user
 
 static void check(void *context)
 {

@@ -59,8 +59,8 @@ TEST(another_file_gets_no_wake_up)
     close(others[1]);
 }
 
-// The kernel gives the program the lowest free number. Ocular's descriptors
-// have higher numbers than that.
+// The kernel gives the program the lowest free number for a descriptor.
+// Ocular's descriptors have higher numbers.
 TEST(a_program_does_not_get_ours_next)
 {
     int before = some_file(), ours = Opened_above(before), next;
@@ -74,7 +74,7 @@ TEST(a_program_does_not_get_ours_next)
 }
 
 // The descriptor was closed before it was moved to a higher number. As soon as
-// the number is free, another file can get it.
+// its number is free, another file can get this number.
 TEST(a_descriptor_that_is_gone_by_now)
 {
     int gone = some_file();

@@ -102,9 +102,8 @@ DEEDS = [
 
 
 def in_child(party, deed):
-    """Runs the function `deed` in the child, and returns the exit status. The child writes
-    messages for its parent into a file. The child writes a text for its parent into a
-    file."""
+    """Runs the function `deed` in the child, and returns the exit status. The child
+    writes messages for its parent into a file."""
     try:
         deed(party)
         return 0

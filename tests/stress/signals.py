@@ -80,7 +80,7 @@ def time_cpu(party, dice):
 
 
 def block(party, dice):
-    """If a thread blocks all signals for some time, it gets its own mask back
+    """If a thread blocks all signals for some time, it gets its own signal mask back
     afterwards."""
     every = signal.valid_signals()
     while party.going(dice.random() * 0.05):
@@ -95,7 +95,7 @@ def block(party, dice):
 
 
 def wait(party, dice):
-    """No wait of this part ends early, and none fails with EINTR."""
+    """No wait of this part of the test ends early, and none fails with EINTR."""
     near, far = os.pipe()
     poll = select.poll()
     poll.register(near, select.POLLIN)

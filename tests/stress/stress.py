@@ -32,8 +32,8 @@ from figures.record import figure, recording  # noqa: E402
 PATIENCE = 120
 
 
-# With this setting each object has an allocation of its own, so that a sanitizer notices
-# when an object is freed. With this one, leaks of the interpreter are not reported.
+# PYTHONMALLOC gives each object an allocation of its own, so that a sanitizer notices
+# when an object is freed. ASAN_OPTIONS leaves out leaks of the interpreter.
 SANITIZED = {
     "PYTHONMALLOC": "malloc",
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=1:allocator_may_return_null=1",

@@ -70,7 +70,7 @@ def asks_for_details(party, viewer, dice):
     snapshot = viewer.snapshot()
     ids = [row["id"] for row in snapshot["functions"][:10]] + [0]
     for _ in range(dice.randrange(1, 5)):
-        if dice.random() < 0.3:  # the next request replaces this one
+        if dice.random() < 0.3:  # The next request replaces this request.
             viewer.send(client.DETAIL, struct.pack("<Q", dice.choice(ids)), 1)
         try:
             listing = viewer.detail(dice.choice(ids))

@@ -187,7 +187,7 @@ def depth_reached():
 
 
 def recurse(party, dice):
-    """Recurses to this limit. Tracing must not use any of these levels."""
+    """Recurses to Python's limit. Tracing must not use any of the limit's levels."""
     expected = None
     while party.going(0.05):
         reached = depth_reached()
