@@ -428,8 +428,8 @@ def us_a_call(functions):
 
 
 def bytes_held():
-    """Returns the bytes that Ocular holds. The last two snapshots have equally many
-    rows, so the memory of the rows does not count."""
+    """Returns the bytes that Ocular holds. The memory of the rows of the last two
+    snapshots does not count."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]

@@ -234,7 +234,7 @@ def test_views_have_rows(tmp_path):
     main = [
         line for line in screen(recording, "t").splitlines() if f" {said['pid']} " in line
     ]
-    assert len(main) == 2  # The screen has the header and the main thread.
+    assert len(main) == 2  # the header and the row of the main thread
     assert "leaf" in screen(recording, "f")
 
 

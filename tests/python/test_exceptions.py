@@ -413,7 +413,7 @@ def test_events_of_a_tool_that_has_taken_the_id_stay():
     raised = sys.monitoring.events.RAISE
     ocular.start_tracing(**BUDGET)
     try:
-        fresh(10)  # With this setting, no new code needs the id.
+        fresh(10)  # After these calls, no new code needs the id.
         sys.monitoring.free_tool_id(4)
         sys.monitoring.use_tool_id(4, "other")
         sys.monitoring.set_events(4, raised)

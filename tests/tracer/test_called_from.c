@@ -20,8 +20,7 @@ static struct ShareTime at(double s)
 struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
-    // Id of a function that is not in the registry.
-    struct Code *callee;
+    struct Code *callee;         // This function is not in the registry.
     struct Breakdown *breakdown; // Time of `callee` for each of its callers.
 };
 

@@ -106,7 +106,7 @@ TEST(test_the_hottest_place_is_in_the_log)
     observe(loop, 130, 2); // 20 ms in f2
     observe(loop, 135, 1); // 15 ms in f1
     observe(loop, 140, 2);
-    // The coroutine has more places than the log has room for.
+    // A step with so many places has no room for all of them.
     for (uint32_t i = 3; i < 9; i++)
         observe(loop, 140 + i, i);
     EventLoop_end(loop, 300);

@@ -126,8 +126,10 @@ TEST(test_nothing_is_lost_between_threads)
         done = race.done;
         while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
+                // A request for all functions contains at least all earlier
+                // ids.
                 for (uint32_t i = 1; i <= 5000; i++)
-                    got[i] = true; // The ids include at least all earlier ids.
+                    got[i] = true;
             else
                 got[request.id] = true;
         }

@@ -46,7 +46,7 @@ TEST(groups_and_the_line_at_which_most_wait)
         TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &get), 0);
 
     table = TaskGroups_table(&groups, false, 100);
-    assert_true(table->total == NULL_U64); // The walk has not found all tasks.
+    assert_true(table->total == NULL_U64); // The walk is not complete.
     assert_int_equal(table->count, 2);
     TaskTable_free(table);
 
