@@ -124,7 +124,7 @@ def test_pftrace(tmp_path, recorded):
     )
 
 
-@pytest.mark.skipif(trace_processor.missing(), reason="there is no trace processor")
+@pytest.mark.skipif(bool(trace_processor.missing()), reason=str(trace_processor.missing()))
 @pytest.mark.parametrize("ending", ["json", "pftrace"])
 def test_perfetto_reads_it(tmp_path, recorded, ending):
     whole = tmp_path / f"all.{ending}"
