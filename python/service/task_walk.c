@@ -302,8 +302,11 @@ void TaskWalk_step(struct TaskWalk *walk, struct State *state)
     if (state->phase != PHASE_TRACING)
         return;
     if (open_cursor(walk, state, slice.now_s)) {
-        while (!walk->cursor.ended && Clock_read(clock) < slice.deadline &&
-               count_batch(&slice))
+        // If there are thousands of threads, opening the cursor takes long.
+        // Each slice reads at least one batch, so that the walk ends
+        // nevertheless.
+        while (!walk->cursor.ended && count_batch(&slice) &&
+               Clock_read(clock) < slice.deadline)
             ;
         TaskCursor_close(&walk->cursor);
     }
