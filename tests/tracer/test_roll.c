@@ -461,13 +461,13 @@ static void end_slice(struct Fixture *f, struct Code *code)
 }
 
 // The first slice of two seconds has 20 calls. After the first slice come ten
-// dark seconds, and then a slice of two seconds without a call. Older spans
-// weigh less, so both slices count as ten calls in three and a half seconds.
+// dark seconds, and then a slice of two seconds without a call. The first span
+// weighs a tenth, and older spans weigh less.
 TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
-    double rate = 0.75 * 20 / (0.75 * 2 + 2);
+    double rate = 0.75 * 0.1 * 20 / (0.75 * 0.1 * 2 + 2);
 
     Spans_open(code, f->at.ticks);
     for (unsigned i = 0; i < 20; i++)

@@ -104,6 +104,22 @@ TEST(test_a_load_that_changes)
     Code_free(code);
 }
 
+// A service has no requests in the slice with which tracing begins. This slice is
+// longer than the next slice, and hardly lowers the rate.
+TEST(test_a_first_span_without_calls)
+{
+    struct Code *code = make_code(1, 0x1000);
+
+    Spans_open(code, SECOND);
+    Spans_close(code, SECOND + SECOND / 2, HZ);
+    assert_true(Spans_rate(code, 2 * SECOND, HZ) == 0);
+    Spans_open(code, 60 * SECOND);
+    count(code, 20);
+    Spans_close(code, 60 * SECOND + SECOND / 5, HZ);
+    assert_true(Spans_rate(code, 61 * SECOND, HZ) > 80);
+    Code_free(code);
+}
+
 // A number of calls ended this span, so the span gives no call rate.
 TEST(test_a_span_that_calls_ended)
 {

@@ -10,6 +10,9 @@
 // Number of seconds. A span that is longer than LONGEST_S weighs as much as a
 // span of LONGEST_S.
 #define LONGEST_S 4.0
+// The weight of a function's first span. Most first spans are in the slice with
+// which tracing begins, when a service has no requests yet.
+#define FIRST 0.1
 // Number of calls that are assumed to come together, until spans show how many
 // do.
 #define CLUMP 4.0
@@ -80,7 +83,7 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
         return;
     took = (double)(ticks - open);
     calls = (double)(Code_calls(code) - Counter_get(&spans->open_calls));
-    weight = fmin(1, LONGEST_S * hz / took);
+    weight = fmin(1, LONGEST_S * hz / took) * (spans->count > 0 ? 1 : FIRST);
     spans->squares =
         SPANS_KEPT * spans->squares + weight * calls * calls / took;
     spans->calls = SPANS_KEPT * spans->calls + weight * calls;
