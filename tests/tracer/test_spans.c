@@ -104,8 +104,8 @@ TEST(test_a_load_that_changes)
     Code_free(code);
 }
 
-// A service has no requests in the slice with which tracing begins. This slice is
-// longer than the next slice, and hardly lowers the rate.
+// A service has no requests in the slice with which tracing begins. This slice
+// is longer than the next slice, and hardly lowers the rate.
 TEST(test_a_first_span_without_calls)
 {
     struct Code *code = make_code(1, 0x1000);
