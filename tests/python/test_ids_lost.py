@@ -106,12 +106,7 @@ def test_taken_away(theft, tool, threshold, capfd):
     final = ocular.stop_tracing()
     assert row(final, "helper")["calls"] <= 10
     err = capfd.readouterr().err
-    # From 3.15 on the tracer has no global events, so it cannot notice that another tool
-    # has taken its global events.
-    noticed = theft not in UNNOTICED and not (
-        theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15)
-    )
-    assert (WORDS in err) == noticed
+    assert (WORDS in err) == (theft not in UNNOTICED)
     assert "Traceback" not in err
     if theft is take:
         assert monitoring.get_tool(tool) == "thief"
