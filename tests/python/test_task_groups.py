@@ -290,7 +290,10 @@ def test_tasks_end_during_the_walk(named):
             return len(found) >= 3
 
         await whole(shrinks)
-        assert {stay for _, stay in found} == {6000}
+        # Without numbers, a walk may miss tasks behind a task that has ended, or count
+        # them twice.
+        few = 10 if named else 0
+        assert all(abs(stay - 6000) <= few for _, stay in found), found
         event.set()
         for task in [ending, *tasks]:
             task.cancel()
