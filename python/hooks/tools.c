@@ -395,6 +395,14 @@ int Tools_set_raise(struct State *state, bool on)
     return state->ids_lost ? 0 : switch_global(state, ON_RAISE, on);
 }
 
+void Tools_renew_raise(struct State *state)
+{
+    if (!state->ids_lost &&
+        state->global_events[1] & state->event_bits[ON_RAISE] &&
+        switch_global(state, ON_RAISE, false) == 0)
+        switch_global(state, ON_RAISE, true);
+}
+
 void Tools_note_unwind(struct State *state)
 {
     if (UNWIND_IS_LOCAL || !state->unwinds_left || --state->unwinds_left ||

@@ -32,6 +32,11 @@ void Tools_note_unwind(struct State *state);
 void Tools_renew_unwinds(struct State *state, double now_s);
 // Switches the event RAISE on or off. Returns 0, or -1 without an exception.
 int Tools_set_raise(struct State *state, bool on);
+// If the event RAISE is on, switches it off and on. CPython then prepares all
+// code that runs for the event. From 3.15 on, CPython crashes if an exception
+// passes through code that is not prepared. Code whose frames were hidden
+// (FrameStack_hide) when the event was switched on is not prepared.
+void Tools_renew_raise(struct State *state);
 // Checks whether Ocular still holds both tool ids, because any code may free an
 // id or take a freed id. Sets `ids_lost` if an id is lost. Later calls do not
 // touch a lost id.

@@ -8,6 +8,7 @@
 // restores the function that was set before.
 #include "python/module/program.h"
 #include "python/hooks/frame_stack.h"
+#include "python/hooks/tools.h"
 #include "python/service/missed_signals.h"
 
 #include <signal.h>
@@ -146,6 +147,12 @@ static int failed_status(bool interrupted)
 
 // --- What the module offers ------------------------------------------------
 
+static void show(const struct HiddenFrames *below)
+{
+    FrameStack_show(below);
+    Tools_renew_raise(&ocular_state);
+}
+
 PyDoc_STRVAR(
     run_file_doc,
     "run_file(begin, path: bytes or None) -> exit status\n\n"
@@ -182,7 +189,7 @@ static PyObject *run_file(PyObject *module, PyObject *args)
     }
     failed = PyRun_AnyFileExFlags(file, name, path != NULL, &flags);
     stop_waiting(program);
-    FrameStack_show(&below);
+    show(&below);
     return PyLong_FromLong(
         failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
@@ -209,7 +216,7 @@ static PyObject *run_string(PyObject *module, PyObject *args)
     wait_for_code(program, begin, false);
     failed = PyRun_SimpleStringFlags(source, &flags);
     stop_waiting(program);
-    FrameStack_show(&below);
+    show(&below);
     return PyLong_FromLong(
         failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
@@ -250,7 +257,7 @@ static PyObject *run_call(PyObject *module, PyObject *args)
     result = PyObject_CallObject(function, arguments);
     stop_waiting(program);
     status = result ? 0 : report();
-    FrameStack_show(&below);
+    show(&below);
     if (PyErr_Occurred())
         return NULL;
     Py_XDECREF(result);

@@ -49,7 +49,7 @@ static struct {
     int asked, asked_of[THREADS + CROWD];
     // CPU clock of the threads beyond the first three; 0 if they have ended.
     uint64_t crowd_ns;
-    struct FakeThread crowd[CROWD];
+    struct FakeThread crowd[CROWD + THREADS];
     bool asleep;      // The holder of the GIL sleeps.
     bool short_holds; // The GIL changes hands during each step of the sampler.
     // The struct of CPython's GIL.
@@ -125,10 +125,10 @@ static uint64_t read_world(void *context, clockid_t id)
     return id == CLOCK_MONOTONIC ? world.wall_ns : world.crowd_ns;
 }
 
-// `ended` more threads are listed, which have ended if crowd_ns is 0. The first
-// half of them comes after the first thread.
 static struct EventLoops loops;
 
+// `ended` more threads are listed, which have ended if crowd_ns is 0. The first
+// half of them comes after the first thread.
 static void begin_among(size_t ended, const struct Gil *gil)
 {
     static const struct SampleClock clock = {.read_ns = read_world};
