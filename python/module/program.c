@@ -147,10 +147,14 @@ static int failed_status(bool interrupted)
 
 // --- What the module offers ------------------------------------------------
 
+// A pending exception stays.
 static void show(const struct HiddenFrames *below)
 {
+    PyObject *error = PyErr_GetRaisedException();
+
     FrameStack_show(below);
     Tools_renew_raise(&ocular_state);
+    PyErr_SetRaisedException(error);
 }
 
 PyDoc_STRVAR(

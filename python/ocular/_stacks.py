@@ -8,7 +8,7 @@ CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
 MOST = 1 << 53
 ALL, NAMELESS = "all", "<no name>"
 SHOWN = 60  # number of characters that are shown of a bad line
-WAIT = b";(waiting"  # Begins the label of a wait in the files of Ocular.
+WAIT = ";(waiting"  # Begins the label of a wait in the files of Ocular.
 
 
 class BadStacks(ValueError):
@@ -165,21 +165,31 @@ def _lay_out(tree):
     return flame
 
 
-def read(lines):
-    """Returns the Flame of a file's lines, which are bytes objects. Raises BadStacks,
-    whose text describes the fault."""
-    tree = _Tree()
-    for stack, number in _parsed(lines):
-        tree.add(stack, number)
+def _flame_of(tree):
     flame = _lay_out(tree)
     if flame.total > MOST:
         raise BadStacks("the numbers are too large: together they are more than 2 ** 53")
     return flame
 
 
+def read(lines):
+    """Returns the Flame of a file's lines, which are bytes objects. Raises BadStacks,
+    whose text describes the fault."""
+    tree = _Tree()
+    for stack, number in _parsed(lines):
+        tree.add(stack, number)
+    return _flame_of(tree)
+
+
 def read_times(lines):
     """Returns the Flame of the CPU time, and the Flame of the wall time. Without a stack of
-    a wait, the second one is None."""
-    lines = list(lines)
-    ran = [line for line in lines if WAIT not in line]
-    return read(ran), read(lines) if len(ran) < len(lines) else None
+    a wait, the second one is None. Keeps no lines, because a file may be much larger than
+    its tree."""
+    ran, wall, waits = _Tree(), _Tree(), False
+    for stack, number in _parsed(lines):
+        wall.add(stack, number)
+        if WAIT in stack:
+            waits = True
+        else:
+            ran.add(stack, number)
+    return _flame_of(ran), _flame_of(wall) if waits else None

@@ -323,13 +323,14 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
 
     if (code->hot.dark)
         return false;
-    code->hot.dark = true;
     code->hot.closed = false;
     if (code->spans.ended)
         // The hooks stayed from the end of the slice until this hit.
         Spans_begin_dark(code, ticks);
     else
         Spans_drop(code, ticks);
+    // A reader that sees `dark` also finds the beginning of the dark time.
+    code->hot.dark = true;
     Code_refresh(code);
     Latency_cut(code);
     code->hot.calls_exact = code->hot.exact = false;

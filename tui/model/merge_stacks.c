@@ -13,9 +13,8 @@ struct Stacks {
     struct FlameFunction *functions;
     struct FlameWait *waits;
     size_t row_count, function_count, wait_count;
-    // Hash of parent and function -> index of the row + 1, and hash of parent
-    // and kind -> index of the wait + 1.
-    struct IdMap places;
+    struct IdMap places; // Hash of parent and function -> index of the row + 1.
+    struct IdMap waited; // Hash of parent and kind -> index of the wait + 1.
     struct IdMap listed; // Ids of the functions in `functions`.
     bool failed;         // Memory is out.
 };
@@ -72,7 +71,7 @@ static void add_waits(struct Stacks *stacks, const struct FlameTable *from,
             continue;
         uint64_t parent = merged[wait->parent];
         uint64_t id = FLAME_WAIT_ID + WaitKind_of(wait->kind);
-        uint64_t *place = IdMap_at(&stacks->places, key_of(parent, id));
+        uint64_t *place = IdMap_at(&stacks->waited, key_of(parent, id));
         stacks->failed |= !place;
         if (!place)
             return;
@@ -178,6 +177,7 @@ struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
     stacks.out->waits = stacks.waits;
     stacks.out->wait_count = stacks.wait_count;
     IdMap_release(&stacks.places);
+    IdMap_release(&stacks.waited);
     IdMap_release(&stacks.listed);
     if (!stacks.failed)
         return stacks.out;
