@@ -508,13 +508,16 @@ TEST(hostile_root_id)
     enum { ROWS = 60000 };
     struct FlameRow *rows = calloc(ROWS, sizeof *rows);
     for (size_t i = 0; i < ROWS; i++)
-        rows[i] = (struct FlameRow){i ? 0 : NULL_U64, i ? 100 + i : NULL_U64, .1, 0, 1, 0};
+        rows[i] = (struct FlameRow){
+            i ? 0 : NULL_U64, i ? 100 + i : NULL_U64, .1, 0, 1, 0};
     struct FlameTable one = {.rows = rows, .row_count = ROWS};
     const uint64_t r = ROWS;
-    const struct FlameRow bad[] = {{NULL_U64,
-        (UINT64_C(0xFFFFFF) << 40) ^ (r << 40) ^ FLAME_WAIT_ID, .1, 0, 1, 0}};
+    const struct FlameRow bad[] = {
+        {NULL_U64, (UINT64_C(0xFFFFFF) << 40) ^ (r << 40) ^ FLAME_WAIT_ID, .1,
+         0, 1, 0}};
     const struct FlameWait waits[] = {{0, "socket", .5, 50}};
-    struct FlameTable two = {.rows = bad, .row_count = 1, .waits = waits, .wait_count = 1};
+    struct FlameTable two = {
+        .rows = bad, .row_count = 1, .waits = waits, .wait_count = 1};
     struct IdMap known = {0};
     *IdMap_at(&known, 7) = 1;
     struct MergeStacks all[] = {{&one, &known}, {&two, &known}};

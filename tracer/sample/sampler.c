@@ -39,8 +39,11 @@ struct Sampler {
     struct Samples samples;
     struct Observer observer;
     struct StallWatch stalls;
-    uint64_t due_ns;    // CLOCK_MONOTONIC in ns at which the next step is due.
-    double interval_ns; // ns from the sampler's newest step to `due_ns`.
+    uint64_t due_ns; // CLOCK_MONOTONIC in ns at which the next step is due.
+    // Mean ns between two steps of the sampler. Each step draws a random time
+    // that is up to a quarter shorter or longer.
+    double interval_ns;
+    uint32_t random; // State of the generator of random numbers.
     counter_t steps;
 
     struct Worker worker;
@@ -68,6 +71,15 @@ static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
     return (double)samples < LIGHT_CORES * of_a_core ? LIGHT_NS : LOOK_NS;
 }
 
+// Returns a random factor between 0.75 and 1.25. Without a random factor all
+// steps could find a periodic program in the same phase.
+static double jitter(struct Sampler *sampler)
+{
+    // The constants of this generator are from Numerical Recipes.
+    sampler->random = sampler->random * 1664525 + 1013904223;
+    return 0.75 + 0.5 * (sampler->random >> 8) / (double)(1 << 24);
+}
+
 static void choose_due(struct Sampler *sampler, uint64_t now_ns,
                        uint64_t samples, bool ran)
 {
@@ -78,7 +90,8 @@ static void choose_due(struct Sampler *sampler, uint64_t now_ns,
         sampler->interval_ns = least;
     if (sampler->interval_ns > IDLE_NS)
         sampler->interval_ns = IDLE_NS;
-    sampler->due_ns = now_ns + (uint64_t)sampler->interval_ns;
+    sampler->due_ns =
+        now_ns + (uint64_t)(sampler->interval_ns * jitter(sampler));
 }
 
 static void wake_up(struct Sampler *sampler, uint64_t now_ns)
