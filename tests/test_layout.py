@@ -300,7 +300,7 @@ def reachable(path):
 BUDGET = {"tracer/budget/budget.h"}
 KNOWN = {
     "budget": BUDGET,
-    "slices": {"tracer/budget/slices.h"},
+    "slices": {"tracer/budget/slices.h", "tracer/base/random.h"},
     "control": {"tracer/budget/control.h"} | BUDGET,
 }
 

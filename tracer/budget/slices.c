@@ -2,6 +2,7 @@
 // See slices.h. docs/architecture.md explains the constants in the section "The
 // budget".
 #include "tracer/budget/slices.h"
+#include "tracer/base/random.h"
 
 #include <math.h>
 
@@ -123,15 +124,6 @@ static double clamp(double value, double least, double most)
     return fmin(fmax(value, least), most);
 }
 
-// Returns a random factor between 0.75 and 1.25. Without a random factor each
-// slice could see a periodic program in the same phase.
-static double jitter(struct Slices *slices)
-{
-    // The constants of this generator are from Numerical Recipes.
-    slices->random = slices->random * 1664525 + 1013904223;
-    return 0.75 + 0.5 * (slices->random >> 8) / (double)(1 << 24);
-}
-
 void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
 {
     double cost = fmax(reading->spent_s - slices->spent_s, 1e-6);
@@ -143,7 +135,10 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
     slices->phase = SLICE_RESTS;
     slices->interval_s = clamp(cost / (PART * reading->rate),
                                SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S);
-    slices->due_s = reading->now_s + slices->interval_s * jitter(slices);
+    // Without a random factor each slice could see a periodic program in the
+    // same phase.
+    slices->due_s =
+        reading->now_s + slices->interval_s * Random_factor(&slices->random);
     // The slice of all functions has also counted the calls of own functions.
     slices->own_due_s =
         fmax(slices->own_due_s, reading->now_s + OWN_INTERVAL_S);
@@ -175,7 +170,7 @@ enum OwnSlice Slices_step_own(struct Slices *slices,
     slices->own_due_s =
         reading->now_s + clamp(cost / (OWN_PART * reading->rate),
                                OWN_INTERVAL_S, LONGEST_INTERVAL_S) *
-                             jitter(slices);
+                             Random_factor(&slices->random);
     return OWN_SLICE_ENDS;
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1 // for gettid
 #include "tracer/sample/gil_watch.h"
 #include "ipc/record.h"
+#include "tracer/base/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -154,9 +155,8 @@ static bool may_ask(struct GilWatch *watch, struct GilThread *own)
 {
     watch->needy++;
     if (own->passed == own->stride) {
-        watch->random = watch->random * 1664525 + 1013904223;
         own->stride = watch->stride;
-        own->turn = (watch->random >> 8) % own->stride;
+        own->turn = Random_next(&watch->random) % own->stride;
         own->passed = 0;
     }
     if (own->passed != own->turn) {

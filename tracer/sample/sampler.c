@@ -4,6 +4,7 @@
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
+#include "tracer/base/random.h"
 #include "tracer/base/rcu.h"
 #include "tracer/base/tsc_guard.h"
 #include "tracer/sample/flame_names.h"
@@ -71,15 +72,8 @@ static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
     return (double)samples < LIGHT_CORES * of_a_core ? LIGHT_NS : LOOK_NS;
 }
 
-// Returns a random factor between 0.75 and 1.25. Without a random factor all
-// steps could find a periodic program in the same phase.
-static double jitter(struct Sampler *sampler)
-{
-    // The constants of this generator are from Numerical Recipes.
-    sampler->random = sampler->random * 1664525 + 1013904223;
-    return 0.75 + 0.5 * (sampler->random >> 8) / (double)(1 << 24);
-}
-
+// Without a random factor all steps could find a periodic program in the same
+// phase.
 static void choose_due(struct Sampler *sampler, uint64_t now_ns,
                        uint64_t samples, bool ran)
 {
@@ -90,8 +84,8 @@ static void choose_due(struct Sampler *sampler, uint64_t now_ns,
         sampler->interval_ns = least;
     if (sampler->interval_ns > IDLE_NS)
         sampler->interval_ns = IDLE_NS;
-    sampler->due_ns =
-        now_ns + (uint64_t)(sampler->interval_ns * jitter(sampler));
+    sampler->due_ns = now_ns + (uint64_t)(sampler->interval_ns *
+                                          Random_factor(&sampler->random));
 }
 
 static void wake_up(struct Sampler *sampler, uint64_t now_ns)

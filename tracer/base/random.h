@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Makes random numbers that decide when Ocular looks at a program, so that its
+// looks do not follow the program's own period. Each caller owns a state, which
+// one thread uses. The numbers are no secret and may begin with any state.
+#ifndef OCULAR_TRACER_BASE_RANDOM_H
+#define OCULAR_TRACER_BASE_RANDOM_H
+
+#include <stdint.h>
+
+// Returns a number below 2^24.
+static inline uint32_t Random_next(uint32_t *state)
+{
+    // The constants of this generator are from Numerical Recipes.
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+// Returns a factor between 0.75 and 1.25.
+static inline double Random_factor(uint32_t *state)
+{
+    return 0.75 + 0.5 * Random_next(state) / (1 << 24);
+}
+
+#endif
