@@ -6,8 +6,7 @@
 // and a call rate can be computed. The error of a function's rate is computed
 // from the differences between the function's spans. Only one thread at a time
 // may use a struct ArmedSpans.
-#ifndef OCULAR_FORMATS_ARMED_SPANS_H
-#define OCULAR_FORMATS_ARMED_SPANS_H
+#pragma once
 
 #include "formats/darkness.h"
 #include "formats/sum_table.h"
@@ -41,5 +40,3 @@ void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,
 struct ArmedRate ArmedSpans_rate(const struct ArmedSpans *spans,
                                  const struct Bytes *seen, uint32_t id,
                                  const struct ArmedStretch *stretch);
-
-#endif

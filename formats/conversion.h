@@ -2,8 +2,7 @@
 // Makes a file for other tools from one or more recordings. The suffix of the
 // output's name decides whether the output is a timeline or a profile. A
 // profile can only be made of one recording. A conversion runs on one thread.
-#ifndef OCULAR_FORMATS_CONVERSION_H
-#define OCULAR_FORMATS_CONVERSION_H
+#pragma once
 
 #include "tracer/timeline/formats.h"
 
@@ -14,5 +13,3 @@ int Conversion_run(struct Conversion *conversion);
 
 // The functions that the library of formats/ offers to the tracer.
 extern const struct Formats Conversion_formats;
-
-#endif

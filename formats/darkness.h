@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds out from the events of a recording when each function was dark. The
 // reader of the recording collects the functions' changes and owns their list.
-#ifndef OCULAR_FORMATS_DARKNESS_H
-#define OCULAR_FORMATS_DARKNESS_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tracer/timeline/trace.h"
@@ -50,5 +49,3 @@ const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
 // `from` (included) to `to` (excluded), both in ticks.
 struct ArmedTime Darkness_between(const struct Bytes *seen, uint32_t id,
                                   uint64_t from, uint64_t to);
-
-#endif

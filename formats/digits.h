@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes numbers as text, for the writer of JSON. An event in JSON consists of
 // a few constant texts and of digits. The functions of digits.h have no state.
-#ifndef OCULAR_FORMATS_DIGITS_H
-#define OCULAR_FORMATS_DIGITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static inline uint8_t *Digits_put_micros(uint8_t *at, uint64_t ns)
     *at++ = (uint8_t)('0' + rest % 10);
     return at;
 }
-
-#endif

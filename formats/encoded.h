@@ -2,8 +2,7 @@
 // Holds bytes that a writer of traces makes once and copies into many events.
 // The table of encoded bytes has two byte strings (pieces) for each key. A
 // writer of traces owns the table and uses it on one thread.
-#ifndef OCULAR_FORMATS_ENCODED_H
-#define OCULAR_FORMATS_ENCODED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ static inline uint64_t Encoded_find_number(const struct Encoded *table,
         memcpy(&number, Encoded_first(table, entry), sizeof number);
     return number;
 }
-
-#endif

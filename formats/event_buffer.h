@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the chunks of a recording's threads, one chunk at a time. Any thread
 // may use a struct EventBuffer.
-#ifndef OCULAR_FORMATS_EVENT_BUFFER_H
-#define OCULAR_FORMATS_EVENT_BUFFER_H
+#pragma once
 
 #include "tracer/timeline/view.h"
 
@@ -24,5 +23,3 @@ const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
                                         const struct TimelineChunk *chunk,
                                         size_t *count);
 void EventBuffer_release(struct EventBuffer *buffer);
-
-#endif

@@ -4,8 +4,7 @@
 // lost events are also instants, but they are not in the table, because they
 // have more data. The thread that writes a file calls Instant_of, which has no
 // state.
-#ifndef OCULAR_FORMATS_INSTANT_H
-#define OCULAR_FORMATS_INSTANT_H
+#pragma once
 
 #include "tracer/timeline/ring.h"
 
@@ -26,5 +25,3 @@ struct Instant {
 // Returns the description of instants of the kind `kind`, or NULL if events of
 // this kind are not in the table.
 const struct Instant *Instant_of(unsigned kind);
-
-#endif

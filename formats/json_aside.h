@@ -3,8 +3,7 @@
 // and spans of the program, counters, changes of specialisation, times in which
 // a function was dark, and steps of tasks. json_trace.c uses the functions of
 // json_aside.h.
-#ifndef OCULAR_FORMATS_JSON_ASIDE_H
-#define OCULAR_FORMATS_JSON_ASIDE_H
+#pragma once
 
 #include "formats/trace_writer.h"
 
@@ -18,5 +17,3 @@ int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
 int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
                      const struct TraceChange *change);
 int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
-
-#endif

@@ -3,8 +3,7 @@
 // calls, loops and instants are made without json-c. json_trace.c and
 // json_aside.c call the functions of json_event.h on the thread that writes the
 // file.
-#ifndef OCULAR_FORMATS_JSON_EVENT_H
-#define OCULAR_FORMATS_JSON_EVENT_H
+#pragma once
 
 #include "formats/json_tree.h"
 #include "formats/trace_writer.h"
@@ -44,5 +43,3 @@ struct json_object *JsonEvent_new(const struct JsonWriter *json,
                                   const char *phase, const char *name);
 // Writes the event and takes ownership of the event. Returns 0 or -errno.
 int JsonEvent_put(struct JsonWriter *json, struct json_object *event);
-
-#endif

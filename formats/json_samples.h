@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the samples into the JSON file. json_trace.c uses the functions of
 // json_samples.h.
-#ifndef OCULAR_FORMATS_JSON_SAMPLES_H
-#define OCULAR_FORMATS_JSON_SAMPLES_H
+#pragma once
 
 #include "formats/trace_writer.h"
 
@@ -10,5 +9,3 @@
 int JsonSamples_begin(struct TraceWriter *writer);
 int JsonSamples_put(struct TraceWriter *writer, uint64_t ns,
                     const struct TimelineSample *sample);
-
-#endif

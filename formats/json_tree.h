@@ -2,8 +2,7 @@
 // Wraps those functions of json-c that the writers of JSON use. If memory runs
 // out for a tree, the tree is NULL, and each tree to which this tree should be
 // added becomes NULL, too. A caller therefore only has to check the last tree.
-#ifndef OCULAR_FORMATS_JSON_TREE_H
-#define OCULAR_FORMATS_JSON_TREE_H
+#pragma once
 
 #include <json-c/json.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct json_object *JsonTree_text(const char *value);
 // Parses the text of `size` bytes as a JSON object. Returns an empty object if
 // the text is no JSON object.
 struct json_object *JsonTree_parse(const char *text, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes the file of an export from a recording that a traced process has handed
 // to a viewer. Any thread of the viewer may call LiveExport_run.
-#ifndef OCULAR_FORMATS_LIVE_EXPORT_H
-#define OCULAR_FORMATS_LIVE_EXPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct LiveExport {
 
 // Returns 0 or -errno. -ECANCELED means that the export was cancelled.
 int LiveExport_run(struct LiveExport *export);
-
-#endif

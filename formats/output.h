@@ -6,8 +6,7 @@
 // whose owner has opened it and later renames or removes it. An output can also
 // be a character device such as /dev/null. Only one thread uses an output. The
 // thread may block.
-#ifndef OCULAR_FORMATS_OUTPUT_H
-#define OCULAR_FORMATS_OUTPUT_H
+#pragma once
 
 #include "ipc/base/opened.h"
 
@@ -47,5 +46,3 @@ uint64_t Output_bytes(const struct Output *output);
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
 // Removes the file of the output. Output_abort always releases the output.
 void Output_abort(struct Output *output);
-
-#endif

@@ -4,8 +4,7 @@
 // samples. These events concern the process or other threads than Ocular's, and
 // each event has its own time. perfetto.c calls OwnEvents_write on the thread
 // that writes the file.
-#ifndef OCULAR_FORMATS_OWN_EVENTS_H
-#define OCULAR_FORMATS_OWN_EVENTS_H
+#pragma once
 
 #include "formats/trace_writer.h"
 
@@ -14,5 +13,3 @@
 // in the file are left out. Returns 0 or -errno.
 int OwnEvents_write(struct TraceWriter *writer,
                     const struct TraceFormat *format, const bool *written);
-
-#endif

@@ -4,8 +4,7 @@
 // ".pftrace.gz", otherwise in JSON. The file is gzipped if the path ends in
 // ".gz". Any thread that may block may call Perfetto_write. The caller of
 // Perfetto_write holds no lock of the tracer.
-#ifndef OCULAR_FORMATS_PERFETTO_H
-#define OCULAR_FORMATS_PERFETTO_H
+#pragma once
 
 #include "tracer/timeline/timeline.h"
 #include "tracer/timeline/trace.h"
@@ -18,5 +17,3 @@
 // `path` exists and must not be overwritten.
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result);
-
-#endif

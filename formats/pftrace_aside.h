@@ -3,8 +3,7 @@
 // marks and spans of the program, counters, changes of specialisation, times in
 // which a function was dark, and steps of tasks. pftrace.c uses the functions
 // of pftrace_aside.h.
-#ifndef OCULAR_FORMATS_PFTRACE_ASIDE_H
-#define OCULAR_FORMATS_PFTRACE_ASIDE_H
+#pragma once
 
 #include "formats/trace_writer.h"
 
@@ -18,5 +17,3 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
 int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
                         const struct TraceChange *change);
 int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
-
-#endif

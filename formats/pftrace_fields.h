@@ -2,8 +2,7 @@
 // Lists the numbers of the protobuf fields that pftrace*.c write, for each
 // message. Perfetto defines these numbers (protos/perfetto/trace in Perfetto's
 // sources), and they never change.
-#ifndef OCULAR_FORMATS_PFTRACE_FIELDS_H
-#define OCULAR_FORMATS_PFTRACE_FIELDS_H
+#pragma once
 
 #include "formats/replay.h"
 
@@ -103,5 +102,3 @@ enum {
     NAME_END,
     NAME_BEGIN = NAME_END + CALL_PARKED + 1
 };
-
-#endif

@@ -2,8 +2,7 @@
 // Makes packets of Perfetto's protobuf that contain text. pftrace_packet.c also
 // makes the sequences and the tracks to which packets belong. pftrace*.c call
 // the functions of pftrace_packet.h on the thread that writes the file.
-#ifndef OCULAR_FORMATS_PFTRACE_PACKET_H
-#define OCULAR_FORMATS_PFTRACE_PACKET_H
+#pragma once
 
 #include "formats/pftrace_fields.h"
 #include "formats/protobuf.h"
@@ -59,5 +58,3 @@ int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid);
 void Pftrace_end_sequence(struct Pftrace *pf);
 // Begins a packet whose time is not a time of the track's clock.
 size_t Pftrace_begin_at(struct Pftrace *pf, uint64_t ns);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes samples in Perfetto's protobuf format. pftrace.c uses the functions of
 // pftrace_samples.h.
-#ifndef OCULAR_FORMATS_PFTRACE_SAMPLES_H
-#define OCULAR_FORMATS_PFTRACE_SAMPLES_H
+#pragma once
 
 #include "formats/trace_writer.h"
 
@@ -10,5 +9,3 @@
 int PftraceSamples_begin(struct TraceWriter *writer);
 int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
                        const struct TimelineSample *sample);
-
-#endif

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes a profile in pprof's protobuf format. profile_file.c calls
 // Pprof_write, on any thread.
-#ifndef OCULAR_FORMATS_PPROF_H
-#define OCULAR_FORMATS_PPROF_H
+#pragma once
 
 #include "formats/profile.h"
 
 // Writes the profile to `out`. Stores an error in `out`.
 void Pprof_write(const struct Profile *profile, struct Bytes *out);
-
-#endif

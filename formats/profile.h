@@ -3,8 +3,7 @@
 // tools need. A profile is a list of functions, and stacks, each of which is a
 // list of indices of functions. The functions of profile.h have no state, and
 // any thread may call them.
-#ifndef OCULAR_FORMATS_PROFILE_H
-#define OCULAR_FORMATS_PROFILE_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "ipc/flame_table.h"
@@ -71,5 +70,3 @@ const char *Profile_wait_name(unsigned kind);
 size_t Profile_stack(const struct Profile *profile, size_t row,
                      uint32_t *stack);
 #define PROFILE_DEPTH 1024
-
-#endif

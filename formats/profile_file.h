@@ -2,8 +2,7 @@
 // Writes a profile as a file in the format of another tool. The file is made in
 // memory, and takes some MiB if there are thousands of deep stacks.
 // Conversion_run calls ProfileFile_write, on any thread.
-#ifndef OCULAR_FORMATS_PROFILE_FILE_H
-#define OCULAR_FORMATS_PROFILE_FILE_H
+#pragma once
 
 #include "formats/profile.h"
 #include "ipc/file_kind.h"
@@ -12,5 +11,3 @@
 // that only Python can make.
 int ProfileFile_write(const struct Profile *profile, enum FileContent content,
                       struct Bytes *out);
-
-#endif

@@ -3,8 +3,7 @@
 // protobuf's varints (also for bool), doubles, texts and messages. pftrace*.c
 // and pprof.c call the functions of protobuf.h. The functions of protobuf.h
 // have no state.
-#ifndef OCULAR_FORMATS_PROTOBUF_H
-#define OCULAR_FORMATS_PROTOBUF_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 
@@ -41,5 +40,3 @@ void Protobuf_add_text(struct Bytes *out, unsigned field, const char *text);
 // inner message. The caller passes the offset to Protobuf_close.
 size_t Protobuf_open(struct Bytes *out, unsigned field);
 void Protobuf_close(struct Bytes *out, size_t from);
-
-#endif

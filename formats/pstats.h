@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes a profile as a file for Python's pstats. profile_file.c calls
 // Pstats_write, on any thread.
-#ifndef OCULAR_FORMATS_PSTATS_H
-#define OCULAR_FORMATS_PSTATS_H
+#pragma once
 
 #include "formats/profile.h"
 
 // Writes the profile to `out`. Stores an error in `out`.
 void Pstats_write(const struct Profile *profile, struct Bytes *out);
-
-#endif

@@ -4,8 +4,7 @@
 // parts of the file that are intact. Only one thread uses a struct
 // RecordingReader. The program of the thread that reads a recording is not
 // traced.
-#ifndef OCULAR_FORMATS_RECORDING_READER_H
-#define OCULAR_FORMATS_RECORDING_READER_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "ipc/flame_table.h"
@@ -98,5 +97,3 @@ int RecordingReader_read(struct RecordingReader *reader,
 // sentence in `why` that names the error.
 int RecordingReader_probe(const char *path, char *why, size_t why_size);
 void RecordingReader_close(struct RecordingReader *reader);
-
-#endif

@@ -2,8 +2,7 @@
 // Turns the stored events of one thread into calls. Even if events were lost,
 // each call has a beginning and an end, calls are nested, and times never go
 // back. Replay_thread has no state, and the writers of a timeline call it.
-#ifndef OCULAR_FORMATS_REPLAY_H
-#define OCULAR_FORMATS_REPLAY_H
+#pragma once
 
 #include "tracer/timeline/mark.h"
 #include "tracer/timeline/timeline.h"
@@ -59,5 +58,3 @@ struct ReplayTarget {
 int Replay_thread(const struct TimelineView *view,
                   const struct TimelineChunk *const *chunks, size_t count,
                   uint64_t floor, const struct ReplayTarget *target);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gives the facts that a recording contains about its program and about the
 // settings of the trace. Only one thread uses a struct RecordingReader.
-#ifndef OCULAR_FORMATS_RUN_FACTS_H
-#define OCULAR_FORMATS_RUN_FACTS_H
+#pragma once
 
 #include "formats/recording_reader.h"
 
@@ -10,5 +9,3 @@
 // recording does not contain is null. If memory is out, texts are null and
 // rules of the filter are missing.
 void RunFacts_fill(struct Snapshot *out, const struct RecordingReader *reader);
-
-#endif

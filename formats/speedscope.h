@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes a profile as speedscope's JSON. profile_file.c calls Speedscope_write,
 // on any thread.
-#ifndef OCULAR_FORMATS_SPEEDSCOPE_H
-#define OCULAR_FORMATS_SPEEDSCOPE_H
+#pragma once
 
 #include "formats/profile.h"
 
 // Writes the profile to `out`. Stores an error in `out`.
 void Speedscope_write(const struct Profile *profile, struct Bytes *out);
-
-#endif

@@ -3,8 +3,7 @@
 // a function's calls is the number of events that begin a call of the function.
 // CPU times are from samples only, because the times of events include the cost
 // of the hooks. Only one thread at a time may use a struct StretchSums.
-#ifndef OCULAR_FORMATS_STRETCH_SUMS_H
-#define OCULAR_FORMATS_STRETCH_SUMS_H
+#pragma once
 
 #include "formats/armed_spans.h"
 #include "formats/recording_reader.h"
@@ -89,5 +88,3 @@ uint64_t StretchSums_ticks(const struct StretchSums *sums, double s);
 // does not contain the function's name.
 bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
                       struct PerfettoName *name);
-
-#endif

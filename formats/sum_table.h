@@ -4,8 +4,7 @@
 // function. The table holds at most SUM_TABLE_MOST pairs, because a forged file
 // could contain any number of pairs. Only one thread at a time may use a struct
 // SumTable.
-#ifndef OCULAR_FORMATS_SUM_TABLE_H
-#define OCULAR_FORMATS_SUM_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ void SumTable_sort(struct SumTable *table);
 // has `first` as its first number.
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,
                               size_t *count);
-
-#endif

@@ -5,8 +5,7 @@
 // have sent. A number that the recording does not contain is null. Only one
 // thread at a time may use a Summary. The viewer includes only this header and
 // formats/live_export.h from the folder formats/.
-#ifndef OCULAR_FORMATS_SUMMARY_H
-#define OCULAR_FORMATS_SUMMARY_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "ipc/listing.h"
@@ -61,5 +60,3 @@ struct FlameTable *Summary_stacks(struct Summary *summary);
 // last. The caller frees the listing. Returns NULL if no sample in the stretch
 // of the run found the function's code, or if memory is out.
 struct Listing *Summary_listing(const struct Summary *summary, uint64_t id);
-
-#endif

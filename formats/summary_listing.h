@@ -2,8 +2,7 @@
 // Lists the code of one function for a stretch of a recording. The listing has
 // the instructions that samples found running, and says whether each
 // instruction was specialised.
-#ifndef OCULAR_FORMATS_SUMMARY_LISTING_H
-#define OCULAR_FORMATS_SUMMARY_LISTING_H
+#pragma once
 
 #include "formats/stretch_sums.h"
 #include "ipc/listing.h"
@@ -12,5 +11,3 @@
 // instruction of the function, or if memory is out.
 struct Listing *SummaryListing_make(const struct StretchSums *sums,
                                     uint64_t id);
-
-#endif

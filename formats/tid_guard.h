@@ -3,8 +3,7 @@
 // written. The kernel uses thread ids again. The events of a thread must not be
 // earlier than the events of an earlier thread with the same thread id. A
 // writer of a timeline owns the guard and uses it on one thread.
-#ifndef OCULAR_FORMATS_TID_GUARD_H
-#define OCULAR_FORMATS_TID_GUARD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void TidGuard_release(struct TidGuard *guard);
 // Returns a pointer to the time, in ticks, up to which events of the thread id
 // have been written. The time is 0 for a new thread id.
 uint64_t *TidGuard_time(struct TidGuard *guard, pid_t tid);
-
-#endif

@@ -4,8 +4,7 @@
 // A format (json_trace.c, pftrace.c) encodes calls and marks as bytes.
 // perfetto.c goes through the timeline and calls the functions of the format.
 // Only one thread uses a struct TraceWriter.
-#ifndef OCULAR_FORMATS_TRACE_WRITER_H
-#define OCULAR_FORMATS_TRACE_WRITER_H
+#pragma once
 
 #include "formats/encoded.h"
 #include "formats/output.h"
@@ -281,5 +280,3 @@ static inline bool Trace_is_instant(uint64_t key)
 {
     return key >> 48 == 2;
 }
-
-#endif

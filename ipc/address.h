@@ -2,8 +2,7 @@
 // Chooses the path of a process's socket by the rules of docs/protocol.md,
 // checks that other users have no access to it, and lists the processes that
 // serve. Any thread may call these functions, which keep no state.
-#ifndef OCULAR_IPC_ADDRESS_H
-#define OCULAR_IPC_ADDRESS_H
+#pragma once
 
 #include "ipc/socket.h"
 
@@ -53,5 +52,3 @@ long Address_list(struct Served **list);
 // Removes the sockets in the directory of `path` whose processes were killed
 // (SIGKILL, os._exit). Address_sweep wakes no other process.
 void Address_sweep(const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Answers is a list by which any thread passes answers to the server's
 // thread. A thread holds the list's lock only for a few instructions.
-#ifndef OCULAR_IPC_ANSWERS_H
-#define OCULAR_IPC_ANSWERS_H
+#pragma once
 
 #include "ipc/base/opened.h"
 #include "ipc/wire.h"
@@ -42,5 +41,3 @@ void Answer_free(struct Answer *first);
 // Frees the list in a forked child, unless another thread held the lock at the
 // fork.
 void Answers_abandon(struct Answers *answers);
-
-#endif

@@ -3,8 +3,7 @@
 // previous snapshot: how their numbers decay, and which functions are gone. The
 // server builds a struct Changes, and a viewer's client applies it to its last
 // snapshot.
-#ifndef OCULAR_IPC_CHANGES_H
-#define OCULAR_IPC_CHANGES_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -43,5 +42,3 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
 // functions of `next`. Returns 0 or -ENOMEM.
 int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
                   struct Snapshot *next);
-
-#endif

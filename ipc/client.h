@@ -3,8 +3,7 @@
 // client connects to the process, sends the hello, and decodes the received
 // bytes into messages. Only one thread uses a client. Of the functions below,
 // only Client_open and Client_wait block.
-#ifndef OCULAR_IPC_CLIENT_H
-#define OCULAR_IPC_CLIENT_H
+#pragma once
 
 #include "ipc/address.h"
 #include "ipc/wire.h"
@@ -41,5 +40,3 @@ int Client_next(struct Client *client, struct Message *message);
 // Waits for a message, for at most timeout_ms. Returns 0 if no message has come
 // within timeout_ms. In all other points Client_wait works as Client_next does.
 int Client_wait(struct Client *client, struct Message *message, int timeout_ms);
-
-#endif

@@ -4,8 +4,7 @@
 // functions of clients.h start no thread and do not wait. The server's loop
 // gets from Clients_poll() the events to wait for, and passes the events to
 // Clients_read(). Only the server's thread calls these functions.
-#ifndef OCULAR_IPC_CLIENTS_H
-#define OCULAR_IPC_CLIENTS_H
+#pragma once
 
 #include "ipc/answers.h"
 #include "ipc/frames.h"
@@ -75,5 +74,3 @@ void Clients_release(struct Clients *clients);
 // unless `messy` is true, which means that the parent may have been changing
 // this memory during the fork.
 void Clients_abandon(struct Clients *clients, bool messy);
-
-#endif

@@ -3,8 +3,7 @@
 // of the sockets must belong to the process's user, and other users must not be
 // able to enter it. Only address.c calls these functions, on any thread. The
 // functions keep no state.
-#ifndef OCULAR_IPC_DIRECTORY_H
-#define OCULAR_IPC_DIRECTORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ int Directory_choose(char *path, size_t size, char *why, size_t why_size);
 // it and who can enter it. Returns 0, -ELOOP for a symlink, -ENOTDIR, -EPERM if
 // another user owns the directory or can enter it, or the error of mkdir().
 int Directory_make(const char *path, char *why, size_t why_size);
-
-#endif

@@ -2,8 +2,7 @@
 // Answers a viewer's messages: decides which user may connect, takes the hello,
 // and serves or refuses requests. dispatch.c owns no data. clients.c calls
 // these functions on the server's thread.
-#ifndef OCULAR_IPC_DISPATCH_H
-#define OCULAR_IPC_DISPATCH_H
+#pragma once
 
 #include "ipc/source.h"
 #include "ipc/viewer.h"
@@ -34,5 +33,3 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                    const struct Message *message, uint64_t now);
 // Disconnects a viewer whose bytes are not a message of Ocular's protocol.
 void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now);
-
-#endif

@@ -2,8 +2,7 @@
 // struct FileKind says what Ocular writes into an output file, according to the
 // suffix of the file's name. The tracer writes output files, and the viewer
 // names their content. Any thread may call these functions.
-#ifndef OCULAR_IPC_FILE_KIND_H
-#define OCULAR_IPC_FILE_KIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ struct FileKind FileKind_of(const char *path);
 // Returns true if the file has sampled stacks, and not a timeline or a
 // recording.
 bool FileKind_is_profile(const char *path);
-
-#endif

@@ -3,8 +3,7 @@
 // a function with one path of callers, and its parent is the row of its caller.
 // tracer/sample/flame.c builds the table, the server sends the table to a
 // viewer, and the flame view draws it. A finished table never changes.
-#ifndef OCULAR_IPC_FLAME_TABLE_H
-#define OCULAR_IPC_FLAME_TABLE_H
+#pragma once
 
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
@@ -87,5 +86,3 @@ extern const struct Record FLAME_TABLE_RECORD;
 // memory.
 struct FlameTable *FlameTable_new(void);
 void FlameTable_free(struct FlameTable *table); // `table` may be NULL.
-
-#endif

@@ -3,8 +3,7 @@
 // whole snapshot, or only the changes since a viewer's last snapshot. A frame
 // is encoded once for all viewers that get the same bytes. Only the server's
 // thread calls these functions.
-#ifndef OCULAR_IPC_FRAMES_H
-#define OCULAR_IPC_FRAMES_H
+#pragma once
 
 #include "ipc/viewer.h"
 
@@ -26,5 +25,3 @@ struct Frame *Frames_encode(struct Frames *frames,
 // works as Frames_encode does.
 struct Frame *Frames_encode_whole(struct Frames *frames,
                                   const struct Snapshot *snapshot, int *error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sorts the functions of a snapshot, and changes nothing else.
-#ifndef OCULAR_IPC_FUNCTION_ORDER_H
-#define OCULAR_IPC_FUNCTION_ORDER_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -10,5 +9,3 @@
 // snapshot's sampler_window_samples.
 void FunctionOrder_sort(struct Function *functions, size_t count,
                         double window_samples);
-
-#endif

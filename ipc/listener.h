@@ -3,8 +3,7 @@
 // system. The server checks every two seconds whether the socket is still
 // there, and binds it again if another program has removed it. Only the
 // server's thread calls these functions, unless a comment names other threads.
-#ifndef OCULAR_IPC_LISTENER_H
-#define OCULAR_IPC_LISTENER_H
+#pragma once
 
 #include "ipc/address.h"
 #include "ipc/base/opened.h"
@@ -71,5 +70,3 @@ void Listener_leave(struct Listener *listener);
 void Listener_abandon(struct Listener *listener);
 // Frees the listener's paths when the server ends.
 void Listener_release(struct Listener *listener);
-
-#endif

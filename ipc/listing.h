@@ -2,8 +2,7 @@
 // A listing has one row for each instruction of a function.
 // tracer/session/listing_builder.c builds the listing, the server sends it to a
 // viewer, and the annotate view shows it. A finished listing never changes.
-#ifndef OCULAR_IPC_LISTING_H
-#define OCULAR_IPC_LISTING_H
+#pragma once
 
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
@@ -78,5 +77,3 @@ extern const struct Record LISTING_RECORD; // The schema of a whole listing.
 // no memory.
 struct Listing *Listing_new(void);
 void Listing_free(struct Listing *listing); // `listing` may be NULL.
-
-#endif

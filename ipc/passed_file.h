@@ -2,8 +2,7 @@
 // struct PassedFile holds a descriptor that a process has sent to a viewer,
 // until the viewer has taken the message to which the descriptor belongs. A
 // struct Client owns its struct PassedFile.
-#ifndef OCULAR_IPC_PASSED_FILE_H
-#define OCULAR_IPC_PASSED_FILE_H
+#pragma once
 
 #include "ipc/wire.h"
 
@@ -27,5 +26,3 @@ long PassedFile_receive(struct PassedFile *passed, int socket, void *data,
 // open until bytes are received again.
 void PassedFile_give(struct PassedFile *passed, struct Message *message);
 void PassedFile_close(struct PassedFile *passed);
-
-#endif

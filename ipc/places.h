@@ -3,8 +3,7 @@
 // The list has the directories that the environments of the process and of the
 // caller name, and the usual directories. The caller owns the struct. Any
 // thread may call these functions.
-#ifndef OCULAR_IPC_PLACES_H
-#define OCULAR_IPC_PLACES_H
+#pragma once
 
 #include "ipc/socket.h"
 
@@ -34,5 +33,3 @@ void Places_add_usual(struct Places *places, const char *root, uid_t uid);
 // Adds the directories that the environment of process `pid` named when the
 // process was started. `root` is put before the path of each directory.
 void Places_add_its(struct Places *places, const char *root, pid_t pid);
-
-#endif

@@ -4,8 +4,7 @@
 // facts to find the process's socket, among other things. Any thread may call
 // these functions, which keep no state. Other users may have written the texts
 // in /proc, so the texts are not trusted.
-#ifndef OCULAR_IPC_PROCESS_H
-#define OCULAR_IPC_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ int Process_variable(pid_t pid, const char *name, char *out, size_t size);
 // Returns true if `uid` is the id that stands for all users without an id in
 // this process's user namespace.
 bool Process_is_nobody(uid_t uid);
-
-#endif

@@ -4,8 +4,7 @@
 // read these tables, so a new number needs only a member and a row. A new row
 // goes to the end of its table, because the order of rows is the order on the
 // wire.
-#ifndef OCULAR_IPC_RECORD_H
-#define OCULAR_IPC_RECORD_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ struct Record {
 // arena is zeroed, and zero is not null. So call Record_clear() before you set
 // the known members of a struct.
 void Record_clear(const struct Record *record, void *value);
-
-#endif

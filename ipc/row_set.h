@@ -5,8 +5,7 @@
 // reader of a row computes the present values of such numbers from their values
 // at the time when the row was filled. tracer/session/row_log.c makes and frees
 // the blocks. Any thread that holds a snapshot may read the snapshot's rows.
-#ifndef OCULAR_IPC_ROW_SET_H
-#define OCULAR_IPC_ROW_SET_H
+#pragma once
 
 #include "ipc/changes.h"
 
@@ -96,5 +95,3 @@ int RowSet_changes(const struct Snapshot *shared, const struct RowMoment *base,
 // the snapshot shares no rows any more. No other thread may read the snapshot
 // during this call. Returns 0 or -ENOMEM.
 int RowSet_settle(struct Snapshot *snapshot);
-
-#endif

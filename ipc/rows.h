@@ -2,8 +2,7 @@
 // The macros of rows.h make the rows of a record's table (record.h). The names
 // of the macros are short, so only files that contain tables of records include
 // this header.
-#ifndef OCULAR_IPC_ROWS_H
-#define OCULAR_IPC_ROWS_H
+#pragma once
 
 #include "ipc/record.h"
 
@@ -49,5 +48,3 @@
         .name = name_, .size = sizeof(struct s), .fields = fields_,            \
         .field_count = sizeof(fields_) / sizeof(fields_[0])                    \
     }
-
-#endif

@@ -3,8 +3,7 @@
 // viewers, sends snapshots to each viewer at the viewer's rate, and hands
 // requests to the source. The server's thread never waits for a viewer. A
 // viewer that does not read misses snapshots.
-#ifndef OCULAR_IPC_SERVER_H
-#define OCULAR_IPC_SERVER_H
+#pragma once
 
 #include "ipc/source.h"
 
@@ -53,5 +52,3 @@ void Server_close(struct Server *server, unsigned wait_ms);
 // Closes the server's descriptors and frees its memory in a forked child.
 // Server_abandon joins no thread and removes no file.
 void Server_abandon(struct Server *server);
-
-#endif

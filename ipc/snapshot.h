@@ -3,8 +3,7 @@
 // builds the snapshot, the server sends it to viewers, and ocular.snapshot()
 // returns it. Only one thread builds a snapshot. A finished snapshot never
 // changes, so any thread may read it.
-#ifndef OCULAR_IPC_SNAPSHOT_H
-#define OCULAR_IPC_SNAPSHOT_H
+#pragma once
 
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
@@ -505,5 +504,3 @@ void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text);
 // Returns the number of bytes of memory that the snapshot occupies.
 size_t Snapshot_bytes(const struct Snapshot *snapshot);
-
-#endif

@@ -2,8 +2,7 @@
 // Makes and uses Unix stream sockets. Every socket is non-blocking and
 // close-on-exec. No function of socket.h raises SIGPIPE. Any thread may call
 // these functions, which keep no state.
-#ifndef OCULAR_IPC_SOCKET_H
-#define OCULAR_IPC_SOCKET_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -44,5 +43,3 @@ long Socket_receive(int fd, void *data, size_t size);
 // descriptors came, all of them are closed, and *passed is 0, too.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);
-
-#endif

@@ -2,8 +2,7 @@
 // struct ServerSource has the callbacks by which a server asks for snapshots
 // and passes requests to the tracer. The code in tracer/session fills this
 // struct.
-#ifndef OCULAR_IPC_SOURCE_H
-#define OCULAR_IPC_SOURCE_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "ipc/wire.h"
@@ -35,5 +34,3 @@ struct ServerSource {
     // is, while `get` returns NULL. `notice` may be NULL.
     const char *notice;
 };
-
-#endif

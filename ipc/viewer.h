@@ -4,8 +4,7 @@
 // to the viewer. The queue has at most one snapshot, and any number of answers.
 // The functions of viewer.h do not block. Only the server's thread calls the
 // functions.
-#ifndef OCULAR_IPC_VIEWER_H
-#define OCULAR_IPC_VIEWER_H
+#pragma once
 
 #include "ipc/base/opened.h"
 #include "ipc/row_set.h"
@@ -121,5 +120,3 @@ void Viewer_abandon(struct Viewer *viewer);
 bool Viewer_has_output(const struct Viewer *viewer);
 // Sends as much of the viewer's queue as the socket takes. Returns 0 or -EPIPE.
 int Viewer_flush(struct Viewer *viewer);
-
-#endif

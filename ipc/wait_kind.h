@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lists the reasons for which a thread does not run. The engine and the viewer
 // share the list of reasons.
-#ifndef OCULAR_IPC_WAIT_KIND_H
-#define OCULAR_IPC_WAIT_KIND_H
+#pragma once
 
 enum WaitKind {
     // The thread waits for a socket, or for any of several descriptors.
@@ -28,5 +27,3 @@ const char *WaitKind_name(unsigned kind);
 // Returns the kind of wait with this name, or WAIT_UNKNOWN if no kind has the
 // name. `name` may be NULL.
 unsigned WaitKind_of(const char *name);
-
-#endif

@@ -6,8 +6,7 @@
 // pair and opens other files with the same numbers (opened.h). Any thread may
 // call WakeSocket_wake(). Only one thread at a time may call the other
 // functions.
-#ifndef OCULAR_IPC_WAKE_SOCKET_H
-#define OCULAR_IPC_WAKE_SOCKET_H
+#pragma once
 
 #include "ipc/base/opened.h"
 
@@ -37,5 +36,3 @@ void WakeSocket_clear(struct WakeSocket *socket);
 // because the program may be about to close it, too.
 bool WakeSocket_forget_lost(struct WakeSocket *socket);
 void WakeSocket_close(struct WakeSocket *socket);
-
-#endif

@@ -2,8 +2,7 @@
 // Encodes and decodes the messages between a traced process and its viewers. A
 // message is a little-endian, length-prefixed, versioned frame
 // (docs/protocol.md). The functions are pure.
-#ifndef OCULAR_IPC_WIRE_H
-#define OCULAR_IPC_WIRE_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "ipc/changes.h"
@@ -110,5 +109,3 @@ int Message_encode(struct Bytes *out, const struct Message *message);
 long Message_decode(struct Message *message, const void *data, size_t size,
                     size_t limit);
 void Message_release(struct Message *message);
-
-#endif

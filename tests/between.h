@@ -2,8 +2,7 @@
 // Defines assert_between() for tests that have included <cmocka.h>. From
 // version 2 on, cmocka's own assertion has another name, and the old name
 // causes a warning.
-#ifndef OCULAR_TESTS_BETWEEN_H
-#define OCULAR_TESTS_BETWEEN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@
             fail_msg("%s is %ju, and not from %ju to %ju", #value, value_,     \
                      least_, most_);                                           \
     } while (0)
-
-#endif

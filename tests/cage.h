@@ -2,8 +2,7 @@
 // Filters the system calls of a child process by seccomp, as a container or a
 // service manager does. The filter cannot be removed. Use this filter in tests
 // of code that reacts to a system call that fails.
-#ifndef OCULAR_TESTS_CAGE_H
-#define OCULAR_TESTS_CAGE_H
+#pragma once
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -78,5 +77,3 @@ static inline void expect_in_a_cage(const int *calls, unsigned count,
         skip();
     assert_int_equal(status, 0);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes random numbers by Marsaglia's xorshift64. They are the same in each
 // run. Each test program has a sequence of its own.
-#ifndef OCULAR_TESTS_RANDOM_H
-#define OCULAR_TESTS_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ static inline uint64_t random_u64(void)
     seed ^= seed << 17;
     return seed;
 }
-
-#endif

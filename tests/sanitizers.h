@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Says whether a sanitizer or valgrind is in use, because some tests behave
 // differently under these tools.
-#ifndef OCULAR_TESTS_SANITIZERS_H
-#define OCULAR_TESTS_SANITIZERS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -34,5 +33,3 @@
 // hangs at its next malloc or at its next thread. So under a sanitizer no other
 // thread may work during a fork.
 #define FORKS_ALONE (UNDER_ASAN || UNDER_TSAN)
-
-#endif

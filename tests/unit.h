@@ -6,8 +6,7 @@
 // Instead of set_up or tear_down, NULL means that there is no such function.
 // Each test has a parameter `state`. If a file has to do something before all
 // its tests, it defines OWN_MAIN and has a main() that calls Unit_run().
-#ifndef OCULAR_TESTS_UNIT_H
-#define OCULAR_TESTS_UNIT_H
+#pragma once
 
 #include <locale.h>
 #include <setjmp.h>
@@ -51,6 +50,4 @@ int main(void)
 {
     return Unit_run(NULL, NULL);
 }
-#endif
-
 #endif

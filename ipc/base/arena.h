@@ -2,8 +2,7 @@
 // struct Arena is memory that is freed as a whole. All texts and lists of a
 // snapshot, or of another large message, are in its arena. Only one thread at a
 // time may use an arena.
-#ifndef OCULAR_IPC_BASE_ARENA_H
-#define OCULAR_IPC_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ const char *Arena_text(struct Arena *arena, const char *text);
 const char *Arena_copy(struct Arena *arena, const char *text, size_t size);
 // Returns the number of bytes of memory that the arena occupies.
 size_t Arena_bytes(const struct Arena *arena);
-
-#endif

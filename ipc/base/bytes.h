@@ -2,8 +2,7 @@
 // struct Bytes is a growing buffer for writing, and struct Cursor reads bytes.
 // All numbers in the bytes are little-endian. After an error all further calls
 // do nothing, so the caller checks for errors only once, at the end.
-#ifndef OCULAR_IPC_BASE_BYTES_H
-#define OCULAR_IPC_BASE_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ double Cursor_f64(struct Cursor *cursor);
 // Returns a pointer to the bytes of a text in the buffer, and sets *size.
 // Returns NULL for a null text.
 const char *Cursor_text(struct Cursor *cursor, size_t *size);
-
-#endif

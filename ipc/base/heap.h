@@ -5,8 +5,7 @@
 // unmap the large blocks again and again, and the program would pay for the
 // page faults. The functions of heap.h do the same as malloc's functions. Any
 // thread may call the functions of heap.h.
-#ifndef OCULAR_IPC_BASE_HEAP_H
-#define OCULAR_IPC_BASE_HEAP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ size_t Heap_mapped(void);
 void Heap_before_fork(void);
 // Unlocks the heap after a fork, in the parent and in the child.
 void Heap_after_fork(void);
-
-#endif

@@ -3,8 +3,7 @@
 // system and the kernel support unnamed files (O_TMPFILE), a process that is
 // killed leaves no incomplete file behind. Any thread may call these functions,
 // which keep no state.
-#ifndef OCULAR_IPC_BASE_IN_PLACE_H
-#define OCULAR_IPC_BASE_IN_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ int InPlace_open_unnamed(int directory, const char *folder);
 // name and `overwrite` is false. After an error the temporary file stays.
 int InPlace_put(int directory, const char *temporary, int fd, const char *name,
                 bool overwrite);
-
-#endif

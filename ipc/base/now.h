@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads the kernel's clocks. Any thread may call these functions, which are
 // async-signal-safe.
-#ifndef OCULAR_IPC_BASE_NOW_H
-#define OCULAR_IPC_BASE_NOW_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -50,5 +49,3 @@ static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
-
-#endif

@@ -5,8 +5,7 @@
 // checks its descriptors, and never reads, writes or closes the program's
 // files. Ocular's descriptors are never 0, 1 or 2, because a program may print
 // after it has closed these three. Any thread may call these functions.
-#ifndef OCULAR_IPC_BASE_OPENED_H
-#define OCULAR_IPC_BASE_OPENED_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ long Opened_read(const char *path, char *text, size_t size);
 // Writes all bytes to the descriptor, with as many calls of write() as needed.
 // Returns 0 or -errno.
 int Opened_write(int fd, const void *data, size_t size);
-
-#endif

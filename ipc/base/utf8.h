@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads UTF-8 text that is not trusted, one code point at a time. The functions
 // are pure, and any thread may call them.
-#ifndef OCULAR_IPC_BASE_UTF8_H
-#define OCULAR_IPC_BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ uint32_t Utf8_decode(const char **at);
 // invisible character. A harmful character could disturb a terminal or deceive
 // the reader.
 bool Utf8_is_harmful(uint32_t code);
-
-#endif

@@ -4,8 +4,7 @@
 // except CAP_SETUID and CAP_SETGID. If system calls are filtered, a worker
 // drops no capability. Worker_cpu_ns() returns the CPU time of a worker's
 // present and earlier threads. The thread that starts a worker also joins it.
-#ifndef OCULAR_IPC_BASE_WORKER_H
-#define OCULAR_IPC_BASE_WORKER_H
+#pragma once
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -58,5 +57,3 @@ int Worker_count(void);
 // Returns the CPU time in ns of the worker's present and earlier threads. Any
 // thread may call this function.
 uint64_t Worker_cpu_ns(const struct Worker *worker);
-
-#endif

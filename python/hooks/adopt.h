@@ -3,8 +3,7 @@
 // drops the struct Code of each accepted code object. Hooks, the governor, and
 // the threads that start and stop a session call these functions with the GIL
 // held.
-#ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
-#define OCULAR_PYTHON_HOOKS_ADOPT_H
+#pragma once
 
 #include "python/hooks/extra.h"
 
@@ -72,5 +71,3 @@ int Adopt_running(struct State *state);
 // Adopt_disarm and Adopt_drop_all return 0 or -1.
 int Adopt_disarm(struct State *state);
 int Adopt_drop_all(struct State *state);
-
-#endif

@@ -3,8 +3,7 @@
 // programs. The engine subtracts the cost of the hooks from every measured
 // time. The thread that starts a session calls Calibration_run with the GIL
 // held.
-#ifndef OCULAR_PYTHON_HOOKS_CALIBRATE_H
-#define OCULAR_PYTHON_HOOKS_CALIBRATE_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -13,5 +12,3 @@
 // about 1.5 ms. Returns 0, or -1 with an exception. Also returns -1 in a child
 // that was forked during the call.
 int Calibration_run(struct State *state);
-
-#endif

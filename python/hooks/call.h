@@ -2,8 +2,7 @@
 // Counts one event at once, after all hits before it. Hooks call these
 // functions on the traced thread with the GIL held. The counting lock is held
 // from Call_begin to Call_end.
-#ifndef OCULAR_PYTHON_HOOKS_CALL_H
-#define OCULAR_PYTHON_HOOKS_CALL_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -62,5 +61,3 @@ uint64_t Call_beyond(uint64_t taken, uint64_t hits, const struct Armed *since);
 // Charges the time since the hook began as overhead, unless Call_end has done
 // so.
 void Call_pay(struct Call *call);
-
-#endif

@@ -4,8 +4,7 @@
 // caller's own time. So each call instruction of accepted code is inspected
 // once, before it calls. The traced thread calls these functions with the GIL
 // held.
-#ifndef OCULAR_PYTHON_HOOKS_CALLEES_H
-#define OCULAR_PYTHON_HOOKS_CALLEES_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -20,5 +19,3 @@ PyObject *Callees_in_class(PyTypeObject *type, PyObject *name);
 // arms it for a few calls, so that the caller's first calls can be timed. Runs
 // no Python code.
 void Callees_note(struct State *state, struct Code *caller, PyObject *callable);
-
-#endif

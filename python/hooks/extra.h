@@ -4,8 +4,7 @@
 // frees the code object, this file releases the entry. Hooks, the governor, and
 // the threads that start and stop a session call these functions with the GIL
 // held.
-#ifndef OCULAR_PYTHON_HOOKS_EXTRA_H
-#define OCULAR_PYTHON_HOOKS_EXTRA_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -54,5 +53,3 @@ int Extra_init(struct State *state);
 // Notes that `code` was rejected. Returns 0, or -1 without an exception if
 // memory is out.
 int Extra_set_other(struct State *state, PyCodeObject *code);
-
-#endif

@@ -3,8 +3,7 @@
 // compiled (frame_stack.h). FrameProof_check reads the running frames by that
 // layout and compares them with the results of CPython's own functions. If a
 // field has moved in CPython, the traced program would crash.
-#ifndef OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
-#define OCULAR_PYTHON_HOOKS_FRAME_PROOF_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -16,5 +15,3 @@
 // that a wrong layout cannot cause a fault. If the kernel forbids the system
 // call, the function compares nothing and returns 0. The caller holds the GIL.
 int FrameProof_check(const struct FrameLayout *layout);
-
-#endif

@@ -2,8 +2,7 @@
 // Reads CPython's frames of the calling thread in place. The frames show on
 // which stack the thread runs, and whether a frame is still on that stack.
 // Hooks and the governor call these functions with the GIL held.
-#ifndef OCULAR_PYTHON_HOOKS_FRAME_STACK_H
-#define OCULAR_PYTHON_HOOKS_FRAME_STACK_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -115,5 +114,3 @@ void FrameStack_hide(struct HiddenFrames *hidden);
 void FrameStack_show(const struct HiddenFrames *hidden);
 // Returns true if no call that began after FrameStack_hide is still running.
 bool FrameStack_are_hidden(void);
-
-#endif

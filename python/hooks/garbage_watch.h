@@ -5,8 +5,7 @@
 // as if the collector were a function. A code object that never runs stands for
 // this function. Other entries of gc.callbacks stay as they are. Callers hold
 // the GIL. No function raises an exception unless its comment says so.
-#ifndef OCULAR_PYTHON_HOOKS_GARBAGE_WATCH_H
-#define OCULAR_PYTHON_HOOKS_GARBAGE_WATCH_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -21,5 +20,3 @@ void GarbageWatch_start(struct State *state);
 void GarbageWatch_check(struct State *state);
 // Removes Ocular's callback from gc.callbacks. A second call does nothing.
 void GarbageWatch_stop(struct State *state);
-
-#endif

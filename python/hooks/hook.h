@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares the entry points of the hooks, one function for each event. CPython
 // calls the entry points on the traced thread with the GIL held.
-#ifndef OCULAR_PYTHON_HOOKS_HOOK_H
-#define OCULAR_PYTHON_HOOKS_HOOK_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -11,5 +10,3 @@ extern const vectorcallfunc HOOK_FAST[HOOK_EVENTS];
 // counter or the address of the thread state is unreliable, or if the threshold
 // is only a few hits.
 extern const vectorcallfunc HOOK_SLOW[HOOK_EVENTS];
-
-#endif

@@ -4,8 +4,7 @@
 // callback is one indirect jump with the arguments on the C stack. The thread
 // that starts a session and a forked child call these functions, with the GIL
 // held.
-#ifndef OCULAR_PYTHON_HOOKS_HOOKS_H
-#define OCULAR_PYTHON_HOOKS_HOOKS_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -20,5 +19,3 @@ void Hooks_select(struct State *state, uint64_t threshold);
 // disabled its event, the next session would not see the code. A forked child
 // uses silenced hooks until the child drops the session.
 void Hooks_silence(struct State *state, void (*on_event)(void));
-
-#endif

@@ -2,8 +2,7 @@
 // Reads the opcodes, the layout of frames, the version and the switch interval
 // of the running interpreter for the engine. module.c, tracing.c and the
 // governor call these functions with the GIL held.
-#ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
-#define OCULAR_PYTHON_HOOKS_INTERPRETER_FACTS_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -22,5 +21,3 @@ void InterpreterFacts_layout(struct FrameLayout *layout);
 // Writes a text such as "CPython 3.13.0".
 void InterpreterFacts_version(char *out, size_t size);
 int InterpreterFacts_switch_interval(struct State *state);
-
-#endif

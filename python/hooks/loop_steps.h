@@ -5,8 +5,7 @@
 // of a task under any other loop, such as uvloop's, trio's and curio's. Hooks
 // call these functions on the loop's thread with the GIL held. No function runs
 // Python code or leaves an exception.
-#ifndef OCULAR_PYTHON_HOOKS_LOOP_STEPS_H
-#define OCULAR_PYTHON_HOOKS_LOOP_STEPS_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -29,5 +28,3 @@ void LoopSteps_unwind(PyObject *code);
 // The hook at returns and yields of code that begins steps.
 PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names);
-
-#endif

@@ -2,8 +2,7 @@
 // Finds the calling thread's record (struct ThreadTrace). A thread's first hook
 // makes the record, and the record ends when the thread exits. Callers hold the
 // GIL.
-#ifndef OCULAR_PYTHON_HOOKS_OWN_TRACE_H
-#define OCULAR_PYTHON_HOOKS_OWN_TRACE_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -29,5 +28,3 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
 uintptr_t OwnTrace_state(void);
 // Ends the calling thread's record, as the thread's exit would.
 void OwnTrace_end(void);
-
-#endif

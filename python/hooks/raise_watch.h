@@ -4,8 +4,7 @@
 // The event is global and cannot be disabled, so the hook does as little as
 // possible, and is switched off for a time if there are too many exceptions
 // (tracer/hook/exceptions.h). Callers hold the GIL.
-#ifndef OCULAR_PYTHON_HOOKS_RAISE_WATCH_H
-#define OCULAR_PYTHON_HOOKS_RAISE_WATCH_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -19,5 +18,3 @@ void RaiseWatch_start(struct State *state);
 void RaiseWatch_look(struct State *state);
 // Releases the references to types. Must be called after the last hook has run.
 void RaiseWatch_stop(struct State *state);
-
-#endif

@@ -8,8 +8,7 @@
 // A C extension may fire an event while an exception is set. While an exception
 // is set, a hook does nothing and returns NULL, because CPython would turn None
 // into a SystemError.
-#ifndef OCULAR_PYTHON_HOOKS_RARE_H
-#define OCULAR_PYTHON_HOOKS_RARE_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -42,5 +41,3 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 // the event if that thread calls the same code first.
 PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names);
-
-#endif

@@ -5,8 +5,7 @@
 // down. One instance is enough, because only one interpreter of a process is
 // traced. The GIL guards every member unless the member's comment names another
 // rule.
-#ifndef OCULAR_PYTHON_HOOKS_STATE_H
-#define OCULAR_PYTHON_HOOKS_STATE_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -194,5 +193,3 @@ struct State {
 };
 
 extern struct State ocular_state;
-
-#endif

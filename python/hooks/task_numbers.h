@@ -3,8 +3,7 @@
 // address of an earlier task that was freed. A weak reference distinguishes the
 // new task from the freed task. Callers hold the GIL. The functions run no
 // Python code.
-#ifndef OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
-#define OCULAR_PYTHON_HOOKS_TASK_NUMBERS_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -33,5 +32,3 @@ struct TaskNumbers {
 uint32_t TaskNumbers_of(struct TaskNumbers *numbers, PyObject *task);
 // Forgets all tasks. A task that runs again gets a new number.
 void TaskNumbers_clear(struct TaskNumbers *numbers);
-
-#endif

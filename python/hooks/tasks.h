@@ -3,8 +3,7 @@
 // for each step, and the handle's callback belongs to the task. If there is a
 // timeline, the entry hook of Handle._run reads the callback, on the traced
 // thread with the GIL held.
-#ifndef OCULAR_PYTHON_HOOKS_TASKS_H
-#define OCULAR_PYTHON_HOOKS_TASKS_H
+#pragma once
 
 #include "python/hooks/call.h"
 
@@ -22,5 +21,3 @@ bool Tasks_loop_runs(void);
 // The functions run no Python code and leave no exception set.
 void Tasks_current_name(char *out, size_t size);
 void Tasks_handle_name(PyObject *handle, char *out, size_t size);
-
-#endif

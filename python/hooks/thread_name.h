@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads a thread's name in Python's threading module without running Python
 // code. Callers hold the GIL.
-#ifndef OCULAR_PYTHON_HOOKS_THREAD_NAME_H
-#define OCULAR_PYTHON_HOOKS_THREAD_NAME_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -14,5 +13,3 @@
 void ThreadName_get(uintptr_t thread, char *out, size_t size);
 // Stores the name of the calling thread.
 void ThreadName_own(char *out, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
 // offset in the static TLS block is the same in all threads, and
 // ThreadState_find finds it at import. Any thread that runs Python code may
 // call these functions.
-#ifndef OCULAR_PYTHON_HOOKS_THREAD_STATE_H
-#define OCULAR_PYTHON_HOOKS_THREAD_STATE_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -61,5 +60,3 @@ static inline uint32_t ThreadState_depth(const PyThreadState *state)
     return (uint32_t)(state->py_recursion_limit -
                       state->py_recursion_remaining);
 }
-
-#endif

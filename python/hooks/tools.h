@@ -4,8 +4,7 @@
 // object. The tracer has local events on accepted code only, so that each code
 // object can be disarmed and armed separately. Hooks, the governor, and the
 // threads that start and stop a session call these functions with the GIL held.
-#ifndef OCULAR_PYTHON_HOOKS_TOOLS_H
-#define OCULAR_PYTHON_HOOKS_TOOLS_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -58,5 +57,3 @@ int Tools_set_steps(struct State *state, PyCodeObject *code, bool on);
 // Sets the discovery tool's events again on code that begins steps, also where
 // a hook has disabled them. Returns 0, or -1 without an exception.
 int Tools_renew_steps(struct State *state);
-
-#endif

@@ -2,8 +2,7 @@
 // Writes a hit of 24 bytes into the ring. Writing a hit touches one cache line
 // of the ring and one cache line of the table of dark sites. Hooks call these
 // functions on the traced thread with the GIL held.
-#ifndef OCULAR_PYTHON_HOOKS_WRITER_H
-#define OCULAR_PYTHON_HOOKS_WRITER_H
+#pragma once
 
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
@@ -45,5 +44,3 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 // counted at once (call.h).
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to);
-
-#endif

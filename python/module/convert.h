@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Converts a snapshot to Python objects, by the tables of ipc/snapshot.h. The
 // result has the structure that ocular-top --json prints. Callers hold the GIL.
-#ifndef OCULAR_PYTHON_MODULE_CONVERT_H
-#define OCULAR_PYTHON_MODULE_CONVERT_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -21,5 +20,3 @@ PyObject *Convert_published(const struct Snapshot *snapshot);
 // measured on the generic form of an instruction.
 PyObject *Convert_detail(const struct ListingDetail *detail,
                          const struct Opcodes *opcodes);
-
-#endif

@@ -4,8 +4,7 @@
 // and runs the program's signal handlers. If a handler raises an exception
 // (Ctrl-C), writing ends and no file is left. Callers hold the GIL, and the
 // functions release the GIL while they write.
-#ifndef OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
-#define OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -45,5 +44,3 @@ bool FinalTimeline_is_written(const struct FinalTimeline *timeline);
 void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,
                             size_t size);
 void FinalTimeline_release(struct FinalTimeline *timeline);
-
-#endif

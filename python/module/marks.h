@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the program's marks and spans into the timeline. The package calls the
 // functions on threads of the program.
-#ifndef OCULAR_PYTHON_MODULE_MARKS_H
-#define OCULAR_PYTHON_MODULE_MARKS_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,5 +9,3 @@
 // The functions has_timeline, mark, span_begin and span_end of the extension
 // module. Callers hold the GIL.
 extern PyMethodDef Marks_methods[];
-
-#endif

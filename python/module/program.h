@@ -4,8 +4,7 @@
 // program's outermost frame has no frame of Ocular as its caller. So
 // tracebacks, recursion depths and exit statuses are the same as with `python
 // program`. Callers hold the GIL.
-#ifndef OCULAR_PYTHON_MODULE_PROGRAM_H
-#define OCULAR_PYTHON_MODULE_PROGRAM_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -14,5 +13,3 @@
 
 // Table of the functions run_file, run_string, run_call and exit.
 extern PyMethodDef Program_methods[];
-
-#endif

@@ -2,8 +2,7 @@
 // Starts and stops traces. A start sets up tools, session, governor and code in
 // this order, and a stop takes them down. Callers hold the GIL, and stopping
 // releases the GIL.
-#ifndef OCULAR_PYTHON_MODULE_TRACING_H
-#define OCULAR_PYTHON_MODULE_TRACING_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -36,5 +35,3 @@ PyObject *Tracing_export(struct State *state, const char *path);
 // Returns a list of what is known of each instruction
 // (tracer/session/listing_detail.h), or None if the code object is not traced.
 PyObject *Tracing_detail(struct State *state, PyObject *code);
-
-#endif

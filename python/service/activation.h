@@ -5,8 +5,7 @@
 // stops the session some seconds after the last viewer has left. Callers hold
 // the GIL, except the server's thread, which counts viewers (count,
 // activation.c).
-#ifndef OCULAR_PYTHON_SERVICE_ACTIVATION_H
-#define OCULAR_PYTHON_SERVICE_ACTIVATION_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -75,5 +74,3 @@ int Activation_resume(struct Activation *activation);
 // Forgets thread and socket in a forked child. Returns true if the server was
 // open.
 bool Activation_abandon(struct Activation *activation);
-
-#endif

@@ -4,8 +4,7 @@
 // code of CPython, so no Python code of the program runs. Callers hold the GIL.
 // All references that a function returns are borrowed, and valid until the
 // caller releases the GIL.
-#ifndef OCULAR_PYTHON_SERVICE_AWAIT_CHAIN_H
-#define OCULAR_PYTHON_SERVICE_AWAIT_CHAIN_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -53,5 +52,3 @@ struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame);
 void AwaitFrame_prefetch(const struct AwaitFrame *frame);
 // Returns the source line at which the frame is, or 0.
 uint32_t AwaitFrame_line(const struct AwaitFrame *frame);
-
-#endif

@@ -2,8 +2,7 @@
 // Starts a session in a forked child if viewers could connect to the parent.
 // The session starts 100 ms after the fork, so that a child that calls exec or
 // ends at once has no cost. Callers hold the GIL.
-#ifndef OCULAR_PYTHON_SERVICE_CHILD_STARTER_H
-#define OCULAR_PYTHON_SERVICE_CHILD_STARTER_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -54,5 +53,3 @@ void ChildStarter_cancel_serving(struct ChildStarter *starter);
 void ChildStarter_hurry(struct ChildStarter *starter);
 // Forgets the thread in a forked child. The plan stays.
 void ChildStarter_abandon(struct ChildStarter *starter);
-
-#endif

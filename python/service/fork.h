@@ -10,8 +10,7 @@
 // hooks stop at once. The child frees the parent's session later. If viewers
 // could connect to the parent, the child starts its own session
 // (child_starter.h).
-#ifndef OCULAR_PYTHON_SERVICE_FORK_H
-#define OCULAR_PYTHON_SERVICE_FORK_H
+#pragma once
 
 #include "python/service/service.h"
 
@@ -26,5 +25,3 @@ void Fork_after_in_child(struct Service *service);
 // Ocular's threads again, waits for another thread's Fork_before, and frees the
 // parent's session in a child. Fork_settle may release the GIL.
 void Fork_settle(struct Service *service);
-
-#endif

@@ -3,8 +3,7 @@
 // holds the GIL for a short time, called a hold. In a hold the governor lists
 // the thread states for the sampler, scans live bytecode, arms functions and
 // reads the text of operands for viewers.
-#ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
-#define OCULAR_PYTHON_SERVICE_GOVERNOR_H
+#pragma once
 
 #include "python/service/service.h"
 
@@ -30,5 +29,3 @@ void Governor_abandon(struct Service *service);
 // Returns the CPU time of all holds since the start, or zeros if no governor
 // runs. The caller holds the GIL.
 struct Holds Governor_holds(const struct Service *service);
-
-#endif

@@ -4,8 +4,7 @@
 // must not become pending for the thread (tracer/sample/timer_signal.h). The
 // Python object signal.pthread_sigmask stays, but its C function is replaced by
 // Ocular's, which calls CPython's C function.
-#ifndef OCULAR_PYTHON_SERVICE_MASK_WATCH_H
-#define OCULAR_PYTHON_SERVICE_MASK_WATCH_H
+#pragma once
 
 // The caller holds the GIL. A second start or stop does nothing. If
 // signal.pthread_sigmask is not CPython's own, MaskWatch_start and
@@ -13,5 +12,3 @@
 // exception set.
 void MaskWatch_start(void);
 void MaskWatch_stop(void);
-
-#endif

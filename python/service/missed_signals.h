@@ -6,8 +6,7 @@
 // signals to the main thread (tracer/sample/main_signals.h), but may still
 // receive a few. The governor's thread calls MissedSignals_look without the
 // GIL.
-#ifndef OCULAR_PYTHON_SERVICE_MISSED_SIGNALS_H
-#define OCULAR_PYTHON_SERVICE_MISSED_SIGNALS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ void MissedSignals_init(struct MissedSignals *missed);
 void MissedSignals_look(struct MissedSignals *missed, double now_s);
 // Returns true if CPython has noted that the main program ended by Ctrl-C.
 bool MissedSignals_was_interrupted(void);
-
-#endif

@@ -2,8 +2,7 @@
 // Reads the text of a code object's operands (names, variables and constants)
 // for a viewer. The reader runs no Python code and leaves no exception set. The
 // governor calls the reader with the GIL held.
-#ifndef OCULAR_PYTHON_SERVICE_OPERAND_READER_H
-#define OCULAR_PYTHON_SERVICE_OPERAND_READER_H
+#pragma once
 
 #include "python/hooks/state.h"
 #include "tracer/session/operand_text.h"
@@ -13,5 +12,3 @@
 // all operands are read, 0 if some are left, or -ENOMEM.
 int OperandReader_read(struct OperandText *operands, const PyCodeObject *code,
                        const struct Clock *clock, uint64_t deadline);
-
-#endif

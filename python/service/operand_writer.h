@@ -2,8 +2,7 @@
 // Reads the operand text that viewers have asked for, a few operands in each
 // hold. Delivers the operand text when it is complete. The
 // governor's thread calls these functions.
-#ifndef OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
-#define OCULAR_PYTHON_SERVICE_OPERAND_WRITER_H
+#pragma once
 
 #include "tracer/session/engine.h"
 #include "tracer/session/session.h"
@@ -18,5 +17,3 @@ struct OperandWriter {
 bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
                          uint64_t deadline);
 void OperandWriter_release(struct OperandWriter *writer);
-
-#endif

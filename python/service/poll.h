@@ -2,8 +2,7 @@
 // Scans live bytecode for specialised instructions. The hottest functions are
 // scanned every time. All other functions are scanned in rounds, in the time
 // that is left. Callers hold the GIL.
-#ifndef OCULAR_PYTHON_SERVICE_POLL_H
-#define OCULAR_PYTHON_SERVICE_POLL_H
+#pragma once
 
 #include "python/hooks/state.h"
 #include "tracer/budget/hottest.h"
@@ -32,5 +31,3 @@ bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
 // millisecond has passed.
 void Poll_now(struct Poll *poll, struct State *state);
 void Poll_all(struct State *state);
-
-#endif

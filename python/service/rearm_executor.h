@@ -3,8 +3,7 @@
 // for a slice, ends the slice, and arms functions that a viewer asks for. The
 // governor's thread calls these functions. Callers of RearmExecutor_requests
 // and RearmExecutor_step hold the GIL.
-#ifndef OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
-#define OCULAR_PYTHON_SERVICE_REARM_EXECUTOR_H
+#pragma once
 
 #include "python/hooks/state.h"
 #include "tracer/budget/choice.h"
@@ -67,5 +66,3 @@ static inline bool RearmExecutor_counts(const struct RearmExecutor *executor)
     return executor->begun && executor->slices.phase == SLICE_COUNTS;
 }
 void RearmExecutor_release(struct RearmExecutor *executor);
-
-#endif

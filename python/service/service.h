@@ -3,8 +3,7 @@
 // and after a fork. The process has one struct Service, which works on
 // ocular_state. The GIL guards every member unless the member's comment names
 // another rule.
-#ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
-#define OCULAR_PYTHON_SERVICE_SERVICE_H
+#pragma once
 
 #include "python/hooks/state.h"
 #include "python/service/activation.h"
@@ -52,5 +51,3 @@ static inline struct OurThreads Service_threads(const struct Service *service)
                                 service->child_starter.thread_state,
                                 service->activation.thread_state}};
 }
-
-#endif

@@ -5,8 +5,7 @@
 // the thread in strict mode would need a system call to release the GIL. The
 // hooks disable themselves, and the timeline is written. Ocular's threads end,
 // so that the process ends as soon as the program's threads have ended.
-#ifndef OCULAR_PYTHON_SERVICE_STRICT_H
-#define OCULAR_PYTHON_SERVICE_STRICT_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -23,5 +22,3 @@ bool Strict_is_found(void);
 // If Strict_is_found returns true, drains the events into the recording and
 // ends Ocular's threads. The collector's thread calls this function.
 void Strict_serve(struct Session *session);
-
-#endif

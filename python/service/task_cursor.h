@@ -4,8 +4,7 @@
 // each thread in a list. The program changes the sets and lists between two
 // slices of a walk. The cursor keeps no task alive, and no Python code runs.
 // Callers hold the GIL, and all references to tasks are borrowed.
-#ifndef OCULAR_PYTHON_SERVICE_TASK_CURSOR_H
-#define OCULAR_PYTHON_SERVICE_TASK_CURSOR_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -92,5 +91,3 @@ void TaskCursor_return(struct TaskCursor *cursor, unsigned index);
 void TaskCursor_close(struct TaskCursor *cursor);
 // Drops the references to tasks. The next walk has to begin at the first task.
 void TaskCursor_drop(struct TaskCursor *cursor);
-
-#endif

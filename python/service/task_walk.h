@@ -3,8 +3,7 @@
 // runs, and at which line its innermost coroutine waits. Each slice of a walk
 // reads for less than 100 us with the GIL held. No task is kept alive between
 // two slices, and no Python code runs. Only the governor's thread uses a walk.
-#ifndef OCULAR_PYTHON_SERVICE_TASK_WALK_H
-#define OCULAR_PYTHON_SERVICE_TASK_WALK_H
+#pragma once
 
 #include "python/hooks/state.h"
 #include "python/service/task_cursor.h"
@@ -36,5 +35,3 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s);
 // Ends a walk that has begun. The caller holds the GIL.
 void TaskWalk_stop(struct TaskWalk *walk);
 void TaskWalk_release(struct TaskWalk *walk);
-
-#endif

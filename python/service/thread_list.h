@@ -3,8 +3,7 @@
 // governor makes the list for the sampler, with the GIL held. If there are many
 // threads, the governor updates the list less often. Each update reads only
 // some names again.
-#ifndef OCULAR_PYTHON_SERVICE_THREAD_LIST_H
-#define OCULAR_PYTHON_SERVICE_THREAD_LIST_H
+#pragma once
 
 #include "python/hooks/state.h"
 
@@ -29,5 +28,3 @@ void ThreadList_update(struct ThreadList *list, struct State *state,
 void ThreadList_release(struct ThreadList *list);
 // Returns the number of Python threads, without Ocular's threads.
 size_t ThreadList_count(const struct OurThreads *ours);
-
-#endif

@@ -5,8 +5,7 @@
 // GIL held. Without the GIL the allocation may call tracemalloc. Up to 3.13.1
 // tracemalloc crashes if another thread stops it during the allocation
 // (gh-128679).
-#ifndef OCULAR_PYTHON_SERVICE_WORKER_STATE_H
-#define OCULAR_PYTHON_SERVICE_WORKER_STATE_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -30,5 +29,3 @@ void WorkerState_leave(void);
 // The thread calls WorkerState_end last, with the GIL held. WorkerState_end
 // deletes the thread state and releases the GIL.
 void WorkerState_end(PyThreadState *thread_state);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a timeline in memory, and the view that a reader of the timeline's
 // recording has, for tests.
-#ifndef OCULAR_TESTS_FORMATS_FROZEN_H
-#define OCULAR_TESTS_FORMATS_FROZEN_H
+#pragma once
 
 #include "formats/recording_reader.h"
 #include "tracer/timeline/timeline.h"
@@ -43,5 +42,3 @@ static inline const struct TimelineView *Frozen_view(struct Timeline *timeline,
     }
     return &to->view;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Replaces libFuzzer. Runs the inputs in the given files and folders, so that
 // every machine tests the kept corpus (test_fuzz.py). Prints how many inputs it
 // has run. The file of each fuzzer includes this header.
-#ifndef OCULAR_TESTS_FUZZ_REPLAY_H
-#define OCULAR_TESTS_FUZZ_REPLAY_H
+#pragma once
 
 #include <dirent.h>
 #include <stdint.h>
@@ -59,6 +58,4 @@ int main(int argc, char **argv)
     printf("%d\n", count);
     return count ? 0 : 1;
 }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The frames of a simulated interpreter, and the layout that describes them,
 // for tests that read the stacks of threads.
-#ifndef OCULAR_TESTS_TRACER_FAKE_FRAMES_H
-#define OCULAR_TESTS_TRACER_FAKE_FRAMES_H
+#pragma once
 
 #include "tracer/sample/walk.h"
 
@@ -25,5 +24,3 @@ static const struct FrameLayout LAYOUT = {
     .frame_instruction = offsetof(struct FakeFrame, instruction),
     .code_mask = ~(uintptr_t)3,
 };
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a struct Code by hand. A test uses a struct Code that was made by hand
 // if the test needs no bytecode. Code_free() frees the struct Code.
-#ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
-#define OCULAR_TESTS_TRACER_MAKE_CODE_H
+#pragma once
 
 #include "ipc/base/heap.h"
 #include "tracer/code/code.h"
@@ -22,5 +21,3 @@ static inline struct Code *make_code(uint32_t id, uintptr_t address)
     code->who.file = Heap_text("file.py");
     return code;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes an engine without an interpreter, adds code to it, and calls this code.
 // Tests of code that uses the engine include this file.
-#ifndef OCULAR_TESTS_TRACER_MAKE_ENGINE_H
-#define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
+#pragma once
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/hook/thread_trace_call.h"
@@ -76,5 +75,3 @@ static inline void call(struct ThreadTrace *trace, struct Code *code,
     ThreadTrace_enter(trace, code, 1, 0, ticks);
     ThreadTrace_leave(trace, code, &code->layout.sites[2], 1, ticks + 1);
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Registers functions made of bytecode, and reads the counts of their calls,
 // for tests of hooks without an interpreter. A file that includes this file
 // must include cmocka.h first.
-#ifndef OCULAR_TESTS_TRACER_MAKE_FUNCTION_H
-#define OCULAR_TESTS_TRACER_MAKE_FUNCTION_H
+#pragma once
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/registry.h"
@@ -50,5 +49,3 @@ static inline void expect_calls(const struct Code *code, uint64_t calls,
     assert_int_equal(Counter_get(&code->hot.self_cycles), self);
     assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a small instruction set like that of CPython, for tests that need
 // bytecode but no interpreter.
-#ifndef OCULAR_TESTS_TRACER_MAKE_OPCODES_H
-#define OCULAR_TESTS_TRACER_MAKE_OPCODES_H
+#pragma once
 
 #include "tracer/base/opcode.h"
 
@@ -92,5 +91,3 @@ static inline void make_opcodes(struct Opcodes *opcodes)
 }
 
 #undef SET
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scans the live bytecode of a code object once, for tests that do not use the
 // log of transitions.
-#ifndef OCULAR_TESTS_TRACER_MAKE_SCAN_H
-#define OCULAR_TESTS_TRACER_MAKE_SCAN_H
+#pragma once
 
 #include "tracer/code/specialisation_scan.h"
 
@@ -25,5 +24,3 @@ static inline int scan(struct Code *code, const uint8_t *live,
     free(log);
     return error;
 }
-
-#endif

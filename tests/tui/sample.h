@@ -2,8 +2,7 @@
 // Makes snapshots for the viewer's tests. The snapshots show a small program.
 // The program has functions in every state, a function with a hostile name, and
 // more functions if a test asks for them.
-#ifndef OCULAR_TESTS_TUI_SAMPLE_H
-#define OCULAR_TESTS_TUI_SAMPLE_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "ipc/listing.h"
@@ -39,5 +38,3 @@ struct FlameTable *Sample_stacks(struct SampleWish wish);
 const char *Sample_hostile(unsigned which);
 void Sample_make_hostile(struct Listing *listing);
 void Sample_make_hostile_stacks(struct FlameTable *table);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs a viewer without a terminal and without a process, for tests of views.
 // A test gives snapshots and keys to this viewer, and gets its screen as text.
-#ifndef OCULAR_TESTS_TUI_STAGE_H
-#define OCULAR_TESTS_TUI_STAGE_H
+#pragma once
 
 #include "tests/tui/sample.h"
 #include "tui/views/ui.h"
@@ -32,5 +31,3 @@ const char *Stage_text(struct Stage *stage);
 // Draws a frame, and checks its text. If `there` is true, fails unless `words`
 // are on the screen. If `there` is false, fails if `words` are on the screen.
 void Stage_expect(struct Stage *stage, const char *words, bool there);
-
-#endif

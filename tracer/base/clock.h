@@ -5,8 +5,7 @@
 // tick is one nanosecond of clock_gettime. Clock_start measures the frequency
 // of the time stamp counter against CLOCK_MONOTONIC_RAW, and the collector's
 // thread refines the frequency over the whole run.
-#ifndef OCULAR_TRACER_BASE_CLOCK_H
-#define OCULAR_TRACER_BASE_CLOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ double Clock_error(const struct Clock *clock);
 // Returns the seconds from Clock_start to `ticks`. The result is negative if
 // `ticks` is before Clock_start.
 double Clock_seconds(const struct Clock *clock, uint64_t ticks);
-
-#endif

@@ -5,8 +5,7 @@
 // therefore a relaxed load and a relaxed store, without a locked instruction.
 // Some fields of the type counter_t hold a time in ticks, an id or the bits of
 // a double, under the same rules.
-#ifndef OCULAR_TRACER_BASE_COUNTER_H
-#define OCULAR_TRACER_BASE_COUNTER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ static inline void Counter_set_double(counter_t *counter, double value)
     memcpy(&bits, &value, sizeof(bits));
     Counter_set(counter, bits);
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Keeps the times and numbers of threads that have ended. The length of the
 // list is limited, and the list keeps the threads that used the most CPU time.
 // The caller locks the list.
-#ifndef OCULAR_TRACER_BASE_ENDED_H
-#define OCULAR_TRACER_BASE_ENDED_H
+#pragma once
 
 #include "tracer/base/share.h"
 
@@ -40,5 +39,3 @@ void Ended_add(struct Ended *ended, const struct EndedThread *thread);
 // see the thread for a while.
 bool Ended_take(struct Ended *ended, pid_t tid, const char *name,
                 struct EndedThread *thread);
-
-#endif

@@ -4,8 +4,7 @@
 // path, so the name of a package matches the package's files. If an exclude
 // rule and an include rule both match, the code is excluded. The rules are set
 // at the start of tracing, and are applied once to each code object.
-#ifndef OCULAR_TRACER_BASE_FILTER_H
-#define OCULAR_TRACER_BASE_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ int Filter_exclude(struct Filter *filter, const char *text);
 int Filter_include(struct Filter *filter, const char *text);
 bool Filter_accepts(const struct Filter *filter, const char *file,
                     const char *name);
-
-#endif

@@ -3,8 +3,7 @@
 // valid UTF-8, which JSON requires. On request the cleaned text contains no
 // characters that move a terminal's cursor or reverse the direction of text.
 // The report requests such a text.
-#ifndef OCULAR_TRACER_BASE_HARMLESS_H
-#define OCULAR_TRACER_BASE_HARMLESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable);
 // Returns the number of characters in `text`, which must be valid UTF-8.
 size_t Harmless_width(const char *text);
-
-#endif

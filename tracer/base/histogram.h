@@ -3,8 +3,7 @@
 // sixteen buckets for each octave (factor of 2), so a quantile has an error of
 // about 3 %. The writer of a histogram holds the counting lock. Any thread may
 // read a histogram, as counter.h explains.
-#ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
-#define OCULAR_TRACER_BASE_HISTOGRAM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ void Histogram_quantiles(const struct Histogram *histogram, const double *q,
 // Returns the standard deviation of the values divided by their mean, or NaN if
 // the histogram is empty.
 double Histogram_spread(const struct Histogram *histogram);
-
-#endif

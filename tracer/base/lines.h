@@ -4,8 +4,7 @@
 // location tables in 3.12 to 3.15. The functions in this file have no other
 // state than their arguments. If a location table is damaged, lines are missing
 // or wrong, but nothing else happens.
-#ifndef OCULAR_TRACER_BASE_LINES_H
-#define OCULAR_TRACER_BASE_LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ uint32_t LineReader_line(struct LineReader *reader, size_t unit);
 // number of a code unit without a line is 0.
 void Lines_decode(uint32_t *lines, size_t unit_count, const uint8_t *table,
                   size_t size, uint32_t first_line);
-
-#endif

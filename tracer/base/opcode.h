@@ -2,8 +2,7 @@
 // Holds the names and properties of the running interpreter's opcodes. Code in
 // python/ fills struct Opcodes once from the interpreter's own tables. Any
 // thread may read struct Opcodes after it is filled.
-#ifndef OCULAR_TRACER_BASE_OPCODE_H
-#define OCULAR_TRACER_BASE_OPCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ bool Opcodes_jumps_back(const struct Opcodes *opcodes, uint8_t opcode);
 bool Opcodes_ends(const struct Opcodes *opcodes, uint8_t opcode);
 bool Opcodes_is(const struct Opcodes *opcodes, uint8_t opcode,
                 const char *name);
-
-#endif

@@ -2,8 +2,7 @@
 // Holds the range of addresses of Ocular's own machine code. The range is one
 // segment of the shared library that contains own_text.c. A signal handler uses
 // the range to find out whether it interrupted Ocular's own code.
-#ifndef OCULAR_TRACER_BASE_OWN_TEXT_H
-#define OCULAR_TRACER_BASE_OWN_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@
 // may call OwnText_find.
 void OwnText_find(void);
 bool OwnText_holds(uintptr_t address); // OwnText_holds is async-signal-safe.
-
-#endif

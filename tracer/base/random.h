@@ -2,8 +2,7 @@
 // Makes random numbers that decide when Ocular looks at a program, so that its
 // looks do not follow the program's own period. Each caller owns a state, which
 // one thread uses. The numbers are no secret and may begin with any state.
-#ifndef OCULAR_TRACER_BASE_RANDOM_H
-#define OCULAR_TRACER_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline double Random_factor(uint32_t *state)
 {
     return 0.75 + 0.5 * Random_next(state) / (1 << 24);
 }
-
-#endif

@@ -5,8 +5,7 @@
 // beginning and at the end of a read section. Only rcu.c calls liburcu.
 // liburcu's call_rcu is not used, because it would start another thread in the
 // traced process.
-#ifndef OCULAR_TRACER_BASE_RCU_H
-#define OCULAR_TRACER_BASE_RCU_H
+#pragma once
 
 // Registers the calling thread, which is one of Ocular's own threads and has
 // just begun (Worker.prepare). A registered thread reads without taking a lock.
@@ -25,5 +24,3 @@ void Rcu_synchronize(void);
 void Rcu_before_fork(void);
 void Rcu_after_fork_parent(void);
 void Rcu_after_fork_child(void);
-
-#endif

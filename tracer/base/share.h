@@ -5,8 +5,7 @@
 // contain enough samples. The sampler writes struct Share, and any thread may
 // read it. If a thread reads two values one after the other, one of the values
 // can lack the newest sample.
-#ifndef OCULAR_TRACER_BASE_SHARE_H
-#define OCULAR_TRACER_BASE_SHARE_H
+#pragma once
 
 #include "ipc/wait_kind.h"
 #include "tracer/base/counter.h"
@@ -186,5 +185,3 @@ double ShareValue_window(const struct ShareValue *value,
 // the start.
 double ShareValue_total(const struct ShareValue *value,
                         const struct ShareTime *now);
-
-#endif

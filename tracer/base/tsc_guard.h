@@ -11,8 +11,7 @@
 // and the guard has tripped for the whole process. On the program's threads
 // Ocular's code checks TscGuard_has_tripped after each reading of the time
 // stamp counter, before a system call or a lock.
-#ifndef OCULAR_TRACER_BASE_TSC_GUARD_H
-#define OCULAR_TRACER_BASE_TSC_GUARD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ void TscGuard_stop(void);
 // time stamp counter cannot be read. Any thread may call TscGuard_trip. Only
 // the first call of TscGuard_trip has an effect.
 void TscGuard_trip(void);
-
-#endif

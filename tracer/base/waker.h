@@ -3,8 +3,7 @@
 // thread by a callback. The owner of the woken thread sets and clears the
 // callback. A mutex is held during the callback, so no thread is in the
 // callback after the owner has cleared the callback.
-#ifndef OCULAR_TRACER_BASE_WAKER_H
-#define OCULAR_TRACER_BASE_WAKER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ void Waker_set(struct Waker *waker, void (*wake)(void *context), void *context);
 // Calls the callback and returns true, or returns false if there is no
 // callback. Any thread may call Waker_wake.
 bool Waker_wake(struct Waker *waker);
-
-#endif

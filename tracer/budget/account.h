@@ -3,8 +3,7 @@
 // governor's thread and the thread that builds snapshots open the account. The
 // account's mutex is held only briefly, and never by a thread that holds the
 // GIL.
-#ifndef OCULAR_TRACER_BUDGET_ACCOUNT_H
-#define OCULAR_TRACER_BUDGET_ACCOUNT_H
+#pragma once
 
 #include "tracer/budget/budget.h"
 
@@ -55,5 +54,3 @@ double Account_hook_factor(const struct Account *account);
 // Takes a reading and returns true if tracing has spent more than the token
 // bucket contained.
 bool Account_is_overdrawn(struct Account *account);
-
-#endif

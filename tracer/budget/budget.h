@@ -12,8 +12,7 @@
 // the bucket. As long as the level of the bucket stays above 0, the mean
 // overhead is at most the budget. budget.c decides by the level of the bucket
 // how much tracing may spend.
-#ifndef OCULAR_TRACER_BUDGET_BUDGET_H
-#define OCULAR_TRACER_BUDGET_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ double Budget_hz(const struct Budget *budget);
 // arming get half of the allowance, or less if Ocular's threads without the
 // sampler need more.
 double Budget_hooks(const struct Budget *budget);
-
-#endif

@@ -5,8 +5,7 @@
 // do not stay armed are armed only in slices, which are short times in which
 // all functions are armed. The governor's thread makes the choice without the
 // GIL.
-#ifndef OCULAR_TRACER_BUDGET_CHOICE_H
-#define OCULAR_TRACER_BUDGET_CHOICE_H
+#pragma once
 
 #include "tracer/code/registry.h"
 
@@ -52,5 +51,3 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
 // item is valid until the next Choice_make.
 const struct ChoiceItem *Choice_pop(struct Choice *choice);
 void Choice_release(struct Choice *choice);
-
-#endif

@@ -10,8 +10,7 @@
 // does the work that Control_step has chosen, and calls Control_pause. All
 // times are seconds of one clock. If this clock jumps, an action can come too
 // late, but by no more than the longest pause before the action.
-#ifndef OCULAR_TRACER_BUDGET_CONTROL_H
-#define OCULAR_TRACER_BUDGET_CONTROL_H
+#pragma once
 
 #include "tracer/budget/budget.h"
 
@@ -94,5 +93,3 @@ static inline bool Control_is_ahead(uint64_t time, uint64_t now, uint64_t most)
 {
     return now < time && time - now <= most;
 }
-
-#endif

@@ -3,8 +3,7 @@
 // ranking. The functions' shares of the sampled CPU time decide the order. If
 // no function has a share, the number of hits since the last ranking decides.
 // The governor's thread ranks the functions without the GIL.
-#ifndef OCULAR_TRACER_BUDGET_HOTTEST_H
-#define OCULAR_TRACER_BUDGET_HOTTEST_H
+#pragma once
 
 #include "tracer/code/registry.h"
 
@@ -25,5 +24,3 @@ struct Hottest {
 // read section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled);
-
-#endif

@@ -2,8 +2,7 @@
 // Holds requests to arm functions again. Requests of viewers wait in the queue
 // for the governor, because only the governor may call the interpreter. A mutex
 // guards the queue, and is held only briefly.
-#ifndef OCULAR_TRACER_BUDGET_REARM_QUEUE_H
-#define OCULAR_TRACER_BUDGET_REARM_QUEUE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ void RearmQueue_push(struct RearmQueue *rearm, uint64_t id, bool jumps);
 // Moves one request from the queue to *request and returns 1. Returns 0 if no
 // request waits. Taking a request for all functions removes all other requests.
 int RearmQueue_pop(struct RearmQueue *rearm, struct RearmRequest *request);
-
-#endif

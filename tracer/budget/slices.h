@@ -6,8 +6,7 @@
 // functions are at most some seconds old. All functions of struct Slices
 // compute only from their arguments, because the caller passes the time and the
 // cost so far. The governor's thread owns a struct Slices.
-#ifndef OCULAR_TRACER_BUDGET_SLICES_H
-#define OCULAR_TRACER_BUDGET_SLICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ double Slices_means(double rate);
 // Makes the next slice begin at once, because a viewer or the program wants all
 // functions armed.
 void Slices_hurry(struct Slices *slices);
-
-#endif

@@ -3,8 +3,7 @@
 // An epoch number says whether the cycles of a frame are right. As soon as
 // other threads can see the code, a caller of the functions of arming.h must
 // hold the counting lock.
-#ifndef OCULAR_TRACER_CODE_ARMING_H
-#define OCULAR_TRACER_CODE_ARMING_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -55,5 +54,3 @@ void Code_set_between(struct Code *code, bool between);
 // Ends the slice of armed code, so that the code goes dark at its next call.
 // Code that is armed forever stays armed forever.
 void Code_end_slice(struct Code *code);
-
-#endif

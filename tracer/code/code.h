@@ -4,8 +4,7 @@
 // names the writer and the readers. The collector's thread, the governor and
 // the sampler use a struct Code in an RCU read section. The collector's thread
 // frees a struct Code after a grace period.
-#ifndef OCULAR_TRACER_CODE_CODE_H
-#define OCULAR_TRACER_CODE_CODE_H
+#pragma once
 
 #include "tracer/base/opcode.h"
 #include "tracer/base/share.h"
@@ -222,5 +221,3 @@ static inline uint32_t Code_dark_callees(const struct Code *code)
 {
     return code->hot.dark_callees;
 }
-
-#endif

@@ -5,8 +5,7 @@
 // the function's hooks (makes it dark), or allocates memory for the function. A
 // writer of struct CodeCold holds the counting lock. Any thread may read the
 // atomic members of struct CodeCold.
-#ifndef OCULAR_TRACER_CODE_CODE_COLD_H
-#define OCULAR_TRACER_CODE_CODE_COLD_H
+#pragma once
 
 #include "tracer/base/counter.h"
 
@@ -72,5 +71,3 @@ struct CodeCold {
     // `links`.
     counter_t grown_bytes;
 };
-
-#endif

@@ -6,8 +6,7 @@
 // begins. The fields after `touched` change when a call ends. Counting is fast
 // because of this order of the fields. Any thread may read the fields of type
 // counter_t and the atomic members.
-#ifndef OCULAR_TRACER_CODE_CODE_HOT_H
-#define OCULAR_TRACER_CODE_CODE_HOT_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/base/histogram.h"
@@ -90,5 +89,3 @@ struct CodeHot {
     // cache line.
     counter_t last_seen;
 };
-
-#endif

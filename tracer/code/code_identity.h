@@ -3,8 +3,7 @@
 // a struct Code. Code_new (code.c) writes struct CodeIdentity before other
 // threads see the code. After Code_new, struct CodeIdentity does not change.
 // Any thread may read struct CodeIdentity.
-#ifndef OCULAR_TRACER_CODE_CODE_IDENTITY_H
-#define OCULAR_TRACER_CODE_CODE_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ struct CodeIdentity {
     uint8_t *line_table;
     size_t line_table_size; // Size of `line_table` in bytes.
 };
-
-#endif

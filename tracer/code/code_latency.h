@@ -5,8 +5,7 @@
 // await. The thread that counts hits writes struct Latency while it holds the
 // counting lock (latency.h). The thread that builds a snapshot writes the last
 // fields of struct Latency.
-#ifndef OCULAR_TRACER_CODE_CODE_LATENCY_H
-#define OCULAR_TRACER_CODE_CODE_LATENCY_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/base/histogram.h"
@@ -68,5 +67,3 @@ struct Latency {
     // unknown.
     bool changes;
 };
-
-#endif

@@ -4,8 +4,7 @@
 // (precise.c) write struct CodeLayout before other threads see the code.
 // Afterwards only the holder of the counting lock writes, and only the counts
 // in `sites` and `instructions`. Any thread may read struct CodeLayout.
-#ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
-#define OCULAR_TRACER_CODE_CODE_LAYOUT_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/code/instruction.h"
@@ -92,5 +91,3 @@ struct CodeLayout {
     // instruction.
     uint32_t instruction_count;
 };
-
-#endif

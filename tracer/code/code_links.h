@@ -5,8 +5,7 @@
 // the governor, which adds calls that samples have shown. A thread that holds
 // the GIL and has counted all hits may also read struct CodeLinks, because no
 // hook runs while the thread holds the GIL.
-#ifndef OCULAR_TRACER_CODE_CODE_LINKS_H
-#define OCULAR_TRACER_CODE_CODE_LINKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ struct CodeLinks {
     // the array was full.
     uint32_t callee_next;
 };
-
-#endif

@@ -2,8 +2,7 @@
 // struct CodePlan contains the fields of struct Code by which the governor
 // ranks the functions. The governor's thread writes struct CodePlan without the
 // GIL. Other threads may read the atomic members of struct CodePlan.
-#ifndef OCULAR_TRACER_CODE_CODE_PLAN_H
-#define OCULAR_TRACER_CODE_CODE_PLAN_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/code/recent.h"
@@ -29,5 +28,3 @@ struct CodePlan {
     // Ticks until which jumps are armed because a viewer shows the code.
     uint64_t jumps_until;
 };
-
-#endif

@@ -3,8 +3,7 @@
 // part of struct Code. Specialisation_scan writes struct CodePoll. The
 // governor's thread and the thread that stops the session call
 // Specialisation_scan with the GIL.
-#ifndef OCULAR_TRACER_CODE_CODE_POLL_H
-#define OCULAR_TRACER_CODE_CODE_POLL_H
+#pragma once
 
 #include "tracer/code/specialisation.h"
 
@@ -19,5 +18,3 @@ struct CodePoll {
     // first scan. Any thread may read `specializable`.
     _Atomic uint32_t specializable;
 };
-
-#endif

@@ -5,8 +5,7 @@
 // all snapshots except the last one. After the end of the collector's thread,
 // the thread that stops the session builds the last snapshot. No other thread
 // reads struct CodeRow.
-#ifndef OCULAR_TRACER_CODE_CODE_ROW_H
-#define OCULAR_TRACER_CODE_CODE_ROW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ struct CodeRow {
     uint32_t site_changes; // CodeCold.site_changes at the newest snapshot.
     uint32_t sites, dark_sites;
 };
-
-#endif

@@ -11,8 +11,7 @@
 // right even if calls come in bursts. If the function reaches its threshold in
 // a span, the calls determine the end of the span. A span whose end was
 // determined by calls does not count for the rate.
-#ifndef OCULAR_TRACER_CODE_CODE_SPANS_H
-#define OCULAR_TRACER_CODE_CODE_SPANS_H
+#pragma once
 
 #include "tracer/base/counter.h"
 
@@ -57,5 +56,3 @@ struct CodeSpans {
     // Ticks between spans whose calls are not in `missed` yet.
     _Atomic double pending;
 };
-
-#endif

@@ -6,8 +6,7 @@
 // lost its hooks again (is dark) would be slower than untraced code.
 // Fusion_restore writes the superinstructions again. From 3.13 on CPython's
 // compiler makes superinstructions, and Fusion_restore has nothing to do.
-#ifndef OCULAR_TRACER_CODE_FUSION_H
-#define OCULAR_TRACER_CODE_FUSION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ struct Fusion {
 // superinstructions that Fusion_restore has written. The caller holds the GIL.
 size_t Fusion_restore(const struct Fusion *fusion, uint8_t *bytecode,
                       size_t units);
-
-#endif

@@ -3,8 +3,7 @@
 // precise mode. The struct Code of the instruction's code object owns its
 // struct Instruction. The holder of the counting lock writes struct
 // Instruction. The collector's thread reads the counts.
-#ifndef OCULAR_TRACER_CODE_INSTRUCTION_H
-#define OCULAR_TRACER_CODE_INSTRUCTION_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/base/opcode.h"
@@ -48,5 +47,3 @@ struct Instruction {
     // True if the instruction was ever dark, so that `hits` is a lower bound.
     _Atomic uint8_t floor;
 };
-
-#endif

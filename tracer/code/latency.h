@@ -2,8 +2,7 @@
 // Measures the latencies of calls and counts the calls in flight. A suspended
 // call is identified by the address of its frame. The caller holds the counting
 // lock.
-#ifndef OCULAR_TRACER_CODE_LATENCY_H
-#define OCULAR_TRACER_CODE_LATENCY_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -45,5 +44,3 @@ void Latency_see(struct Latencies *latencies, struct Code *code,
                  uint64_t begin);
 // Forgets a function that will be freed.
 void Latency_forget(struct Latencies *latencies, const struct Code *code);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keeps the known callers and callees of a code object. The caller holds the
 // counting lock.
-#ifndef OCULAR_TRACER_CODE_LINKS_H
-#define OCULAR_TRACER_CODE_LINKS_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -15,5 +14,3 @@ int Code_add_caller(struct Code *code, uint32_t caller);
 // `code` is dark, adds 1 to the caller's number of dark callees. The return
 // value is that of Code_add_caller.
 int Code_link(struct Code *caller, struct Code *code);
-
-#endif

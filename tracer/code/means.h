@@ -3,8 +3,7 @@
 // calls while the function was dark. The mean is taken over the calls that were
 // timed since a mark (recent.h), or is estimated from the shares of samples.
 // Any thread may read means in an RCU read section. The governor sets the mark.
-#ifndef OCULAR_TRACER_CODE_MEANS_H
-#define OCULAR_TRACER_CODE_MEANS_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -64,5 +63,3 @@ double Code_calls_error(const struct Code *code, double spread, double hz);
 // the sampled time divided by the mean time of a call. Returns NaN if the
 // sampled time or the mean time is unknown.
 double Code_dark_calls(const struct Code *code, double hz);
-
-#endif

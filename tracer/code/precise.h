@@ -2,8 +2,7 @@
 // Converts a code object to precise mode, in which each instruction is a site.
 // The thread that adopts a code object calls the functions of precise.h before
 // other threads see the code.
-#ifndef OCULAR_TRACER_CODE_PRECISE_H
-#define OCULAR_TRACER_CODE_PRECISE_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -13,5 +12,3 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold);
 // Makes the timeline show each run of each instruction of the code.
 void Code_show_instructions(struct Code *code);
-
-#endif

@@ -4,8 +4,7 @@
 // calls that were timed after the mark. The mark is moved from time to time, so
 // a change of the function's cost soon changes the mean, even after days of
 // tracing. The governor moves the mark. Any thread may read the mark.
-#ifndef OCULAR_TRACER_CODE_RECENT_H
-#define OCULAR_TRACER_CODE_RECENT_H
+#pragma once
 
 #include "tracer/base/counter.h"
 
@@ -37,5 +36,3 @@ bool Recent_note(struct Recent *recent, const struct RecentMark *now,
 // Returns the present mark. The returned mark stays valid for at least RECENT_S
 // seconds.
 const struct RecentMark *Recent_mark(const struct Recent *recent);
-
-#endif

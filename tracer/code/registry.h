@@ -4,8 +4,7 @@
 // adoption. A thread that adds or retires code holds the GIL and the counting
 // lock. The sampler and the collector's thread use the registry in an RCU read
 // section.
-#ifndef OCULAR_TRACER_CODE_REGISTRY_H
-#define OCULAR_TRACER_CODE_REGISTRY_H
+#pragma once
 
 #include "tracer/code/latency.h"
 
@@ -114,5 +113,3 @@ void Registry_free_retired(struct Registry *registry);
 void Registry_before_fork(struct Registry *registry);
 // Registry_after_fork is called in the parent and in the child.
 void Registry_after_fork(struct Registry *registry);
-
-#endif

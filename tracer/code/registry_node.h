@@ -3,8 +3,7 @@
 // Only the registry (registry.c) writes struct RegistryNode. A writer of struct
 // RegistryNode holds the GIL, until the collector's thread takes the code.
 // Readers follow the atomic links in an RCU read section.
-#ifndef OCULAR_TRACER_CODE_REGISTRY_NODE_H
-#define OCULAR_TRACER_CODE_REGISTRY_NODE_H
+#pragma once
 
 #include "tracer/base/counter.h"
 
@@ -37,5 +36,3 @@ struct RegistryNode {
     // Number of bytes that this code has added to Registry.bytes.
     uint32_t registered_bytes;
 };
-
-#endif

@@ -3,8 +3,7 @@
 // with the same name, file and line share one entry. If the list is full, the
 // entry with the smallest totals is added to `others`, so that sums stay
 // complete. The caller of the functions of retired.h holds Session.draining.
-#ifndef OCULAR_TRACER_CODE_RETIRED_H
-#define OCULAR_TRACER_CODE_RETIRED_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -56,5 +55,3 @@ void Retired_add(struct Retired *retired, const struct Code *code);
 const struct RetiredFunction *Retired_find(const struct Retired *retired,
                                            uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);
-
-#endif

@@ -2,8 +2,7 @@
 // Opens and closes the spans in which a function's calls are counted over a
 // known time (code_spans.h). Computes the function's call rate and number of
 // calls from the spans, with their errors.
-#ifndef OCULAR_TRACER_CODE_SPANS_H
-#define OCULAR_TRACER_CODE_SPANS_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -55,5 +54,3 @@ double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz);
 // Returns true if no open span changes the estimate of missed calls, so that
 // Spans_missed grows only by Spans_missed_rate.
 bool Spans_is_settled(const struct Code *code);
-
-#endif

@@ -5,8 +5,7 @@
 // the GIL, with two exceptions. The collector's thread calls
 // Specialisation_release and reads copies without the GIL. A caller of
 // Specialisation_copy needs only the log's mutex.
-#ifndef OCULAR_TRACER_CODE_SPECIALISATION_H
-#define OCULAR_TRACER_CODE_SPECIALISATION_H
+#pragma once
 
 #include "tracer/base/opcode.h"
 #include "tracer/code/transitions.h"
@@ -41,5 +40,3 @@ uint8_t Specialisation_opcode(const struct Specialisation *history,
                               uint32_t unit, uint8_t base);
 // Returns true if a scan has seen the instruction at `unit` specialised.
 bool Specialisation_has(const struct Specialisation *history, uint32_t unit);
-
-#endif

@@ -2,8 +2,7 @@
 // Scans the live bytecode of one code object and updates the code's
 // specialisation history. The governor's thread calls Specialisation_scan while
 // it holds the GIL.
-#ifndef OCULAR_TRACER_CODE_SPECIALISATION_SCAN_H
-#define OCULAR_TRACER_CODE_SPECIALISATION_SCAN_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -13,5 +12,3 @@
 int Specialisation_scan(struct Code *code, const uint8_t *live,
                         const struct Opcodes *opcodes, struct Transitions *log,
                         uint64_t ticks);
-
-#endif

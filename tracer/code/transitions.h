@@ -6,8 +6,7 @@
 // Transitions. The governor only tries to take the mutex, because the governor
 // must not wait while it holds the GIL. Functions' names are copied, because a
 // log can keep a name longer than the function exists.
-#ifndef OCULAR_TRACER_CODE_TRANSITIONS_H
-#define OCULAR_TRACER_CODE_TRANSITIONS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/base/clock.h"
@@ -113,5 +112,3 @@ size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
                          struct Change changes[2 * TRANSITIONS_KEPT]);
 // Returns the number of bytes of all labels, for the account of memory.
 size_t Transitions_bytes(struct Transitions *transitions);
-
-#endif

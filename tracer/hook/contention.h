@@ -5,8 +5,7 @@
 // share one struct Contention. The counting thread and the governor write
 // struct Contention while they hold the counting lock. A thread that holds the
 // GIL may read the fields that the governor writes.
-#ifndef OCULAR_TRACER_HOOK_CONTENTION_H
-#define OCULAR_TRACER_HOOK_CONTENTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void Contention_init(struct Contention *contention, double hz);
 // Sets the time for which a thread of the process runs before it must give up
 // the GIL, in seconds. If `turn_s` is 0, the process has only one thread.
 void Contention_share(struct Contention *contention, double turn_s);
-
-#endif

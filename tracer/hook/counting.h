@@ -14,8 +14,7 @@
 // timeline, the lock of the list in ThreadTraces, and the lock of the
 // registry's hash chains. A holder of the counting lock must not call Python
 // and must not wait for the GIL.
-#ifndef OCULAR_TRACER_HOOK_COUNTING_H
-#define OCULAR_TRACER_HOOK_COUNTING_H
+#pragma once
 
 #include "tracer/hook/hit_ring.h"
 #include "tracer/hook/thread_trace.h"
@@ -106,5 +105,3 @@ void Counting_set_between(struct Counting *counting, bool between);
 // programs had the CPU. Counting_set_brief is called after struct Contention
 // has changed. The caller of Counting_set_brief holds the GIL.
 void Counting_set_brief(struct Counting *counting);
-
-#endif

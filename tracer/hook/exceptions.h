@@ -11,8 +11,7 @@
 // windows are estimated from the number of these exceptions in the windows,
 // divided by the CPU time of the process. Wall-clock time would give too high a
 // rate on a busy machine, because a window only begins while the program runs.
-#ifndef OCULAR_TRACER_HOOK_EXCEPTIONS_H
-#define OCULAR_TRACER_HOOK_EXCEPTIONS_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/code/code.h"
@@ -255,5 +254,3 @@ uint64_t Exceptions_bytes(const struct Exceptions *exceptions);
 // again and again replaces many labels. Only the thread that builds snapshots
 // calls Exceptions_free_old, while it holds Session.draining.
 void Exceptions_free_old(struct Exceptions *exceptions);
-
-#endif

@@ -2,8 +2,7 @@
 // A struct Frame is an entry of a shadow stack and stands for one open call.
 // The thread that counts hits writes struct Frame while it holds the counting
 // lock.
-#ifndef OCULAR_TRACER_HOOK_FRAME_H
-#define OCULAR_TRACER_HOOK_FRAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ struct Frame {
     uint16_t start;
     uint16_t epoch; // Epoch of the code at the beginning of the call.
 };
-
-#endif

@@ -3,8 +3,7 @@
 // that holds the GIL calls Garbage_begin, Garbage_end and Garbage_forget. Any
 // thread may read the counts in struct Garbage. The thread that builds
 // snapshots calls Garbage_share.
-#ifndef OCULAR_TRACER_HOOK_GARBAGE_H
-#define OCULAR_TRACER_HOOK_GARBAGE_H
+#pragma once
 
 #include "tracer/base/counter.h"
 
@@ -51,5 +50,3 @@ uint64_t Garbage_collections(const struct Garbage *garbage);
 // The returned fraction is at most 1. Returns NaN if garbage collections are
 // not counted, or if no time has passed.
 double Garbage_share(struct Garbage *garbage, double now_s, double hz);
-
-#endif

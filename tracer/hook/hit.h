@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A hit is one call of a hook. The hook writes the hit as 24 bytes, from which
 // the counting thread later computes all counts and times.
-#ifndef OCULAR_TRACER_HOOK_HIT_H
-#define OCULAR_TRACER_HOOK_HIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);
 }
-
-#endif

@@ -4,8 +4,7 @@
 // hook writes into the ring while its thread holds the GIL, so only one thread
 // writes at a time. The thread that holds the counting lock (counting.h) reads
 // the ring.
-#ifndef OCULAR_TRACER_HOOK_HIT_RING_H
-#define OCULAR_TRACER_HOOK_HIT_RING_H
+#pragma once
 
 #include "tracer/hook/hit.h"
 
@@ -121,5 +120,3 @@ static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
     // The release pairs with the acquire in count_ring.
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
-
-#endif

@@ -6,8 +6,7 @@
 // included in the time of other programs. Each thread record has a struct
 // Preemption, which only its own thread uses. The governor owns struct
 // PreemptionRate.
-#ifndef OCULAR_TRACER_HOOK_PREEMPTION_H
-#define OCULAR_TRACER_HOOK_PREEMPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
 // context switches as `taken`.
 bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
                             int64_t taken);
-
-#endif

@@ -6,8 +6,7 @@
 // seen a thread with this thread state, the state is assigned to that thread,
 // and not to the thread that made the state. The caller of RunningThreads_find
 // holds the GIL.
-#ifndef OCULAR_TRACER_HOOK_RUNNING_THREADS_H
-#define OCULAR_TRACER_HOOK_RUNNING_THREADS_H
+#pragma once
 
 #include "tracer/hook/thread_traces.h"
 
@@ -45,5 +44,3 @@ struct RunningThread {
 long RunningThreads_find(struct ThreadTraces *traces,
                          struct StateListed *states, size_t count,
                          struct RunningThread **threads);
-
-#endif

@@ -5,8 +5,7 @@
 // shadow stack by the root of the interpreter stack. The number of parked
 // stacks of a thread is limited to STACKS_MOST. At the limit, the stack that
 // was parked first is dropped. The counting lock guards struct Stacks.
-#ifndef OCULAR_TRACER_HOOK_STACKS_H
-#define OCULAR_TRACER_HOOK_STACKS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void Stack_free(struct Stack *stack);
 // Allocates `count` frames that contain only zeros. Returns NULL if memory is
 // out. The caller frees the frames with Heap_free().
 struct Frame *Stack_frames(size_t count);
-
-#endif

@@ -4,8 +4,7 @@
 // of the new greenlet becomes the current stack of the record, and the old
 // shadow stack is parked. The record's own thread calls ThreadTrace_switch in a
 // hook, while it holds the counting lock and the GIL.
-#ifndef OCULAR_TRACER_HOOK_SWITCH_H
-#define OCULAR_TRACER_HOOK_SWITCH_H
+#pragma once
 
 #include "tracer/hook/thread_trace.h"
 
@@ -34,5 +33,3 @@ struct RealStack {
 // top before the switch.
 void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
                         uint64_t ticks);
-
-#endif

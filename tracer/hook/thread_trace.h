@@ -17,8 +17,7 @@
 // every frame that must have ended before the event. A frame can end without an
 // event, for example if its leave site is dark, or if tracing began in the
 // middle of the call. The next event of the thread then closes this frame.
-#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_H
-#define OCULAR_TRACER_HOOK_THREAD_TRACE_H
+#pragma once
 
 #include "tracer/code/code.h"
 #include "tracer/hook/contention.h"
@@ -251,5 +250,3 @@ static inline void ThreadTrace_pop(struct ThreadTrace *trace)
     trace->active[trace->top->id % THREAD_TRACE_ACTIVE]--;
     trace->top--;
 }
-
-#endif

@@ -4,8 +4,7 @@
 // of the end. The caller of the functions of thread_trace_block.h holds the
 // counting lock. `ticks` is the value of the time stamp counter that the hook
 // has read.
-#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
-#define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
+#pragma once
 
 #include "tracer/hook/thread_trace.h"
 
@@ -21,5 +20,3 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
 // Returns true if the hook should return DISABLE.
 bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                       uint16_t number, uint32_t depth, uint64_t ticks);
-
-#endif

@@ -3,8 +3,7 @@
 // thread_trace_call.h push and pop the frame of the call and add up its time.
 // The caller of the functions of thread_trace_call.h holds the counting lock.
 // `ticks` is the value of the time stamp counter that the hook has read.
-#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
-#define OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
+#pragma once
 
 #include "tracer/hook/thread_trace.h"
 
@@ -17,5 +16,3 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
 // exception the result means nothing, because no site could be disabled.
 bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
                        struct Site *site, uint32_t depth, uint64_t ticks);
-
-#endif

@@ -3,8 +3,7 @@
 // garbage collection counts like a call of a function that has no Python frame.
 // A garbage collection has the depth of the function in which it began, because
 // it adds nothing to the interpreter's recursion depth.
-#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_GARBAGE_H
-#define OCULAR_TRACER_HOOK_THREAD_TRACE_GARBAGE_H
+#pragma once
 
 #include "tracer/hook/hit.h"
 #include "tracer/hook/thread_trace.h"
@@ -15,5 +14,3 @@
 // lock.
 bool ThreadTrace_collect(struct ThreadTrace *trace, struct Code *code,
                          const struct Hit *hit, uint32_t depth);
-
-#endif

@@ -3,8 +3,7 @@
 // that have ended. The mutex `mutex` guards the list of records. A thread holds
 // `mutex` only briefly, and never waits while it holds `mutex`. During a visit
 // the mutex `visiting` prevents other threads from freeing records.
-#ifndef OCULAR_TRACER_HOOK_THREAD_TRACES_H
-#define OCULAR_TRACER_HOOK_THREAD_TRACES_H
+#pragma once
 
 #include "tracer/base/ended.h"
 #include "tracer/hook/thread_trace.h"
@@ -93,5 +92,3 @@ struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces);
 // again.
 void ThreadTraces_keep_only(struct ThreadTraces *traces,
                             struct ThreadTrace *own);
-
-#endif

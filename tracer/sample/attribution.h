@@ -5,8 +5,7 @@
 // waiting time as `cumulative` time. The `cumulative` time of a function is
 // also added up for each of its callers. Only the sampler's thread calls these
 // functions.
-#ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
-#define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
+#pragma once
 
 #include "tracer/code/registry.h"
 #include "tracer/sample/breakdown.h"
@@ -108,5 +107,3 @@ void Attribution_block(const struct Attribution *attribution,
 size_t Attribution_places(const struct Attribution *attribution,
                           const struct SampledStack *stack,
                           struct PlaceInCode *places, size_t most);
-
-#endif

@@ -3,8 +3,7 @@
 // The parts of a function's share are its callers, and the parts of a thread's
 // share are functions. If all parts are taken, a new part replaces the smallest
 // one. The sampler's thread writes the parts, and any thread may read them.
-#ifndef OCULAR_TRACER_SAMPLE_BREAKDOWN_H
-#define OCULAR_TRACER_SAMPLE_BREAKDOWN_H
+#pragma once
 
 #include "tracer/base/share.h"
 
@@ -50,5 +49,3 @@ size_t Breakdown_read(const struct Breakdown *breakdown,
 // rows written.
 size_t Breakdown_totals(const struct Breakdown *breakdown,
                         struct BreakdownRow *rows);
-
-#endif

@@ -4,8 +4,7 @@
 // the queue. A thread that holds the GIL empties the queue and records the
 // edges. If the queue is full, the sampler drops the edge, and will find it
 // again in a later sample.
-#ifndef OCULAR_TRACER_SAMPLE_CALL_EDGES_H
-#define OCULAR_TRACER_SAMPLE_CALL_EDGES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
 // Takes the oldest call edge from the queue. Returns false if the queue is
 // empty. Only one thread at a time may call this function.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);
-
-#endif

@@ -19,8 +19,7 @@
 // If a thread has blocked the signal, the thread's timer is muted. A muted
 // timer does not run until the thread or the sampler finds that the signal is
 // no longer blocked.
-#ifndef OCULAR_TRACER_SAMPLE_CPU_TIMER_H
-#define OCULAR_TRACER_SAMPLE_CPU_TIMER_H
+#pragma once
 
 #include "tracer/code/registry.h"
 #include "tracer/sample/sample_ring.h"
@@ -158,5 +157,3 @@ uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer);
 // Frees the timer, which may be NULL. The samples in the timer's ring are lost.
 // The timer's memory is freed when no signal handler uses it any more.
 void CpuTimer_free(struct CpuTimer *timer);
-
-#endif

@@ -8,8 +8,7 @@
 // GIL. The sampler's thread reads the struct EventLoop, and observes steps that
 // take long (stall_watch.h). The thread that builds snapshots reads the loops'
 // sums.
-#ifndef OCULAR_TRACER_SAMPLE_EVENT_LOOPS_H
-#define OCULAR_TRACER_SAMPLE_EVENT_LOOPS_H
+#pragma once
 
 #include "tracer/base/counter.h"
 
@@ -207,5 +206,3 @@ static inline bool EventLoops_are_off(const struct EventLoops *loops)
 // observation of steps is off, this is not known, and the result is false.
 bool EventLoops_is_idle(struct EventLoops *loops, pid_t tid);
 size_t EventLoops_bytes(const struct EventLoops *loops);
-
-#endif

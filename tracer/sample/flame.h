@@ -7,8 +7,7 @@
 // of the tree, with the waiting time that observations of threads have found.
 // The sampler's thread adds samples and observations, and any thread may read
 // the tree.
-#ifndef OCULAR_TRACER_SAMPLE_FLAME_H
-#define OCULAR_TRACER_SAMPLE_FLAME_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "tracer/base/share.h"
@@ -88,5 +87,3 @@ struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
 // these functions. The caller then sets the names of the functions in the
 // array. Returns NULL if there is no memory.
 struct FlameFunction *Flame_list(struct FlameTable *table);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FlameNames_set sets the names of the functions in a table of stacks. Any
 // thread may call this function.
-#ifndef OCULAR_TRACER_SAMPLE_FLAME_NAMES_H
-#define OCULAR_TRACER_SAMPLE_FLAME_NAMES_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "tracer/code/registry.h"
@@ -10,5 +9,3 @@
 // Sets the names of the table's functions that still exist. Returns false if
 // there is no memory.
 bool FlameNames_set(struct FlameTable *table, struct Registry *registry);
-
-#endif

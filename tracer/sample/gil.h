@@ -3,8 +3,7 @@
 // GIL. CPython's GIL is a struct of a mutex, two condition variables and
 // numbers. The functions of gil.h only read CPython's GIL struct and take no
 // lock. Any thread and any signal handler may call these functions.
-#ifndef OCULAR_TRACER_SAMPLE_GIL_H
-#define OCULAR_TRACER_SAMPLE_GIL_H
+#pragma once
 
 #include "tracer/base/share.h"
 
@@ -123,5 +122,3 @@ static inline bool Gil_is_requested(const struct Gil *gil, uintptr_t state)
 // thread is. A thread that waits for the GIL waits for a futex within CPython's
 // GIL struct.
 enum GilWait Gil_wait(const struct Gil *gil, struct GilQuestion *question);
-
-#endif

@@ -9,8 +9,7 @@
 // show for how long the thread was off the CPU, and an observation finds the
 // reason. Only the sampler's thread changes a struct GilWatch. Any thread may
 // read its shares.
-#ifndef OCULAR_TRACER_SAMPLE_GIL_WATCH_H
-#define OCULAR_TRACER_SAMPLE_GIL_WATCH_H
+#pragma once
 
 #include "tracer/sample/event_loops.h"
 #include "tracer/sample/sampled_threads.h"
@@ -125,5 +124,3 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
 bool GilWatch_knows_waits(const struct GilWatch *watch);
 void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
                    struct GilFigures *figures);
-
-#endif

@@ -7,8 +7,7 @@
 // of the timers' signal calls MainSignals_pass at its beginning, with all
 // signals blocked. The rules for that handler (cpu_timer.h) apply to
 // MainSignals_pass, too.
-#ifndef OCULAR_TRACER_SAMPLE_MAIN_SIGNALS_H
-#define OCULAR_TRACER_SAMPLE_MAIN_SIGNALS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@
 // sent to the calling thread stay with it. If no signal is pending, the call
 // costs one system call (rt_sigpending). MainSignals_pass changes errno.
 void MainSignals_pass(const void *context, pid_t pid);
-
-#endif

@@ -5,8 +5,7 @@
 // sampler reads memory in this way because it follows pointers that other
 // threads change. Any thread may call Memory_read. A struct Memory is not valid
 // in a forked child.
-#ifndef OCULAR_TRACER_SAMPLE_MEMORY_H
-#define OCULAR_TRACER_SAMPLE_MEMORY_H
+#pragma once
 
 #include "ipc/base/opened.h"
 
@@ -56,5 +55,3 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 // After the check, a read may still fault if another thread unmaps the page.
 // The page of a live object is never unmapped.
 bool Memory_is_readable(uintptr_t at);
-
-#endif

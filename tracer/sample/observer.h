@@ -3,8 +3,7 @@
 // threads' stacks. The observer also finds out what threads without a CPU timer
 // run, and whether stacks cannot be read. Only the sampler's thread calls these
 // functions. Any thread may read the counters.
-#ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
-#define OCULAR_TRACER_SAMPLE_OBSERVER_H
+#pragma once
 
 #include "tracer/sample/sampling.h"
 
@@ -45,5 +44,3 @@ bool Observer_is_denied(const struct Observer *observer);
 // can be read again, forgets the clocks and the stacks that the threads had
 // before, and returns true.
 bool Observer_recover(struct Observer *observer, uint64_t now_ns);
-
-#endif

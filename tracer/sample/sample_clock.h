@@ -2,8 +2,7 @@
 // struct SampleClock has the function by which the sampler reads its clocks.
 // The sampler's clocks are the kernel's clocks. A test replaces the kernel's
 // clocks with clocks that the test itself sets.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
-#define OCULAR_TRACER_SAMPLE_SAMPLE_CLOCK_H
+#pragma once
 
 #include "ipc/base/now.h"
 
@@ -28,5 +27,3 @@ static inline uint64_t SampleClock_kernel_ns(void *context, clockid_t id)
     (void)context;
     return Now_ns(id);
 }
-
-#endif

@@ -3,8 +3,7 @@
 // sampler's thread. The ring has one writer and one reader. Pushing a sample
 // needs no lock and no allocation, so it is async-signal-safe. If the ring is
 // full, a sample is lost and counted as lost.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
-#define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
+#pragma once
 
 #include "tracer/base/counter.h"
 #include "tracer/sample/walk.h"
@@ -61,5 +60,3 @@ bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
 // `frames` has room for WALK_DEPTH frames. Only the reader calls this function.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames);
-
-#endif

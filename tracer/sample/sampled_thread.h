@@ -3,8 +3,7 @@
 // thread's clocks, its timer, its shares, and its stack at the last observation
 // that found that the thread had run. Only the sampler's thread changes a
 // struct SampledThread. Any thread may read its shares.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
-#define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
+#pragma once
 
 #include "tracer/sample/attribution.h"
 #include "tracer/sample/cpu_timer.h"
@@ -99,5 +98,3 @@ void SampledThread_drop_timer(struct SampledThread *thread);
 // Forgets the last observation, because it is too old. The thread's next
 // observation counts as its first.
 void SampledThread_forget(struct SampledThread *thread);
-
-#endif

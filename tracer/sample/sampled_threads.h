@@ -3,8 +3,7 @@
 // that holds the GIL offers a list of all Python threads, and never waits for
 // the sampler. The sampler's thread takes the list when it wakes up. Any thread
 // may read the shares of the threads.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
-#define OCULAR_TRACER_SAMPLE_SAMPLED_THREADS_H
+#pragma once
 
 #include "tracer/base/ended.h"
 #include "tracer/sample/sampled_thread.h"
@@ -85,5 +84,3 @@ long SampledThreads_shares(struct SampledThreads *threads,
                            struct ThreadShares **shares);
 // Returns the number of ended threads that are no longer in the list.
 uint64_t SampledThreads_dropped(struct SampledThreads *threads);
-
-#endif

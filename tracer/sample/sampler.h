@@ -7,8 +7,7 @@
 // never attaches to the interpreter, and never dereferences a pointer that it
 // has read in CPython's memory. The sampler uses the address of a code object
 // only if the registry knows it.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
-#define OCULAR_TRACER_SAMPLE_SAMPLER_H
+#pragma once
 
 #include "ipc/base/worker.h"
 #include "tracer/base/clock.h"
@@ -158,5 +157,3 @@ uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // memory cannot be read, the shares do not change, and they do not contain this
 // time. The sampler tries every two seconds whether memory can be read again.
 bool Sampler_is_denied(const struct Sampler *sampler);
-
-#endif

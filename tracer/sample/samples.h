@@ -3,8 +3,7 @@
 // threads that end before the sampler gets a list with them. struct Samples
 // also adds up the cost of the samples, and counts the lost samples. Only the
 // sampler's thread calls these functions. Any thread may read the counters.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H
-#define OCULAR_TRACER_SAMPLE_SAMPLES_H
+#pragma once
 
 #include "tracer/sample/sampling.h"
 #include "tracer/sample/starts.h"
@@ -40,5 +39,3 @@ uint64_t Samples_waiting(const struct Samples *samples);
 // Attributes the waiting samples to functions, and checks that the timers still
 // work.
 void Samples_collect(struct Samples *samples, const struct ShareTime *now);
-
-#endif

@@ -3,8 +3,7 @@
 // threads, their timers, the way of reading memory, and the shares of time.
 // Only the sampler's thread changes a struct Sampling. Any thread may read its
 // counters and shares.
-#ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
-#define OCULAR_TRACER_SAMPLE_SAMPLING_H
+#pragma once
 
 #include "tracer/sample/gil_watch.h"
 #include "tracer/sample/sample_clock.h"
@@ -46,5 +45,3 @@ void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         const struct SampledStack *stack,
                         const struct ShareTime *now, double cpu_ns,
                         double wait_ns);
-
-#endif

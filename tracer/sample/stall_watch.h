@@ -4,8 +4,7 @@
 // While steps run, the sampler's thread wakes up often enough to observe each
 // step before it becomes a stall. While no step runs, the sampler's thread
 // sleeps until the next step wakes it.
-#ifndef OCULAR_TRACER_SAMPLE_STALL_WATCH_H
-#define OCULAR_TRACER_SAMPLE_STALL_WATCH_H
+#pragma once
 
 #include "tracer/base/clock.h"
 #include "tracer/sample/attribution.h"
@@ -41,5 +40,3 @@ struct StallWatch {
 // be called next, or UINT64_MAX if the next step of a loop must wake the
 // thread. Only the sampler's thread calls this function.
 uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns);
-
-#endif

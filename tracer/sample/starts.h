@@ -3,8 +3,7 @@
 // timer at their start. If many threads start, only one of several threads gets
 // a timer, which stands for the others, too. Any thread that holds the GIL may
 // call Starts_begin. The sampler's thread calls Starts_step.
-#ifndef OCULAR_TRACER_SAMPLE_STARTS_H
-#define OCULAR_TRACER_SAMPLE_STARTS_H
+#pragma once
 
 #include "tracer/sample/cpu_timer.h"
 
@@ -28,5 +27,3 @@ void Starts_begin(struct Starts *starts, struct CpuTimers *timers,
 void Starts_step(struct Starts *starts, uint64_t now_ns);
 // Returns the seconds of CPU time that making timers took.
 double Starts_s(const struct Starts *starts, const struct Clock *clock);
-
-#endif

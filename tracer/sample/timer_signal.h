@@ -3,8 +3,7 @@
 // threads have blocked this signal. If a thread has blocked this signal, a
 // timer's signal would stay pending. The program would then get (sigwait,
 // signalfd) or see (sigpending) a signal that it did not ask for.
-#ifndef OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
-#define OCULAR_TRACER_SAMPLE_TIMER_SIGNAL_H
+#pragma once
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -61,5 +60,3 @@ bool Mute_say(struct Mute *mute, int signal);
 // Removes pending signals of the timers from the calling thread, which has
 // blocked the signal.
 void TimerSignal_take_back(int signal);
-
-#endif

@@ -4,8 +4,7 @@
 // timer as long as the timer exists, and counts the signal handlers that use
 // the slot. Slots belong to the process and are never freed. Signal handlers on
 // any thread search for slots. A thread that makes a timer takes a slot.
-#ifndef OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
-#define OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ struct TimerSlot *TimerSlot_find(uint32_t number);
 // false if there is no memory or all slots are taken. Any thread may call this
 // function.
 bool TimerSlot_take(uint32_t *number);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out what a thread waits for, by the system call in which it is.
-#ifndef OCULAR_TRACER_SAMPLE_WAIT_CALL_H
-#define OCULAR_TRACER_SAMPLE_WAIT_CALL_H
+#pragma once
 
 #include "tracer/base/share.h"
 
@@ -21,5 +20,3 @@ struct WaitCall {
 // that waits for the GIL is WAITS_LOCK. Sets *polls to true if the thread waits
 // for any of several descriptors.
 enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls);
-
-#endif

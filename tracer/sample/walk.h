@@ -5,8 +5,7 @@
 // pointers. Code that uses a code address must first ask the registry for it.
 // Any thread may use a struct Walk, but only one thread at a time. The caller
 // of Walk_frames does not need the GIL.
-#ifndef OCULAR_TRACER_SAMPLE_WALK_H
-#define OCULAR_TRACER_SAMPLE_WALK_H
+#pragma once
 
 #include "tracer/sample/memory.h"
 
@@ -146,5 +145,3 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 // torn only if the signal came while CPython pushed or popped a frame. This
 // function is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
-
-#endif

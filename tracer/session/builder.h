@@ -2,8 +2,7 @@
 // Builds a snapshot from the engine's counters. The collector's thread calls
 // Builder_snapshot. After the collector has stopped, the thread that stops the
 // session calls Builder_snapshot.
-#ifndef OCULAR_TRACER_SESSION_BUILDER_H
-#define OCULAR_TRACER_SESSION_BUILDER_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -11,5 +10,3 @@ struct Session;
 
 // Returns a snapshot that the caller owns, or NULL if there is no memory.
 struct Snapshot *Builder_snapshot(struct Session *session);
-
-#endif

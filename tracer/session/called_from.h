@@ -2,8 +2,7 @@
 // struct CalledFrom has the callers of a function, for the report. Each caller
 // gets a part of the function's time, which is sampled over the whole run and
 // includes the function's callees.
-#ifndef OCULAR_TRACER_SESSION_CALLED_FROM_H
-#define OCULAR_TRACER_SESSION_CALLED_FROM_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tracer/code/registry.h"
@@ -37,5 +36,3 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 // if no sample has found a caller. Cuts functions' names, so that no line
 // exceeds 80 columns.
 void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);
-
-#endif

@@ -4,8 +4,7 @@
 // records of ended threads. After a grace period of RCU, the collector's thread
 // also frees retired code. The collector's thread never touches a Python
 // object.
-#ifndef OCULAR_TRACER_SESSION_COLLECT_H
-#define OCULAR_TRACER_SESSION_COLLECT_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -22,5 +21,3 @@ void Collect_drain(struct Session *session);
 // snapshot. The collector's thread calls Collect_build, or the thread that has
 // stopped the collector.
 void Collect_build(struct Session *session);
-
-#endif

@@ -3,8 +3,7 @@
 // collector's thread sleeps until another thread asks for a snapshot or other
 // work is due. After its work (collect.h), the thread wakes the threads that
 // wait for a snapshot.
-#ifndef OCULAR_TRACER_SESSION_COLLECTOR_H
-#define OCULAR_TRACER_SESSION_COLLECTOR_H
+#pragma once
 
 #include "ipc/base/worker.h"
 
@@ -54,5 +53,3 @@ void Collector_want(struct Collector *collector);
 // milliseconds. Returns 0, -ETIMEDOUT, or -ESHUTDOWN if the collector's thread
 // does not run.
 int Collector_wait(struct Collector *collector, unsigned timeout_ms);
-
-#endif

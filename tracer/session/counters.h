@@ -3,8 +3,7 @@
 // overhead, the number of installed hooks, and each thread's CPU time. struct
 // Counters also adds to the timeline the instructions whose specialised form
 // has changed. The thread that empties the rings calls these functions.
-#ifndef OCULAR_TRACER_SESSION_COUNTERS_H
-#define OCULAR_TRACER_SESSION_COUNTERS_H
+#pragma once
 
 #include "tracer/budget/account.h"
 #include "tracer/code/transitions.h"
@@ -47,5 +46,3 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline);
 // has ended and uses no more CPU time.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
                   bool ended);
-
-#endif

@@ -3,8 +3,7 @@
 // holds the data that lives as long as the process (code objects, thread
 // records, opcode tables, names), and the running session. python/ owns the
 // only instance.
-#ifndef OCULAR_TRACER_SESSION_ENGINE_H
-#define OCULAR_TRACER_SESSION_ENGINE_H
+#pragma once
 
 #include "tracer/base/clock.h"
 #include "tracer/hook/counting.h"
@@ -77,5 +76,3 @@ void Engine_link(struct Engine *engine, struct Code *caller,
 // collector will free `code`.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fills the exceptions in a snapshot. The thread that builds a snapshot calls
 // these functions.
-#ifndef OCULAR_TRACER_SESSION_EXCEPTION_ROWS_H
-#define OCULAR_TRACER_SESSION_EXCEPTION_ROWS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/hook/exceptions.h"
@@ -35,5 +34,3 @@ uint8_t ExceptionRows_state(const struct Moment *at);
 // Fills the number of exceptions that began in a function.
 void ExceptionRows_fill_function(struct Function *f, const struct Code *code,
                                  const struct Moment *at);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gives a session's exports their input: the session's timeline and the
 // description of the process.
-#ifndef OCULAR_TRACER_SESSION_EXPORTS_H
-#define OCULAR_TRACER_SESSION_EXPORTS_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -17,5 +16,3 @@ void Exports_cut(struct Session *session);
 // the recording's name and *bytes to its size. Returns 0 or -errno. Must be
 // called after Session_finish.
 int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes);
-
-#endif

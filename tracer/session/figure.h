@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Formats numbers and lines for the report. All functions of figure.h are pure.
-#ifndef OCULAR_TRACER_SESSION_FIGURE_H
-#define OCULAR_TRACER_SESSION_FIGURE_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 
@@ -23,5 +22,3 @@ struct Figure Figure_bytes(double bytes);
 // Prints into a buffer as printf() does. Text after 4095 bytes is cut off.
 __attribute__((format(printf, 2, 3))) void
 Figure_print(struct Bytes *out, const char *format, ...);
-
-#endif

@@ -2,8 +2,7 @@
 // Makes a function's row in a snapshot. A row has the function's counters at
 // one moment, and numbers that are computed from these counters. The builder
 // calls these functions with Session.draining held, so that no code is freed.
-#ifndef OCULAR_TRACER_SESSION_FUNCTION_ROW_H
-#define OCULAR_TRACER_SESSION_FUNCTION_ROW_H
+#pragma once
 
 #include "ipc/row_set.h"
 #include "tracer/code/code.h"
@@ -22,5 +21,3 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
 // once.
 uint64_t FunctionRow_settled_until(const struct Function *f,
                                    const struct Code *code);
-
-#endif

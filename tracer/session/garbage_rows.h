@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fills the garbage collections in a snapshot.
-#ifndef OCULAR_TRACER_SESSION_GARBAGE_ROWS_H
-#define OCULAR_TRACER_SESSION_GARBAGE_ROWS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/hook/garbage.h"
@@ -12,5 +11,3 @@
 // snapshots calls this function.
 bool GarbageRows_fill(struct Snapshot *snapshot, struct Garbage *garbage,
                       double now_s, double hz);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fills the numbers about the GIL in a snapshot.
-#ifndef OCULAR_TRACER_SESSION_GIL_ROWS_H
-#define OCULAR_TRACER_SESSION_GIL_ROWS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/sample/sampler.h"
@@ -11,5 +10,3 @@
 // snapshots calls this function.
 bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct Registry *registry);
-
-#endif

@@ -4,8 +4,7 @@
 // a file, the viewer gets a descriptor of this file, otherwise a copy in
 // memory. The server's thread queues the requests (requests.c), and the
 // collector answers at most one request in each turn.
-#ifndef OCULAR_TRACER_SESSION_HANDOUT_H
-#define OCULAR_TRACER_SESSION_HANDOUT_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -17,5 +16,3 @@ void Handouts_close(struct Session *session);
 // parent's collector was making.
 void Handouts_abandon(struct Handouts *handouts);
 void Handouts_release(struct Handouts *handouts);
-
-#endif

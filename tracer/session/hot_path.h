@@ -2,8 +2,7 @@
 // Writes a function's hottest instructions for the report, as a disassembly
 // with "BASE -> SPECIALISED", source line, hits and cycles. All functions of
 // hot_path.h are pure.
-#ifndef OCULAR_TRACER_SESSION_HOT_PATH_H
-#define OCULAR_TRACER_SESSION_HOT_PATH_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tracer/session/listing_detail.h"
@@ -21,5 +20,3 @@ void HotPath_measure(struct HotPathWidths *widths,
 void HotPath_write(struct Bytes *out, const struct ListingDetail *detail,
                    const struct Opcodes *opcodes,
                    const struct HotPathWidths *widths);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fills the latencies and the calls in flight in a function's row. The thread
 // that builds a snapshot calls these functions.
-#ifndef OCULAR_TRACER_SESSION_LATENCY_ROW_H
-#define OCULAR_TRACER_SESSION_LATENCY_ROW_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/code/code.h"
@@ -13,5 +12,3 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
 // Returns true if the function's row changes without a hit, because the oldest
 // call in flight grows older.
 bool LatencyRow_changes(const struct Code *code);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Starts and stops a session with its threads. python/, which owns the session,
 // calls these functions.
-#ifndef OCULAR_TRACER_SESSION_LIFETIME_H
-#define OCULAR_TRACER_SESSION_LIFETIME_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -26,5 +25,3 @@ int Session_resume(struct Session *session);
 // Releases the session's server and sampler in a forked child, but joins no
 // thread. An abandoned session may be freed only if it was paused.
 void Session_abandon(struct Session *session);
-
-#endif

@@ -2,8 +2,7 @@
 // Makes the listing of a function for viewers, from a ListingDetail and the
 // text of the operands. The collector's thread calls ListingBuilder_make, which
 // keeps no state.
-#ifndef OCULAR_TRACER_SESSION_LISTING_BUILDER_H
-#define OCULAR_TRACER_SESSION_LISTING_BUILDER_H
+#pragma once
 
 #include "ipc/listing.h"
 #include "tracer/session/listing_detail.h"
@@ -23,5 +22,3 @@ struct ListingBuilderSource {
 // the function's name and file. The listing points to opcodes and operand text,
 // which must live as long as the listing.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);
-
-#endif

@@ -4,8 +4,7 @@
 // the viewers' listings are made from a ListingDetail. A thread that holds the
 // GIL may build a ListingDetail at any time. A thread without the GIL builds a
 // ListingDetail in a read section of RCU, from a copy of the code's history.
-#ifndef OCULAR_TRACER_SESSION_LISTING_DETAIL_H
-#define OCULAR_TRACER_SESSION_LISTING_DETAIL_H
+#pragma once
 
 #include "tracer/code/code.h"
 
@@ -57,5 +56,3 @@ int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
                        const struct Specialisation *history,
                        const struct Opcodes *opcodes);
 void ListingDetail_release(struct ListingDetail *detail);
-
-#endif

@@ -5,8 +5,7 @@
 // server's thread adds requests, the collector answers them, and the governor
 // delivers operand text. A thread holds ListingWishes.mutex for a few
 // instructions only.
-#ifndef OCULAR_TRACER_SESSION_LISTING_WISHES_H
-#define OCULAR_TRACER_SESSION_LISTING_WISHES_H
+#pragma once
 
 #include "ipc/wire.h"
 #include "tracer/base/waker.h"
@@ -109,5 +108,3 @@ unsigned ListingWishes_pause_ms(struct ListingWishes *wishes, unsigned most);
 size_t ListingWishes_bytes(struct ListingWishes *wishes);
 // Refuses all queued requests and all later requests.
 void ListingWishes_close(struct ListingWishes *wishes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fills the event loops and the stalls in a snapshot.
-#ifndef OCULAR_TRACER_SESSION_LOOP_ROWS_H
-#define OCULAR_TRACER_SESSION_LOOP_ROWS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/sample/event_loops.h"
@@ -13,5 +12,3 @@
 // function.
 bool LoopRows_fill(struct Snapshot *snapshot, struct EventLoops *loops,
                    double now_s, double started_s);
-
-#endif

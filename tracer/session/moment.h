@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Moment has the data that all rows of one snapshot need. The builder
 // makes the struct on the thread that builds the snapshot.
-#ifndef OCULAR_TRACER_SESSION_MOMENT_H
-#define OCULAR_TRACER_SESSION_MOMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct Moment {
     // True if the sampler also knows which threads wait for the GIL.
     bool waits;
 };
-
-#endif

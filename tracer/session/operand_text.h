@@ -3,8 +3,7 @@
 // short, printable text: names, variables and constants.
 // python/service/operand_reader.c fills it while it holds the GIL, in several
 // steps. A complete OperandText never changes, and any thread may read it.
-#ifndef OCULAR_TRACER_SESSION_OPERAND_TEXT_H
-#define OCULAR_TRACER_SESSION_OPERAND_TEXT_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 
@@ -36,5 +35,3 @@ int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,
 // there are fewer texts.
 const char *OperandText_get(const struct OperandText *operands,
                             enum OperandTextKind kind, uint32_t index);
-
-#endif

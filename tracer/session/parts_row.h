@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fills the parts of the waiting time and of the total time in a function's
 // row. Only the thread that builds snapshots calls PartsRow_fill.
-#ifndef OCULAR_TRACER_SESSION_PARTS_ROW_H
-#define OCULAR_TRACER_SESSION_PARTS_ROW_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/code/code.h"
@@ -13,5 +12,3 @@
 // memory.
 bool PartsRow_fill(struct Arena *arena, struct Function *f,
                    const struct Code *code, const struct Moment *at);
-
-#endif

@@ -4,8 +4,7 @@
 // shows it. The owner (python/) opens and closes the server while no session
 // runs. The thread that starts a session attaches it to the server, and the
 // thread that finishes the session detaches it.
-#ifndef OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
-#define OCULAR_TRACER_SESSION_PERSISTENT_SERVER_H
+#pragma once
 
 #include "ipc/server.h"
 
@@ -28,5 +27,3 @@ void PersistentServer_close(struct PersistentServer *persistent);
 // is false, the viewers wait for the first snapshot of the next session.
 void PersistentServer_detach(struct PersistentServer *persistent,
                              bool farewell);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Puts the run's sampled stacks into a recording, with the names and calls of
 // their functions. The formats make profiles from a recording with stacks.
-#ifndef OCULAR_TRACER_SESSION_PROFILES_H
-#define OCULAR_TRACER_SESSION_PROFILES_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -13,5 +12,3 @@ int Profiles_record(struct Session *session, struct Recording *recording);
 // If a profile is to be written at the end, keeps the sampled stacks. Must be
 // called before the sampler stops.
 void Profiles_keep(struct Session *session);
-
-#endif

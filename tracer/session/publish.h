@@ -3,8 +3,7 @@
 // thread sets the snapshot, and any thread may read it in a short read section
 // of RCU. The memory of the last snapshot but one is kept, so that the next
 // snapshot can be built in it.
-#ifndef OCULAR_TRACER_SESSION_PUBLISH_H
-#define OCULAR_TRACER_SESSION_PUBLISH_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -36,5 +35,3 @@ void Publish_put(struct Publish *publish);
 // Withdraws the newest snapshot and gives it to the caller. Also frees the
 // memory that is kept for the next snapshot.
 struct Snapshot *Publish_take(struct Publish *publish);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sorts existing and retired functions by their cost over the whole run. All
 // functions of ranking.h are pure.
-#ifndef OCULAR_TRACER_SESSION_RANKING_H
-#define OCULAR_TRACER_SESSION_RANKING_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -25,5 +24,3 @@ size_t Ranking_first(const struct Snapshot *snapshot, struct Ranked *first,
 // Returns the row that sums up the retired functions that have no row of their
 // own, or NULL.
 const struct RetiredRow *Ranking_others(const struct Snapshot *snapshot);
-
-#endif

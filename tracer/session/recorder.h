@@ -3,8 +3,7 @@
 // timeline. If there is to be an output file, the recording is a file beside
 // it. So the data survives if the program is killed. The recording's file is
 // removed after the output was written.
-#ifndef OCULAR_TRACER_SESSION_RECORDER_H
-#define OCULAR_TRACER_SESSION_RECORDER_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -33,5 +32,3 @@ void Recorder_flush(struct Session *session);
 // Releases the session's recording, and removes its file unless Exports_keep
 // was called. Must be called before the timeline is freed.
 void Recorder_release(struct Session *session);
-
-#endif

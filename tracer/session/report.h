@@ -2,8 +2,7 @@
 // Writes the report at the end of a trace. The report describes the run, the
 // cost of tracing, the costliest functions and their hottest instructions. The
 // text of the report goes into a buffer, which the caller prints.
-#ifndef OCULAR_TRACER_SESSION_REPORT_H
-#define OCULAR_TRACER_SESSION_REPORT_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tracer/session/called_from.h"
@@ -35,5 +34,3 @@ struct Report {
 };
 
 void Report_write(struct Bytes *out, const struct Report *report);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Serves viewers on the server's thread. Viewers get new snapshots as often as
 // the budget allows, and answers to their requests.
-#ifndef OCULAR_TRACER_SESSION_REQUESTS_H
-#define OCULAR_TRACER_SESSION_REQUESTS_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -14,5 +13,3 @@ struct ServerSource Requests_source(struct Session *session);
 // callback. Any thread may call this function.
 void Session_answer(void *session, uint64_t viewer,
                     const struct Message *message);
-
-#endif

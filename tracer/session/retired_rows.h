@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fills the rows of functions whose code objects are freed. The thread that
 // builds a snapshot calls this function.
-#ifndef OCULAR_TRACER_SESSION_RETIRED_ROWS_H
-#define OCULAR_TRACER_SESSION_RETIRED_ROWS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/session/moment.h"
@@ -10,5 +9,3 @@
 // Adds rows for the retired functions to a snapshot, the costliest first. The
 // row "(others)" comes last. Returns false if there is no memory.
 bool RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at);
-
-#endif

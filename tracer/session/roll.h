@@ -4,8 +4,7 @@
 // snapshot fills only the rows of functions that had an event or a sample since
 // the last snapshot. Of each other function, a snapshot reads only one cache
 // line. Session.draining guards the roll.
-#ifndef OCULAR_TRACER_SESSION_ROLL_H
-#define OCULAR_TRACER_SESSION_ROLL_H
+#pragma once
 
 #include "tracer/code/registry.h"
 #include "tracer/session/row_log.h"
@@ -71,5 +70,3 @@ uint64_t Roll_count_armed(struct Roll *roll, struct Registry *registry,
 // Removes a code object that is about to be freed. The next snapshot has no row
 // for the removed code object.
 void Roll_remove(struct Roll *roll, const struct Code *code);
-
-#endif

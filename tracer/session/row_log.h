@@ -4,8 +4,7 @@
 // an older block as long as the block has valid rows. If most rows of a block
 // are outdated, its valid rows are moved to the next block. Session.draining
 // guards the log.
-#ifndef OCULAR_TRACER_SESSION_ROW_LOG_H
-#define OCULAR_TRACER_SESSION_ROW_LOG_H
+#pragma once
 
 #include "ipc/row_set.h"
 
@@ -60,5 +59,3 @@ void RowLog_fail(struct RowLog *log, double uptime_s);
 // any more. Frees the dropped blocks except one, which becomes `spare`.
 void RowLog_reclaim(struct RowLog *log);
 size_t RowLog_bytes(const struct RowLog *log);
-
-#endif

@@ -2,8 +2,7 @@
 // struct Session is one run of tracing, with its settings, its threads, its
 // timeline and its snapshots. lifetime.h starts and stops a session. Any thread
 // may call the functions of session.h, and no caller needs the GIL.
-#ifndef OCULAR_TRACER_SESSION_SESSION_H
-#define OCULAR_TRACER_SESSION_SESSION_H
+#pragma once
 
 #include "ipc/server.h"
 #include "tracer/budget/account.h"
@@ -221,5 +220,3 @@ int Session_refresh(struct Session *session);
 // Returns the final snapshot, which the caller owns. Session_take must be
 // called after Session_finish.
 struct Snapshot *Session_take(struct Session *session);
-
-#endif

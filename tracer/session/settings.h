@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies a session's settings into its snapshots and its recording.
-#ifndef OCULAR_TRACER_SESSION_SETTINGS_H
-#define OCULAR_TRACER_SESSION_SETTINGS_H
+#pragma once
 
 #include "tracer/session/session.h"
 
@@ -13,5 +12,3 @@ bool Settings_fill(struct Snapshot *snapshot, const struct Session *session);
 // has them. The caller holds the mutex `draining`, or is the thread that starts
 // the session. If there is no memory, the next call tries again.
 void Settings_record(struct Session *session);
-
-#endif

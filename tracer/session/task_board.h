@@ -3,8 +3,7 @@
 // reads them, to snapshots. Tasks are read only for a while after a viewer or
 // the program has asked for them. Any thread may call these functions, and no
 // caller needs the GIL.
-#ifndef OCULAR_TRACER_SESSION_TASK_BOARD_H
-#define OCULAR_TRACER_SESSION_TASK_BOARD_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -49,5 +48,3 @@ void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table);
 // memory.
 bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot);
 void TaskTable_free(struct TaskTable *table); // `table` may be NULL.
-
-#endif

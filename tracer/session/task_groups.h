@@ -3,8 +3,7 @@
 // over all tasks is divided over many holds of the GIL. The counts of whole
 // walks over the tasks show how a group of tasks grows. Only the governor's
 // thread calls these functions, which do not need the GIL.
-#ifndef OCULAR_TRACER_SESSION_TASK_GROUPS_H
-#define OCULAR_TRACER_SESSION_TASK_GROUPS_H
+#pragma once
 
 #include "tracer/session/task_board.h"
 
@@ -151,5 +150,3 @@ void TaskGroups_end(struct TaskGroups *groups, double now_s);
 struct TaskTable *TaskGroups_table(const struct TaskGroups *groups, bool whole,
                                    double now_s);
 void TaskGroups_release(struct TaskGroups *groups);
-
-#endif

@@ -3,8 +3,7 @@
 // records. A thread record begins at the thread's first traced function and
 // ends with the thread. The collector's thread calls Threads_fill, or the
 // thread that stops the session.
-#ifndef OCULAR_TRACER_SESSION_THREADS_H
-#define OCULAR_TRACER_SESSION_THREADS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/hook/thread_traces.h"
@@ -14,5 +13,3 @@
 // NULL, the threads' shares are not known. Returns false if there is no memory.
 bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct ThreadTraces *traces);
-
-#endif

@@ -2,8 +2,7 @@
 // Packs the events that the collector's thread adds to the track of Ocular's
 // own threads. The packed events are values of counters, changes of an
 // instruction's specialisation, and ends of times in which a function was dark.
-#ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
-#define OCULAR_TRACER_TIMELINE_ASIDE_H
+#pragma once
 
 #include "tracer/timeline/ring.h"
 
@@ -96,5 +95,3 @@ static inline uint64_t Aside_dark_ticks(const struct Event *event)
 {
     return (event->what >> 32 & ((1u << 27) - 1)) << (event->what >> 59);
 }
-
-#endif

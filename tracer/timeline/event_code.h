@@ -4,8 +4,7 @@
 // first number contains the event's kind and the ticks since the event before.
 // The second and the third number are the two halves of the event's `what`. Any
 // thread may call the functions of event_code.h.
-#ifndef OCULAR_TRACER_TIMELINE_EVENT_CODE_H
-#define OCULAR_TRACER_TIMELINE_EVENT_CODE_H
+#pragma once
 
 #include "tracer/timeline/ring.h"
 
@@ -52,5 +51,3 @@ static inline uint8_t *EventCode_put(uint8_t *to, const struct Event *event,
     *ticks = now;
     return EventCode_number(to, event->what >> 32);
 }
-
-#endif

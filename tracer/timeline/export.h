@@ -3,8 +3,7 @@
 // name ends like the name of a profile (ipc/file_kind.h). The program asks for
 // an export, or Ocular exports at the end of tracing. A viewer makes its files
 // itself (session/handout.h). Only one export runs at a time.
-#ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
-#define OCULAR_TRACER_TIMELINE_EXPORT_H
+#pragma once
 
 #include "tracer/timeline/formats.h"
 #include "tracer/timeline/trace.h"
@@ -54,5 +53,3 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
                  const struct ExportWatch *watch, double seconds,
                  struct PerfettoResult *result);
 void Export_cancel(struct Export *export); // Cancels the export that runs.
-
-#endif

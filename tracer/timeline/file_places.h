@@ -2,8 +2,7 @@
 // Keeps the free places in a recording's file, sorted by size. The sizes of
 // free places are 1 to 16 units, then multiples of 16 up to 128, then powers of
 // two. The recording's mutex guards struct FilePlaces.
-#ifndef OCULAR_TRACER_TIMELINE_FILE_PLACES_H
-#define OCULAR_TRACER_TIMELINE_FILE_PLACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ bool FilePlaces_join(struct FilePlaces *places,
 // Moves all places of `from` to `to`.
 void FilePlaces_move(struct FilePlaces *to, struct FilePlaces *from);
 void FilePlaces_release(struct FilePlaces *places);
-
-#endif

@@ -4,8 +4,7 @@
 // first file. The extension in the traced program therefore contains no code of
 // the formats, and needs no further libraries. Any thread that may block may
 // call the functions of formats.h.
-#ifndef OCULAR_TRACER_TIMELINE_FORMATS_H
-#define OCULAR_TRACER_TIMELINE_FORMATS_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "ipc/file_kind.h"
@@ -86,5 +85,3 @@ struct FormatsHost {
 const struct Formats *Formats_load(void);
 // Makes Formats_load return `formats`, which is linked to a test.
 void Formats_use(const struct Formats *formats);
-
-#endif

@@ -4,8 +4,7 @@
 // ring, a mark is several events. The first events contain the mark's text,
 // eight bytes each, and the last one is the event of the mark itself. Marks are
 // therefore limited, stored and forgotten like calls.
-#ifndef OCULAR_TRACER_TIMELINE_MARK_H
-#define OCULAR_TRACER_TIMELINE_MARK_H
+#pragma once
 
 #include "tracer/timeline/ring.h"
 
@@ -46,5 +45,3 @@ void MarkText_clear(struct MarkText *text);
 // mark are in `text` until the next call. If the texts are incomplete, the name
 // of the returned mark is "(lost)".
 struct Mark MarkText_take(struct MarkText *text, const struct Event *event);
-
-#endif

@@ -2,8 +2,7 @@
 // Holds those pages of a recording that are in memory. Pages are in memory if
 // the recording has no file, or if they could not be written to the file. The
 // recording's mutex guards struct MemoryPages.
-#ifndef OCULAR_TRACER_TIMELINE_MEMORY_PAGES_H
-#define OCULAR_TRACER_TIMELINE_MEMORY_PAGES_H
+#pragma once
 
 #include "tracer/timeline/recording_format.h"
 
@@ -52,5 +51,3 @@ static inline size_t MemoryPages_bytes(const struct MemoryPages *pages)
 {
     return pages->count * RECORDING_PAGE + pages->room * sizeof *pages->pages;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Finds the name of the function with a given id, even if the code object no
 // longer exists. A struct Names keeps a limited number of names of retired
 // code. The collector's thread adds names, and any thread may ask for a name.
-#ifndef OCULAR_TRACER_TIMELINE_NAMES_H
-#define OCULAR_TRACER_TIMELINE_NAMES_H
+#pragma once
 
 #include "tracer/code/registry.h"
 #include "tracer/timeline/trace.h"
@@ -61,5 +60,3 @@ void NameQuery_init(struct NameQuery *query, struct Names *names,
                     struct Registry *registry);
 void NameQuery_release(struct NameQuery *query);
 bool NameQuery_find(void *query, uint32_t id, struct PerfettoName *name);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chooses the name of the file that is written when tracing stops. Any thread
 // may call the functions of output_name.h.
-#ifndef OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
-#define OCULAR_TRACER_TIMELINE_OUTPUT_NAME_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ void OutputName_own(const char *output, char path[PATH_MAX]);
 // recording is in the same folder as the output.
 void OutputName_recording(const char *output, const char *folder,
                           unsigned number, char path[PATH_MAX]);
-
-#endif

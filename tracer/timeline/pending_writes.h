@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Holds, in order, the writes that a recording still has to do. A write
 // consists of bytes and their offset in the file.
-#ifndef OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
-#define OCULAR_TRACER_TIMELINE_PENDING_WRITES_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 
@@ -21,5 +20,3 @@ void PendingWrites_add(struct Bytes *bytes, const struct PendingWrite *write);
 // Before the first call, *cursor is 0. Returns false after the last write.
 bool PendingWrites_next(const struct Bytes *bytes, size_t *cursor,
                         struct PendingWrite *write);
-
-#endif

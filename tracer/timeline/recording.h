@@ -5,8 +5,7 @@
 // harm the program. Only the thread that flushes a recording waits for the
 // disk. Bytes that cannot be written to the file stay in memory. Any thread may
 // call the functions of recording.h.
-#ifndef OCULAR_TRACER_TIMELINE_RECORDING_H
-#define OCULAR_TRACER_TIMELINE_RECORDING_H
+#pragma once
 
 #include "tracer/timeline/recording_format.h"
 
@@ -143,5 +142,3 @@ static inline uint64_t RecordingSlot_data(const struct RecordingSlot *slot)
 {
     return slot->at + sizeof(struct RecordingBlock);
 }
-
-#endif

@@ -6,8 +6,7 @@
 // recording is readable even if the process is killed between two writes. All
 // numbers in a recording are little-endian, as on all machines on which Ocular
 // works.
-#ifndef OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
-#define OCULAR_TRACER_TIMELINE_RECORDING_FORMAT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -164,5 +163,3 @@ _Static_assert(sizeof(struct RecordingHead) % 8 == 0 &&
                    sizeof(struct RecordingName) % 8 == 0 &&
                    sizeof(struct RecordingThread) % 8 == 0,
                "events stand at multiples of their size");
-
-#endif

@@ -6,8 +6,7 @@
 // event. The timeline's mutex guards the list of the ids whose names must still
 // be written. The thread that writes names holds no lock for which other
 // threads wait.
-#ifndef OCULAR_TRACER_TIMELINE_RECORDING_NAMES_H
-#define OCULAR_TRACER_TIMELINE_RECORDING_NAMES_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tracer/timeline/recording.h"
@@ -94,5 +93,3 @@ static inline void RecordingNames_see(struct RecordingNames *names,
     if (RecordingNames_has_id(Event_kind(event)) && Event_id(event))
         RecordingNames_see_id(names, Event_id(event));
 }
-
-#endif

@@ -5,8 +5,7 @@
 // thread empties the ring by this callback. If a full ring has no callback, new
 // events are dropped and counted. The gap is marked before the next event that
 // fits.
-#ifndef OCULAR_TRACER_TIMELINE_RING_H
-#define OCULAR_TRACER_TIMELINE_RING_H
+#pragma once
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -204,5 +203,3 @@ static inline void Ring_push(struct Ring *ring, uint64_t ticks,
 // Ring_pop, Ring_peek gives the events that follow.
 size_t Ring_peek(struct Ring *ring, const struct Event **events);
 void Ring_pop(struct Ring *ring, size_t count);
-
-#endif

@@ -5,8 +5,7 @@
 // first. The first sample and each SAMPLE_TRACK_WHOLE-th sample are stored with
 // all their frames, because earlier samples can be forgotten. Only one thread
 // at a time may use a struct SampleTrack.
-#ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
-#define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
+#pragma once
 
 #include "tracer/timeline/timeline.h"
 
@@ -53,5 +52,3 @@ struct SampleReader {
 };
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
                        struct TimelineSample *sample);
-
-#endif

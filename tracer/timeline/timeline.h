@@ -4,8 +4,7 @@
 // traced thread whose ring is full. When the limit is reached or the file is
 // full, the timeline forgets the oldest block of all threads and counts the
 // forgotten events.
-#ifndef OCULAR_TRACER_TIMELINE_TIMELINE_H
-#define OCULAR_TRACER_TIMELINE_TIMELINE_H
+#pragma once
 
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/track.h"
@@ -96,5 +95,3 @@ size_t Timeline_bytes(struct Timeline *timeline);
 // Returns the number of forgotten events.
 uint64_t Timeline_forgotten(struct Timeline *timeline);
 struct Recording *Timeline_recording(const struct Timeline *timeline);
-
-#endif

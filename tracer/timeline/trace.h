@@ -3,8 +3,7 @@
 // change any more, and facts about the timeline. The reader of a recording
 // fills in struct PerfettoTrace and frees its memory. perfetto.c and the code
 // of each format read struct PerfettoTrace.
-#ifndef OCULAR_TRACER_TIMELINE_TRACE_H
-#define OCULAR_TRACER_TIMELINE_TRACE_H
+#pragma once
 
 #include "tracer/base/opcode.h"
 #include "tracer/timeline/recording_format.h"
@@ -68,5 +67,3 @@ struct PerfettoResult {
     // ns of CPU time of the thread that writes the file, set by Export_write.
     uint64_t cpu_ns;
 };
-
-#endif

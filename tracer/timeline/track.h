@@ -3,8 +3,7 @@
 // its open calls, and its number of lost events. A track is freed when its
 // thread has ended and its last block is forgotten. The timeline owns the
 // track, and the timeline's mutex guards the track.
-#ifndef OCULAR_TRACER_TIMELINE_TRACK_H
-#define OCULAR_TRACER_TIMELINE_TRACK_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tracer/timeline/recording.h"
@@ -77,5 +76,3 @@ static inline size_t Block_bytes(const struct Block *block)
 {
     return sizeof *block + block->data.capacity;
 }
-
-#endif

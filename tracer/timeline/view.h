@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Describes the chunks of the threads in a recording, from which the writers of
 // files take all events.
-#ifndef OCULAR_TRACER_TIMELINE_VIEW_H
-#define OCULAR_TRACER_TIMELINE_VIEW_H
+#pragma once
 
 #include "tracer/timeline/ring.h"
 
@@ -71,5 +70,3 @@ struct TimelineView {
     // Ticks at the newest forgotten event, after which no event is missing.
     uint64_t whole_ticks;
 };
-
-#endif

@@ -3,8 +3,7 @@
 // of processes. The viewer asks the user before it attaches, unless the command
 // line has --attach. The viewer detaches when it exits. main.c calls the
 // functions of attaching.h.
-#ifndef OCULAR_TUI_APP_ATTACHING_H
-#define OCULAR_TUI_APP_ATTACHING_H
+#pragma once
 
 #include "ipc/address.h"
 #include "tui/app/options.h"
@@ -36,5 +35,3 @@ int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
 // more, this is no error.
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size);
-
-#endif

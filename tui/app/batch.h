@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs ocular-top without a terminal. The batch prints frames as text, or
 // snapshots as JSON, on stdout. main.c calls Batch_run on the main thread.
-#ifndef OCULAR_TUI_APP_BATCH_H
-#define OCULAR_TUI_APP_BATCH_H
+#pragma once
 
 #include "tui/app/options.h"
 #include "tui/views/ui.h"
@@ -12,5 +11,3 @@
 // frame, this is no error.
 int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size);
-
-#endif

@@ -4,8 +4,7 @@
 // serve viewers come first. The user's other Python processes, to which the
 // viewer can attach, come last. main.c and pick.c call the functions of
 // chooser.h on the main thread.
-#ifndef OCULAR_TUI_APP_CHOOSER_H
-#define OCULAR_TUI_APP_CHOOSER_H
+#pragma once
 
 #include "ipc/address.h"
 #include "ipc/base/bytes.h"
@@ -88,5 +87,3 @@ const struct ChooserRow *Chooser_selected(const struct Chooser *chooser);
 enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key);
 // Appends the processes that serve viewers as lines of text: "  PID  COMMAND".
 void Chooser_write(const struct Chooser *chooser, struct Bytes *out);
-
-#endif

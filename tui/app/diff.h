@@ -2,8 +2,7 @@
 // Prints the differences between two recorded runs, as a table or as JSON.
 // `ocular diff` runs `ocular-top --diff`, whose main function calls Diff_run
 // once.
-#ifndef OCULAR_TUI_APP_DIFF_H
-#define OCULAR_TUI_APP_DIFF_H
+#pragma once
 
 #include "tui/app/options.h"
 
@@ -11,5 +10,3 @@
 // *slower to true if a function became slower by more than options->fail_above.
 int Diff_run(const struct Options *options, bool *slower, char *why,
              size_t why_size);
-
-#endif

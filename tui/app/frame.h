@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws one frame on the viewer's canvas: the front view and the bottom line.
 // live.c and batch.c call Frame_draw on the viewer's thread.
-#ifndef OCULAR_TUI_APP_FRAME_H
-#define OCULAR_TUI_APP_FRAME_H
+#pragma once
 
 #include "tui/views/ui.h"
 
@@ -10,5 +9,3 @@
 // While the user still answers an earlier question, the new question waits. So
 // the user's keys always answer the question that is visible.
 void Frame_draw(struct Ui *ui);
-
-#endif

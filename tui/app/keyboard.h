@@ -2,11 +2,8 @@
 // Carries out the action of a key. The action changes the model, opens a prompt
 // or sends a request to the process. live.c and batch.c call Keyboard_press on
 // the viewer's thread.
-#ifndef OCULAR_TUI_APP_KEYBOARD_H
-#define OCULAR_TUI_APP_KEYBOARD_H
+#pragma once
 
 #include "tui/views/ui.h"
 
 void Keyboard_press(struct Ui *ui, uint32_t key);
-
-#endif

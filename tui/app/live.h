@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The viewer's loop on a terminal. The loop waits for keys, signals and
 // snapshots, and draws frames. main.c calls Live_run on the main thread.
-#ifndef OCULAR_TUI_APP_LIVE_H
-#define OCULAR_TUI_APP_LIVE_H
+#pragma once
 
 #include "tui/screen/terminal.h"
 #include "tui/views/ui.h"
@@ -10,5 +9,3 @@
 // Runs until the user or a signal quits, or until `frames` snapshots were
 // shown; 0 means no limit. Returns 0 or -errno.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames);
-
-#endif

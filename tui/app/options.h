@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parses the command line of ocular-top. main() calls Options_parse once.
-#ifndef OCULAR_TUI_APP_OPTIONS_H
-#define OCULAR_TUI_APP_OPTIONS_H
+#pragma once
 
 #include "tui/model/column.h"
 
@@ -52,5 +51,3 @@ struct Options {
 int Options_parse(struct Options *options, int argc, char **argv, char *why,
                   size_t why_size);
 extern const char OPTIONS_USAGE[];
-
-#endif

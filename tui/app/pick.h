@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Shows the chooser on a terminal. main.c calls Pick_run on the main thread.
-#ifndef OCULAR_TUI_APP_PICK_H
-#define OCULAR_TUI_APP_PICK_H
+#pragma once
 
 #include "tui/app/chooser.h"
 #include "tui/screen/terminal.h"
 
 // Lets the user choose from the list. Returns an enum ChooserAnswer, or -errno.
 int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii);
-
-#endif

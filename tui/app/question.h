@@ -2,8 +2,7 @@
 // Asks the user questions on the bottom line, and carries out the answers. An
 // answer is a text to search for, a filter, a file name, a budget or a time.
 // keyboard.c calls the functions of question.h on the viewer's thread.
-#ifndef OCULAR_TUI_APP_QUESTION_H
-#define OCULAR_TUI_APP_QUESTION_H
+#pragma once
 
 #include "tui/views/ui.h"
 
@@ -12,5 +11,3 @@ void Question_press(struct Ui *ui, uint32_t key);
 // Selects the next match (step 1) or the previous match (step -1) of the newest
 // search.
 void Question_find(struct Ui *ui, int step);
-
-#endif

@@ -3,8 +3,7 @@
 // waits until the process or one of its workers serves viewers, for example in
 // `python -m ocular --serve app.py & ocular-top --pid $!`. main.c calls the
 // functions of startup.h before the screen is set up.
-#ifndef OCULAR_TUI_APP_STARTUP_H
-#define OCULAR_TUI_APP_STARTUP_H
+#pragma once
 
 #include "ipc/address.h"
 
@@ -32,5 +31,3 @@ struct StartupWish {
 // seconds.
 int Startup_find(struct Served *found, const struct StartupWish *wish,
                  char *why, size_t why_size);
-
-#endif

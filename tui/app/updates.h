@@ -2,8 +2,7 @@
 // Receives messages from the process, or from a recording. Passes snapshots to
 // the model and stacks to the flame view, and shows answers on the bottom line.
 // live.c and batch.c call the functions of updates.h on the viewer's thread.
-#ifndef OCULAR_TUI_APP_UPDATES_H
-#define OCULAR_TUI_APP_UPDATES_H
+#pragma once
 
 #include "tui/views/ui.h"
 
@@ -16,5 +15,3 @@ void Updates_receive(struct Ui *ui);
 int Updates_poll(struct Ui *ui);
 // Shows an answer of the process on the bottom line.
 void Updates_answer(struct Ui *ui, const struct Answer *answer);
-
-#endif

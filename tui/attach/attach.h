@@ -3,8 +3,7 @@
 // the server again. If a function fails, it leaves the process unchanged, and
 // `why` has the reason. tui/app calls the functions of attach.h on the main
 // thread.
-#ifndef OCULAR_TUI_ATTACH_ATTACH_H
-#define OCULAR_TUI_ATTACH_ATTACH_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -36,5 +35,3 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
 // Undoes Attach_begin: the process serves viewers no longer. Returns 0, or
 // -errno with the reason in `why`.
 int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);
-
-#endif

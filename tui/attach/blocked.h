@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds out why the main thread of another process does not run Python code.
 // attach.c calls Blocked_describe for a message.
-#ifndef OCULAR_TUI_ATTACH_BLOCKED_H
-#define OCULAR_TUI_ATTACH_BLOCKED_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -10,5 +9,3 @@
 // Writes the end of a sentence, for example "is in the system call futex: it
 // waits for a lock, or for another thread".
 void Blocked_describe(pid_t pid, char *out, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
 // Computes the result of a seccomp filter for a system call. Bpf_run runs the
 // filter's classic BPF program as the kernel does. The functions of this file
 // are pure. seccomp.c calls them.
-#ifndef OCULAR_TUI_ATTACH_BPF_H
-#define OCULAR_TUI_ATTACH_BPF_H
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,5 +21,3 @@ uint32_t Bpf_run(const struct sock_filter *code, size_t count,
 // threads. SECCOMP_RET_TRAP counts as well, because SIGSYS ends a process that
 // has no handler for SIGSYS.
 bool Bpf_kills(uint32_t answer);
-
-#endif

@@ -3,8 +3,7 @@
 // that starts in the page takes the GIL, runs a line of Python, unmaps the page
 // and ends. sleeper.c calls the functions of code_page.h while the process is
 // stopped, on x86-64 only.
-#ifndef OCULAR_TUI_ATTACH_CODE_PAGE_H
-#define OCULAR_TUI_ATTACH_CODE_PAGE_H
+#pragma once
 
 #include "tui/attach/sigframe.h"
 
@@ -33,5 +32,3 @@ bool CodePage_is_there(pid_t pid, uint64_t place);
 int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place);
 // Describes the function call that starts a thread in the page.
 struct SigframeCall CodePage_start(uint64_t start_thread, uint64_t place);
-
-#endif

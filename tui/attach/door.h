@@ -3,8 +3,7 @@
 // 3.14 and newer). The debugger writes a script's path and a flag into the
 // state of a thread. The thread checks the flag between two instructions.
 // request.c calls the functions of door.h while the process is stopped.
-#ifndef OCULAR_TUI_ATTACH_DOOR_H
-#define OCULAR_TUI_ATTACH_DOOR_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -20,5 +19,3 @@ int Door_ask(const struct Interpreter *interpreter, const char *script,
 // Withdraws every request that no thread has seen yet, and also the request of
 // an ocular-top that was killed.
 void Door_withdraw(const struct Interpreter *interpreter);
-
-#endif

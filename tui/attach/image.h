@@ -6,8 +6,7 @@
 // file is in another mount namespace. Invalid bytes in the process's memory
 // cannot make a function loop for ever. interpreter.c calls the functions of
 // image.h.
-#ifndef OCULAR_TUI_ATTACH_IMAGE_H
-#define OCULAR_TUI_ATTACH_IMAGE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -36,5 +35,3 @@ int Image_load(struct Image *image, pid_t pid, uint64_t base);
 // ProcessMemory_read.
 int Image_find(const struct Image *image, const char *name,
                struct Symbol *found);
-
-#endif

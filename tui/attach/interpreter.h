@@ -2,8 +2,7 @@
 // Finds out which CPython another process runs, and the address of CPython's
 // state. The functions of interpreter.h do not change the process. attach.c
 // calls the functions of interpreter.h on the main thread.
-#ifndef OCULAR_TUI_ATTACH_INTERPRETER_H
-#define OCULAR_TUI_ATTACH_INTERPRETER_H
+#pragma once
 
 #include "tui/attach/image.h"
 
@@ -38,5 +37,3 @@ int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
 // `why` if the process has run exec since then.
 int Interpreter_check_same(const struct Interpreter *found, char *why,
                            size_t why_size);
-
-#endif

@@ -4,8 +4,7 @@
 // folder of the process's /tmp or /dev/shm, and belongs to the process's user.
 // The copy stays until Ocular detaches from the process. attach.c calls these
 // functions on the main thread.
-#ifndef OCULAR_TUI_ATTACH_LEND_H
-#define OCULAR_TUI_ATTACH_LEND_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -20,5 +19,3 @@ int Lend_package(const struct Interpreter *interpreter, const char *source,
 // Removes the copies for process `pid`, and the copies for processes that have
 // ended.
 void Lend_take_back(pid_t pid);
-
-#endif

@@ -2,8 +2,7 @@
 // Lists the user's Python processes, and says for each process what attaching
 // to it needs. A process that runs no Python is examined only once. The chooser
 // calls the functions of others.h on the main thread.
-#ifndef OCULAR_TUI_ATTACH_OTHERS_H
-#define OCULAR_TUI_ATTACH_OTHERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct Others {
 // Returns 0, or -errno without changing the list.
 int Others_refresh(struct Others *others, const char *package);
 void Others_release(struct Others *others);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds a package of Ocular that another process can import. attach.c calls
 // Package_find.
-#ifndef OCULAR_TUI_ATTACH_PACKAGE_H
-#define OCULAR_TUI_ATTACH_PACKAGE_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -15,5 +14,3 @@
 // `folder` is "".
 void Package_find(const struct Interpreter *interpreter, const char *wanted,
                   char folder[PATH_MAX]);
-
-#endif

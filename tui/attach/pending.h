@@ -3,8 +3,7 @@
 // 3.13). Py_AddPendingCall() adds such a call, too: a thread makes a pending
 // call between two instructions. request.c calls the functions of pending.h
 // while the process is stopped.
-#ifndef OCULAR_TUI_ATTACH_PENDING_H
-#define OCULAR_TUI_ATTACH_PENDING_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -19,5 +18,3 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Withdraws a pending call that no thread has made yet.
 void Pending_withdraw(const struct Interpreter *interpreter);
-
-#endif

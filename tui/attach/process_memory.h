@@ -2,8 +2,7 @@
 // Reads and writes the memory of another process. The process need not be
 // stopped. The bytes from the process are not trusted. Any file of tui/attach/
 // may call the functions of process_memory.h.
-#ifndef OCULAR_TUI_ATTACH_PROCESS_MEMORY_H
-#define OCULAR_TUI_ATTACH_PROCESS_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@
 int ProcessMemory_read(pid_t pid, uint64_t address, void *out, size_t size);
 int ProcessMemory_write(pid_t pid, uint64_t address, const void *data,
                         size_t size);
-
-#endif

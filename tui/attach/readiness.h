@@ -4,8 +4,7 @@
 // that runs before or after that can crash the program. Readiness_check does
 // not change the process. request.c calls Readiness_check while the process is
 // stopped.
-#ifndef OCULAR_TUI_ATTACH_READINESS_H
-#define OCULAR_TUI_ATTACH_READINESS_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -15,5 +14,3 @@
 // ready.
 int Readiness_check(const struct Interpreter *interpreter, char *why,
                     size_t why_size);
-
-#endif

@@ -3,8 +3,7 @@
 // From CPython 3.14 on, the request uses PEP 768 (door.h). In older versions,
 // the request is a pending call (pending.h). attach.c calls the functions of
 // request.h on the main thread.
-#ifndef OCULAR_TUI_ATTACH_REQUEST_H
-#define OCULAR_TUI_ATTACH_REQUEST_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 
@@ -29,5 +28,3 @@ int Request_withdraw(const struct Interpreter *interpreter);
 // `why` has the reason for an error. Stops the process for a moment.
 int Request_check(const struct Interpreter *interpreter, bool filters,
                   char *why, size_t why_size);
-
-#endif

@@ -7,8 +7,7 @@
 // its work. ocular-top holds a lock on this file. If the lock is free,
 // ocular-top has ended, and the script only removes the folder. attach.c calls
 // the functions of script.h on the main thread.
-#ifndef OCULAR_TUI_ATTACH_SCRIPT_H
-#define OCULAR_TUI_ATTACH_SCRIPT_H
+#pragma once
 
 #include "ipc/process.h"
 
@@ -63,5 +62,3 @@ int Script_mark(const struct Script *script, const char *name);
 // Removes the folder, and the folders of viewers that were killed. `only` must
 // be true if no other request is pending in the process.
 void Script_remove(struct Script *script, bool only);
-
-#endif

@@ -3,8 +3,7 @@
 // The check takes place before Ocular makes a system call in the program.
 // attach.c calls the functions of seccomp.h on the main thread, and request.c
 // calls them in a child process.
-#ifndef OCULAR_TUI_ATTACH_SECCOMP_H
-#define OCULAR_TUI_ATTACH_SECCOMP_H
+#pragma once
 
 #include "tui/attach/stop.h"
 
@@ -27,5 +26,3 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
 // Checks the filters of this program itself, by a child process that makes
 // Ocular's system calls. Returns the same values as Seccomp_check.
 int Seccomp_try(pid_t pid, char *why, size_t why_size);
-
-#endif

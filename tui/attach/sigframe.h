@@ -6,8 +6,7 @@
 // sets the thread's registers. From then on, the thread returns to its system
 // call even if this program is killed. sleeper.c calls the functions of
 // sigframe.h in the child process that has stopped the thread, on x86-64 only.
-#ifndef OCULAR_TUI_ATTACH_SIGFRAME_H
-#define OCULAR_TUI_ATTACH_SIGFRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread);
 // Makes the thread call the function. Returns 0, or -errno without changing the
 // thread.
 int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call);
-
-#endif

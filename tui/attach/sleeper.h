@@ -5,8 +5,7 @@
 // so it holds no lock of the C library, such as malloc's lock. After it has
 // started the new thread, the sleeping thread sleeps again, and does not wait
 // for the GIL. request.c calls Sleeper_run while the process is stopped.
-#ifndef OCULAR_TUI_ATTACH_SLEEPER_H
-#define OCULAR_TUI_ATTACH_SLEEPER_H
+#pragma once
 
 #include "tui/attach/interpreter.h"
 #include "tui/attach/stop.h"
@@ -16,5 +15,3 @@
 // suitable call, or another -errno.
 int Sleeper_run(const struct Interpreter *interpreter, struct Stop *stop,
                 const char *script);
-
-#endif

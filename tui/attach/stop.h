@@ -3,8 +3,7 @@
 // the state of the process. If the calling process is killed, the kernel lets
 // the threads continue. request.c calls the functions of stop.h in a child
 // process.
-#ifndef OCULAR_TUI_ATTACH_STOP_H
-#define OCULAR_TUI_ATTACH_STOP_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -29,5 +28,3 @@ int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 // Returns 0, or -errno, for example if the thread has ended.
 int Stop_let_run(struct Stop *stop, pid_t id, long ns);
 void Stop_release(struct Stop *stop); // lets all stopped threads continue
-
-#endif

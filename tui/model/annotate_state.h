@@ -2,8 +2,7 @@
 // AnnotateState is the state of the annotate view. The state has the selected
 // function, the function's newest code and source, and the samples of the
 // chosen period. Views call these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_ANNOTATE_STATE_H
-#define OCULAR_TUI_MODEL_ANNOTATE_STATE_H
+#pragma once
 
 #include "tui/model/annotation.h"
 #include "tui/model/history.h"
@@ -49,5 +48,3 @@ int AnnotateState_take(struct AnnotateState *state, struct Listing *listing,
 int AnnotateState_mark(struct AnnotateState *state);
 // Shows the next period. Returns 0, or -ENOMEM if nothing can be shown.
 int AnnotateState_next_period(struct AnnotateState *state);
-
-#endif

@@ -3,8 +3,7 @@
 // of the annotate view, the samples of each source line, and the labels of the
 // jump targets. annotate_state.c makes a new annotation for each listing, on
 // the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_ANNOTATION_H
-#define OCULAR_TUI_MODEL_ANNOTATION_H
+#pragma once
 
 #include "ipc/listing.h"
 #include "tui/model/source.h"
@@ -51,5 +50,3 @@ void Annotation_release(struct Annotation *annotation);
 size_t Annotation_row(const struct Listing *listing, uint64_t offset);
 // Returns the index of the entry for `row`, or 0 if the row has no entry.
 size_t Annotation_entry(const struct Annotation *annotation, size_t row);
-
-#endif

@@ -2,8 +2,7 @@
 // Reads a member of a zip archive, because Python can import modules from zip
 // archives. The archive is not trusted. source.c calls Archive_read on the
 // viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_ARCHIVE_H
-#define OCULAR_TUI_MODEL_ARCHIVE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@
 // is a descriptor of the archive, which may be O_PATH.
 char *Archive_read(int named, const char *member, size_t most, size_t *size,
                    const char **why);
-
-#endif

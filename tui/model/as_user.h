@@ -5,8 +5,7 @@
 // process chooses the directories and links that the viewer follows.
 // export_file.c and converter.c call these functions on the viewer's main
 // thread.
-#ifndef OCULAR_TUI_MODEL_AS_USER_H
-#define OCULAR_TUI_MODEL_AS_USER_H
+#pragma once
 
 #include "ipc/process.h"
 
@@ -22,5 +21,3 @@ struct AsUser {
 // 0, or -EPERM if the kernel does not change the rights.
 int AsUser_begin(struct AsUser *as, const struct ProcessUser *user);
 void AsUser_end(struct AsUser *as); // restores the viewer's own rights
-
-#endif

@@ -3,8 +3,7 @@
 // time when the user pressed r (reset) or b (baseline). (The numbers of
 // functions are in struct Row.) The model owns the marks, and uses them on the
 // viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_BASELINE_H
-#define OCULAR_TUI_MODEL_BASELINE_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -61,5 +60,3 @@ const struct ThreadMark *Mark_thread(const struct Mark *mark,
 // Returns the stored count of a transition, or 0 if the marked snapshot did not
 // have the transition.
 double Mark_pair(const struct Mark *mark, const struct TransitionPair *pair);
-
-#endif

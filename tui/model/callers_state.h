@@ -2,8 +2,7 @@
 // CallersState is the state of the callers view. The state has the tree around
 // the function in the middle, the functions that were in the middle before, and
 // the period. Views call these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_CALLERS_STATE_H
-#define OCULAR_TUI_MODEL_CALLERS_STATE_H
+#pragma once
 
 #include "tui/model/flame_state.h"
 #include "tui/model/tree.h"
@@ -31,5 +30,3 @@ void CallersState_remember(struct CallersState *state);
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,
                         const struct Model *model);
-
-#endif

@@ -3,8 +3,7 @@
 // time. The table is computed from the stacks of the flame graph. The callers
 // view uses this table for all periods except the sampler's window. The
 // functions run on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_CALLS_H
-#define OCULAR_TUI_MODEL_CALLS_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "tui/model/flame_tree.h"
@@ -41,5 +40,3 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
 // Returns the totals of a function, or zeros if the function did not run.
 struct CallTotal Calls_of(const struct Calls *calls, uint64_t id);
 void Calls_release(struct Calls *calls);
-
-#endif

@@ -5,8 +5,7 @@
 // entry is the process's HELLO. The recorder makes requests of its own, and the
 // answers are also entries, so that a replay can show every view. The feed uses
 // a Capture on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_CAPTURE_H
-#define OCULAR_TUI_MODEL_CAPTURE_H
+#pragma once
 
 #include "ipc/wire.h"
 
@@ -44,5 +43,3 @@ void Capture_add(struct Capture *recording, const struct Message *message,
 // if no request for code is due.
 uint64_t Capture_wish(struct Capture *recording,
                       const struct Snapshot *snapshot, double now);
-
-#endif

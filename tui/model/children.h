@@ -3,8 +3,7 @@
 // serve. The count shows the user of a prefork server that the work happens in
 // other processes. The count is made from /proc every few seconds. updates.c,
 // fleet.c and the chooser call these functions on the viewer's thread.
-#ifndef OCULAR_TUI_MODEL_CHILDREN_H
-#define OCULAR_TUI_MODEL_CHILDREN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ size_t Children_list(pid_t pid, pid_t *children, size_t most);
 // the same work is a fork of its parent, or a process of the module
 // multiprocessing. All other children of a process run other programs.
 bool Children_is_worker(pid_t child, pid_t parent);
-
-#endif

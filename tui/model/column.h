@@ -3,8 +3,7 @@
 // each column of the table of functions. columns.def lists these columns.
 // views/table_column.h formats the columns. The functions are pure, and any
 // thread may call them.
-#ifndef OCULAR_TUI_MODEL_COLUMN_H
-#define OCULAR_TUI_MODEL_COLUMN_H
+#pragma once
 
 #include "tui/model/row.h"
 
@@ -59,5 +58,3 @@ double Column_change(enum ColumnId id, const struct Row *row);
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
 // Returns the text that the columns FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);
-
-#endif

@@ -6,8 +6,7 @@
 // change of a CPU time or of a rate is measured relative to the pace. The pace
 // is the median change of all functions. ui.c and diff.c call these functions
 // on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_COMPARISON_H
-#define OCULAR_TUI_MODEL_COMPARISON_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -106,5 +105,3 @@ void Comparison_release(struct Comparison *comparison);
 // `limit` (0.1 means 10 %).
 bool Comparison_is_slower(const struct ComparedFunction *function,
                           double limit);
-
-#endif

@@ -6,8 +6,7 @@
 // value 1, whose text says what the file lacks. The feed owns the Converter.
 // Only the viewer's main thread calls these functions, and only Converter_free
 // waits.
-#ifndef OCULAR_TUI_MODEL_CONVERTER_H
-#define OCULAR_TUI_MODEL_CONVERTER_H
+#pragma once
 
 #include "ipc/wire.h"
 #include "tui/model/export_file.h"
@@ -38,5 +37,3 @@ void Converter_cancel(struct Converter *converter);
 // Cancels the conversion if it runs, and waits for the thread. `converter` may
 // be NULL.
 void Converter_free(struct Converter *converter);
-
-#endif

@@ -3,8 +3,7 @@
 // instruction has just lost its specialised form, and functions in which an
 // instruction changes its form repeatedly (a storm). The model and the opcodes
 // view call these functions on one thread.
-#ifndef OCULAR_TUI_MODEL_DEOPT_H
-#define OCULAR_TUI_MODEL_DEOPT_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -32,5 +31,3 @@ double Deopt_total(const struct Snapshot *snapshot);
 // Returns the number of functions in a storm, and sets *first to the newest
 // transition of a storm, or NULL.
 int Deopt_storms(const struct Snapshot *now, const struct Transition **first);
-
-#endif

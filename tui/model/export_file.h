@@ -5,8 +5,7 @@
 // Ocular, which writes it. Until the export is complete, the file is a
 // temporary file in the same directory. The feed owns the ExportFile, and calls
 // these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_EXPORT_FILE_H
-#define OCULAR_TUI_MODEL_EXPORT_FILE_H
+#pragma once
 
 #include "ipc/process.h"
 
@@ -41,5 +40,3 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
 int ExportFile_commit(struct ExportFile *file, uint64_t bytes);
 // Removes the temporary file, if there is one.
 void ExportFile_drop(struct ExportFile *file);
-
-#endif

@@ -4,8 +4,7 @@
 // answers. A feed can record all messages. A feed ends with the process and
 // does not reconnect. The app and the views call these functions on the
 // viewer's main thread. Only Feed_open and Feed_wait block.
-#ifndef OCULAR_TUI_MODEL_FEED_H
-#define OCULAR_TUI_MODEL_FEED_H
+#pragma once
 
 #include "tui/model/capture.h"
 #include "tui/model/converter.h"
@@ -152,5 +151,3 @@ int Feed_tasks(struct Feed *feed);
 // Requests stacks, unless a request for stacks is pending. Feed_take_stacks
 // returns the answer.
 int Feed_flame(struct Feed *feed);
-
-#endif

@@ -4,8 +4,7 @@
 // or of a run) that answers like a process. struct Pending has the requests
 // that are not answered yet. The feed owns both structs, and calls these
 // functions on the viewer's main thread. No function blocks.
-#ifndef OCULAR_TUI_MODEL_FEED_LINK_H
-#define OCULAR_TUI_MODEL_FEED_LINK_H
+#pragma once
 
 #include "ipc/client.h"
 #include "tui/model/fleet.h"
@@ -64,5 +63,3 @@ struct PendingRequest *Pending_find(struct Pending *pending, uint32_t number);
 bool Pending_has(const struct Pending *pending, enum MessageType type);
 // Returns true if the user will see the answer to a pending request.
 bool Pending_is_awaited(const struct Pending *pending);
-
-#endif

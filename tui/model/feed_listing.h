@@ -6,8 +6,7 @@
 // the view and the recording take turns, and the view comes first. The feed
 // owns struct FeedListing, and calls these functions on the viewer's main
 // thread.
-#ifndef OCULAR_TUI_MODEL_FEED_LISTING_H
-#define OCULAR_TUI_MODEL_FEED_LISTING_H
+#pragma once
 
 #include "tui/model/capture.h"
 #include "tui/model/feed_link.h"
@@ -50,5 +49,3 @@ void FeedListing_recorded(struct FeedListing *listing,
 // If it is the recording's turn, requests the code of the chosen function.
 void FeedListing_ask_recorded(struct FeedListing *listing,
                               struct FeedLink *link, double now);
-
-#endif

@@ -3,8 +3,7 @@
 // a tree, the CPU times of the last minute, the selected box and the zoomed
 // box. Other views also use the stacks of the feed. Views call these functions
 // on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_FLAME_STATE_H
-#define OCULAR_TUI_MODEL_FLAME_STATE_H
+#pragma once
 
 #include "tui/model/calls.h"
 #include "tui/model/feed.h"
@@ -76,5 +75,3 @@ bool FlameState_zoom_out(struct FlameState *state);
 // the hottest callee. If `steps` is negative, the selection moves up, but not
 // above the zoomed box.
 void FlameState_move(struct FlameState *state, uint32_t from, int steps);
-
-#endif

@@ -4,8 +4,7 @@
 // by which a branch is found again in the next table. FlameTree_take checks the
 // data of the process. The flame view and calls.c use the tree on the viewer's
 // main thread.
-#ifndef OCULAR_TUI_MODEL_FLAME_TREE_H
-#define OCULAR_TUI_MODEL_FLAME_TREE_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "tui/model/history.h"
@@ -102,5 +101,3 @@ uint32_t FlameTree_next(const struct FlameTree *tree, uint32_t branch,
 // Returns true if `branch` is below `above` or is the same branch.
 bool FlameTree_is_below(const struct FlameTree *tree, uint32_t branch,
                         uint32_t above);
-
-#endif

@@ -5,8 +5,7 @@
 // snapshots. Requests go to all processes, and a request for code goes to the
 // process that stands out. None of these functions waits for a process. The
 // feed calls these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_FLEET_H
-#define OCULAR_TUI_MODEL_FLEET_H
+#pragma once
 
 #include "ipc/wire.h"
 #include "tui/model/fold.h"
@@ -65,5 +64,3 @@ pid_t Fleet_code_pid(const struct Fleet *fleet);
 bool Fleet_has_all_stacks(const struct Fleet *fleet);
 
 extern const struct Record FLEET_RECORD; // describes struct FleetState for JSON
-
-#endif

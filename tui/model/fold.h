@@ -2,8 +2,7 @@
 // Combines the records of several processes into one record, field by field. A
 // table of rules says how the values of each field are combined. merge.c has
 // the tables. The functions are pure.
-#ifndef OCULAR_TUI_MODEL_FOLD_H
-#define OCULAR_TUI_MODEL_FOLD_H
+#pragma once
 
 #include "ipc/record.h"
 
@@ -60,5 +59,3 @@ void FoldPlan_make(struct FoldPlan *plan, const struct Record *record,
 // the fields with FOLD_OWN. Texts are borrowed from the pieces.
 void Fold_make(const struct FoldPlan *plan, void *out,
                const struct FoldPiece *pieces, size_t count);
-
-#endif

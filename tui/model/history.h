@@ -5,8 +5,7 @@
 // counter for each path, and the annotate view has a counter for each
 // instruction. Both views own a history, and use it on the viewer's main
 // thread.
-#ifndef OCULAR_TUI_MODEL_HISTORY_H
-#define OCULAR_TUI_MODEL_HISTORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ struct Total Moment_since(const struct Moment *then, const struct Total *now);
 const char *History_about(const struct History *history, enum Period period);
 void Moment_release(struct Moment *moment);
 void History_release(struct History *history);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A map from numbers to numbers, for example from a worker's ids of functions
 // to the ids of the merged rows. A map is used on one thread at a time.
-#ifndef OCULAR_TUI_MODEL_ID_MAP_H
-#define OCULAR_TUI_MODEL_ID_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ uint64_t IdMap_find(const struct IdMap *map, uint64_t key);
 // with the value 0. Returns NULL if memory is out. The next call of IdMap_at
 // may move the value.
 uint64_t *IdMap_at(struct IdMap *map, uint64_t key);
-
-#endif

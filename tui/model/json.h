@@ -2,8 +2,7 @@
 // Writes a record as one line of JSON by its schema (record.h). A group of
 // fields becomes an object, and a null value becomes null. The library json-c
 // writes the JSON text. Any thread may call these functions.
-#ifndef OCULAR_TUI_MODEL_JSON_H
-#define OCULAR_TUI_MODEL_JSON_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "ipc/snapshot.h"
@@ -24,5 +23,3 @@ struct JsonSnapshot {
 };
 
 int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from);
-
-#endif

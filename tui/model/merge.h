@@ -3,8 +3,7 @@
 // snapshot (docs/metrics.md, "Several processes"). Two functions are the same
 // if their names, files and lines are equal. fleet.c calls these functions on
 // the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_MERGE_H
-#define OCULAR_TUI_MODEL_MERGE_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tui/model/fold.h"
@@ -49,5 +48,3 @@ struct Snapshot *Merge_make(struct Merge *merge, const struct MergeWish *wish,
 // empty in a merged snapshot. Returns NULL if there are no more than `index`
 // such fields. Sets *group as in struct Field.
 const char *Merge_lacks(size_t index, const char **group);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Adds up the sampled stacks of several processes, path by path. fleet.c calls
 // MergeStacks_make on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_MERGE_STACKS_H
-#define OCULAR_TUI_MODEL_MERGE_STACKS_H
+#pragma once
 
 #include "ipc/flame_table.h"
 #include "tui/model/id_map.h"
@@ -15,5 +14,3 @@ struct MergeStacks {
 // Returns the sum of the tables of stacks, or NULL if memory is out.
 struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
                                     size_t count);
-
-#endif

@@ -3,8 +3,7 @@
 // newest snapshot, a row with a history for each function, and the user's
 // choices of rows and their order. The model does not draw or send. The app and
 // the views call these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_MODEL_H
-#define OCULAR_TUI_MODEL_MODEL_H
+#pragma once
 
 #include "tui/model/baseline.h"
 #include "tui/model/calls.h"
@@ -112,5 +111,3 @@ const struct Row *Model_row(const struct Model *model, size_t index);
 const struct Row *Model_row_of(const struct Model *model, uint64_t id);
 // Returns true if the function is among the rows that are shown.
 bool Model_shows(const struct Model *model, uint64_t id);
-
-#endif

@@ -5,8 +5,7 @@
 // this stretch. A PastRun has a thread that reads the file. Only the viewer's
 // main thread calls these functions. PastRun_close, PastRun_set and the request
 // NOW stop the reading thread and wait for its end.
-#ifndef OCULAR_TUI_MODEL_PAST_RUN_H
-#define OCULAR_TUI_MODEL_PAST_RUN_H
+#pragma once
 
 #include "formats/summary.h"
 #include "ipc/wire.h"
@@ -54,5 +53,3 @@ void PastRun_curve(const struct PastRun *run, float *curve, int parts);
 const struct Snapshot *PastRun_before(const struct PastRun *run);
 // Returns a sentence about an error or about damaged blocks of the file, or "".
 const char *PastRun_note(const struct PastRun *run);
-
-#endif

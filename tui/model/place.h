@@ -2,8 +2,7 @@
 // Resolves a path as the traced process does, from the process's root and
 // working directory. source.c and export_file.c call these functions on the
 // viewer's main thread. The functions keep no state.
-#ifndef OCULAR_TUI_MODEL_PLACE_H
-#define OCULAR_TUI_MODEL_PLACE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file);
 // of `root`. `flags` are flags of open(2) without O_CREAT. Returns a descriptor
 // or -errno.
 int Place_find(int root, const char *path, int flags);
-
-#endif

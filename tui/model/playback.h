@@ -4,8 +4,7 @@
 // messages up to the next snapshot. Requests of the viewer are answered from
 // the file. feed_link.c calls these functions on the viewer's main thread, and
 // they do not block.
-#ifndef OCULAR_TUI_MODEL_PLAYBACK_H
-#define OCULAR_TUI_MODEL_PLAYBACK_H
+#pragma once
 
 #include "ipc/wire.h"
 
@@ -33,5 +32,3 @@ void Playback_step(struct Playback *replay);
 void Playback_pause(struct Playback *replay, bool paused);
 // Sets the speed of the replay (1 = the recorded speed).
 void Playback_speed(struct Playback *replay, double speed);
-
-#endif

@@ -4,8 +4,7 @@
 // the beginning of each frame. RecordingIndex_read reads a frame again and
 // decodes the whole frame. The replay owns the index, and uses it on the
 // viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_RECORDING_INDEX_H
-#define OCULAR_TUI_MODEL_RECORDING_INDEX_H
+#pragma once
 
 #include "tui/model/capture.h"
 
@@ -44,5 +43,3 @@ bool RecordingIndex_has(const struct RecordingIndex *index,
 // returns the first match among the later entries, or -1.
 long RecordingIndex_find(const struct RecordingIndex *index, size_t next,
                          enum MessageType type, uint64_t about);
-
-#endif

@@ -2,8 +2,7 @@
 // struct Row has the newest numbers of one function, the numbers at the reset
 // and at the baseline, and the history of the share. The model owns the rows,
 // and columns and views read them, on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_ROW_H
-#define OCULAR_TUI_MODEL_ROW_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tui/model/standout.h"
@@ -139,5 +138,3 @@ double Row_recent_cost(const struct Row *row);
 // Returns the number of samples from which the rate of calls is estimated, or
 // NaN if this number is not known.
 double Row_rate_samples(const struct Row *row);
-
-#endif

@@ -2,8 +2,7 @@
 // Selects and sorts the rows that are shown. The result depends only on the
 // rows and the user's choices. The model calls these functions on the viewer's
 // main thread.
-#ifndef OCULAR_TUI_MODEL_ROW_ORDER_H
-#define OCULAR_TUI_MODEL_ROW_ORDER_H
+#pragma once
 
 #include "tui/model/column.h"
 #include "tui/model/row_table.h"
@@ -25,5 +24,3 @@ size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
 // Returns true if the function's name or file contains `text`. If one thread is
 // chosen, returns false for a function without a share in this thread.
 bool RowOrder_matches(const struct Row *row, const char *text);
-
-#endif

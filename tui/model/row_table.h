@@ -2,8 +2,7 @@
 // A RowTable has the rows of all functions that the viewer knows, and finds
 // them by function id. The model owns the table, and uses it on the viewer's
 // main thread.
-#ifndef OCULAR_TUI_MODEL_ROW_TABLE_H
-#define OCULAR_TUI_MODEL_ROW_TABLE_H
+#pragma once
 
 #include "tui/model/row.h"
 
@@ -29,5 +28,3 @@ struct Row *RowTable_take(struct RowTable *table, uint64_t id);
 // Drops rows that no recent snapshot has listed.
 void RowTable_forget(struct RowTable *table);
 void RowTable_clear(struct RowTable *table); // drops all rows
-
-#endif

@@ -4,8 +4,7 @@
 // the screen in the screen's order, or all functions. The snapshot borrows data
 // from the model, so the snapshot must be released before the model changes.
 // ui.c calls these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_SINCE_H
-#define OCULAR_TUI_MODEL_SINCE_H
+#pragma once
 
 #include "tui/model/model.h"
 
@@ -24,5 +23,3 @@ struct Since {
 // screen. The model must have a snapshot. Returns 0 or -ENOMEM.
 int Since_make(struct Since *since, const struct Model *model, bool shown);
 void Since_release(struct Since *since);
-
-#endif

@@ -4,8 +4,7 @@
 // the process and is not trusted. So only regular files below the process's
 // root are read, up to a maximum size, and no read waits. The annotate view
 // owns the source, and calls these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_SOURCE_H
-#define OCULAR_TUI_MODEL_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ bool Source_is_stale(const struct Source *source,
 const char *Source_line(const struct Source *source, uint64_t line);
 // Copies the beginning of a line and expands its tabs.
 void Source_expand(char *out, size_t size, const char *line);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Standouts says for each function which of several processes stands
 // out. merge.c makes the list, and the model copies it into its rows.
-#ifndef OCULAR_TUI_MODEL_STANDOUT_H
-#define OCULAR_TUI_MODEL_STANDOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct Standouts {
     struct FunctionStandouts *items;
     size_t count;
 };
-
-#endif

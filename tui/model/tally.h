@@ -2,8 +2,7 @@
 // A tally has sums over all functions of a snapshot, and rates since the
 // previous snapshot. The model owns the tally, and the header draws it, on the
 // viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_TALLY_H
-#define OCULAR_TUI_MODEL_TALLY_H
+#pragma once
 
 #include "ipc/snapshot.h"
 
@@ -28,5 +27,3 @@ void Tally_init(struct Tally *tally);
 // `before` is the previous snapshot, or NULL if `now` is the first snapshot.
 void Tally_update(struct Tally *tally, const struct Snapshot *now,
                   const struct Snapshot *before);
-
-#endif

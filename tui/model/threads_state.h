@@ -2,8 +2,7 @@
 // ThreadsState is the state of the threads view, with the order and the numbers
 // of the threads. view_threads.c calls these functions on the viewer's main
 // thread.
-#ifndef OCULAR_TUI_MODEL_THREADS_STATE_H
-#define OCULAR_TUI_MODEL_THREADS_STATE_H
+#pragma once
 
 #include "tui/model/model.h"
 
@@ -62,5 +61,3 @@ struct ThreadFigures ThreadFigures_of(const struct Model *model,
 // Returns the numbers of all threads together. `wait` and `samples` are NaN,
 // because their sums are meaningless.
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model);
-
-#endif

@@ -3,8 +3,7 @@
 // folded branch are not in the tree. The tree is built from the call edges of a
 // snapshot or from the calls of a period. The callers view owns the tree and
 // builds it again for each frame, on the viewer's main thread.
-#ifndef OCULAR_TUI_MODEL_TREE_H
-#define OCULAR_TUI_MODEL_TREE_H
+#pragma once
 
 #include "tui/model/calls.h"
 #include "tui/model/model.h"
@@ -68,5 +67,3 @@ void Tree_release(struct Tree *tree);
 // Unfolds or folds a branch. Returns false if the branch cannot be unfolded, or
 // if too many branches are unfolded.
 bool Tree_toggle(struct Tree *tree, const struct Branch *branch);
-
-#endif

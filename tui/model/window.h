@@ -2,8 +2,7 @@
 // struct Window has the length and the number of samples of the sampler's
 // window. All views use these functions to write shares with the right number
 // of digits. The functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_MODEL_WINDOW_H
-#define OCULAR_TUI_MODEL_WINDOW_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tui/text/number.h"
@@ -53,5 +52,3 @@ const char *Window_plain_share(char out[NUMBER_MAX], double share);
 const char *Window_text(char out[WINDOW_TEXT], const struct Window *window);
 // Rounds a positive value to one significant digit.
 double Window_one_digit(double value);
-
-#endif

@@ -3,8 +3,7 @@
 // and a style each. Views draw on the canvas, terminal.c shows the canvas, and
 // batch.c prints the canvas as text. Everything outside of the grid is cut off.
 // The viewer uses its canvas on the main thread.
-#ifndef OCULAR_TUI_SCREEN_CANVAS_H
-#define OCULAR_TUI_SCREEN_CANVAS_H
+#pragma once
 
 #include "ipc/base/bytes.h"
 #include "tui/text/text.h"
@@ -99,5 +98,3 @@ void Canvas_select(struct Canvas *canvas, struct Box box);
 
 // Appends the frame as lines of UTF-8 without trailing blanks.
 void Canvas_write(const struct Canvas *canvas, struct Bytes *out);
-
-#endif

@@ -3,8 +3,7 @@
 // few functions, so crash.c prepares all data for the handler. The handler gets
 // no argument of the viewer's, so the data is static. No other file of the
 // viewer has static variables. Only the main thread calls these functions.
-#ifndef OCULAR_TUI_SCREEN_CRASH_H
-#define OCULAR_TUI_SCREEN_CRASH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ int Crash_add(int byte);
 void Crash_forget(void);
 void Crash_guard(void); // installs the signal handlers
 void Crash_unguard(void);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws numbers as the colour of a share, as a curve of small bars, or as one
 // long bar. Views call these functions on the viewer's thread.
-#ifndef OCULAR_TUI_SCREEN_GAUGE_H
-#define OCULAR_TUI_SCREEN_GAUGE_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 
@@ -18,5 +17,3 @@ void Gauge_trend(char *out, size_t size, const float *values, int count,
 // eighth of a cell.
 void Gauge_bar(struct Canvas *canvas, struct Box box, double part,
                uint8_t style);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keys and clicks have a number, and a name in the help and in --keys. The
 // functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_SCREEN_KEY_H
-#define OCULAR_TUI_SCREEN_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
 // "jj<Enter>" are three keys, "<lt>" is "<", "<Click:9:4>" is a click on the
 // tenth column of the fifth line, "<Frame>" and "<Frame:3>" wait for snapshots.
 uint32_t Key_parse(const char **at);
-
-#endif

@@ -4,8 +4,7 @@
 // help. The table of views has the keys that open views. A view may have keys
 // of its own. All other keys do nothing. The functions are pure, and any thread
 // may call them.
-#ifndef OCULAR_TUI_SCREEN_KEYMAP_H
-#define OCULAR_TUI_SCREEN_KEYMAP_H
+#pragma once
 
 #include "tui/screen/key.h"
 
@@ -97,5 +96,3 @@ extern const size_t KEYMAP_COUNT;
 bool Binding_has(const struct Binding *binding, uint32_t key);
 const struct Binding *Keymap_find(uint32_t key); // Entry of the key, or NULL.
 int Keymap_request(uint32_t key);                // Enum Request.
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Computes the positions of the screen's lines from the screen's size. The
 // functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_SCREEN_LAYOUT_H
-#define OCULAR_TUI_SCREEN_LAYOUT_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 
@@ -33,5 +32,3 @@ void Layout_main(struct Layout *layout, int width, int height, bool bare);
 void Layout_view(struct Layout *layout, int width, int height);
 // Draws a notice instead of a view if the terminal is too small.
 void Layout_draw_too_small(struct Canvas *canvas);
-
-#endif

@@ -3,8 +3,7 @@
 // that fit, draws titles and rows, keeps one row selected and visible,
 // searches, and handles keys and the mouse. The view provides a table of
 // columns and a source of rows. The viewer uses lists on its main thread.
-#ifndef OCULAR_TUI_SCREEN_LIST_H
-#define OCULAR_TUI_SCREEN_LIST_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 
@@ -133,5 +132,3 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
 // Scrolls a text according to a request. *top is the text's first visible line.
 // A page has `page` lines. Returns false if the request does not scroll.
 bool List_scroll(int *top, int page, int request);
-
-#endif

@@ -4,8 +4,7 @@
 // foreground colour is readable on a dark and on a light background, or has a
 // background of its own. terminal.c passes the colours to curses. Any thread
 // may call Palette_paint.
-#ifndef OCULAR_TUI_SCREEN_PALETTE_H
-#define OCULAR_TUI_SCREEN_PALETTE_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 
@@ -25,5 +24,3 @@ struct Paint {
 // `colours` is 256, 8 or 0. A terminal with 16 colours counts as a terminal
 // with 8 colours.
 struct Paint Palette_paint(uint8_t style, int colours);
-
-#endif

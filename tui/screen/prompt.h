@@ -2,8 +2,7 @@
 // A prompt is the line that the user types at the bottom of the screen, or a
 // question that the user answers by y or n. prompt.c only edits the text and
 // does not act on the text. The viewer uses its prompt on the main thread.
-#ifndef OCULAR_TUI_SCREEN_PROMPT_H
-#define OCULAR_TUI_SCREEN_PROMPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void Prompt_open(struct Prompt *prompt, enum PromptKind kind, const char *text);
 void Prompt_close(struct Prompt *prompt);
 bool Prompt_is_question(const struct Prompt *prompt);
 enum PromptResult Prompt_key(struct Prompt *prompt, uint32_t key);
-
-#endif

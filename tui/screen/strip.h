@@ -3,8 +3,7 @@
 // least important items are dropped. The header's lines, the selected
 // function's line and the bottom line are strips. Views build new strips for
 // each frame, on the viewer's main thread.
-#ifndef OCULAR_TUI_SCREEN_STRIP_H
-#define OCULAR_TUI_SCREEN_STRIP_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 
@@ -55,5 +54,3 @@ void Strip_label(struct Strip *strip, int importance, const char *label,
 // Fits the items into the box with `gap` blanks between them, and draws them.
 void Strip_draw(struct Strip *strip, struct Canvas *canvas, struct Box box,
                 int gap);
-
-#endif

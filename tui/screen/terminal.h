@@ -3,8 +3,7 @@
 // terminal if the viewer ends or stops by a key, by a signal, by Ctrl-Z or by a
 // crash. Only terminal.c uses curses. live.c and pick.c call these functions on
 // the main thread. Only one terminal at a time can be open.
-#ifndef OCULAR_TUI_SCREEN_TERMINAL_H
-#define OCULAR_TUI_SCREEN_TERMINAL_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 
@@ -42,5 +41,3 @@ void Terminal_distrust(struct Terminal *terminal);
 int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms);
 // Returns the next key, an enum Key, or 0 if no key is waiting.
 uint32_t Terminal_key(struct Terminal *terminal);
-
-#endif

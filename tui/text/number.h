@@ -2,8 +2,7 @@
 // Formats numbers for narrow columns, with a few significant digits and a unit.
 // Each function writes into the caller's buffer, and returns the buffer. NaN is
 // written as "-". The functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_TEXT_NUMBER_H
-#define OCULAR_TUI_TEXT_NUMBER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ const char *Number_uptime(char out[NUMBER_MAX], double seconds);  // 2:14:09
 const char *Number_seconds(char out[NUMBER_MAX], double seconds); // 0.5s 10s
 const char *Number_bytes(char out[NUMBER_MAX], double bytes);     // 12.3 MiB
 const char *Number_grouped(char out[NUMBER_MAX], uint64_t value); // 1 204
-
-#endif

@@ -3,8 +3,7 @@
 // every character that could disturb a terminal or deceive a reader. The C
 // library computes the widths of glyphs in the current locale, because curses
 // uses the same widths. The functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_TEXT_TEXT_H
-#define OCULAR_TUI_TEXT_TEXT_H
+#pragma once
 
 #include "ipc/base/utf8.h"
 
@@ -40,5 +39,3 @@ const char *Text_tail(const char *text, size_t size);
 // Returns an ASCII character for a symbol of Ocular, and '?' for any other
 // character beyond ASCII.
 char Text_ascii(uint32_t code);
-
-#endif

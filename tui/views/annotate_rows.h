@@ -2,8 +2,7 @@
 // Makes rows of a list from the data of the annotate view. The rows are source
 // lines, instructions, gaps and notes. view_annotate.c calls AnnotateRows_fill
 // on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
-#define OCULAR_TUI_VIEWS_ANNOTATE_ROWS_H
+#pragma once
 
 #include "tui/model/annotate_state.h"
 #include "tui/screen/list.h"
@@ -37,5 +36,3 @@ void AnnotateRows_fill(struct AnnotateRows *source,
                        const struct AnnotateState *state,
                        const struct Snapshot *now, struct List *list,
                        const struct Display *display, int width);
-
-#endif

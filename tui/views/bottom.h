@@ -2,8 +2,7 @@
 // Draws the bottom line of every view, which shows a question with the typed
 // answer, a message, or the usable keys. frame.c calls Bottom_draw on the
 // viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_BOTTOM_H
-#define OCULAR_TUI_VIEWS_BOTTOM_H
+#pragma once
 
 #include "tui/screen/canvas.h"
 #include "tui/views/view.h"
@@ -17,5 +16,3 @@ struct BottomKeys {
 
 void Bottom_draw(struct Canvas *canvas, int y, struct BottomKeys keys,
                  const struct Status *status);
-
-#endif

@@ -2,8 +2,7 @@
 // Draws the lines below the table of functions, which show the full name and
 // path of the selected function, and the parts of its share. view_main.c calls
 // DetailLines_draw on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_DETAIL_LINES_H
-#define OCULAR_TUI_VIEWS_DETAIL_LINES_H
+#pragma once
 
 #include "tui/model/row.h"
 #include "tui/screen/canvas.h"
@@ -13,5 +12,3 @@
 void DetailLines_draw(struct Canvas *canvas, const struct Row *row,
                       const struct Layout *layout,
                       const struct Display *display);
-
-#endif

@@ -2,8 +2,7 @@
 // struct Display has the user's choices about the format of numbers. All views
 // use these functions for list cells with numbers. The functions are pure, and
 // any thread may call them.
-#ifndef OCULAR_TUI_VIEWS_DISPLAY_H
-#define OCULAR_TUI_VIEWS_DISPLAY_H
+#pragma once
 
 #include "tui/model/window.h"
 #include "tui/screen/list.h"
@@ -51,5 +50,3 @@ void ListCell_share(struct ListCell *out, const struct Window *window,
 // if the text is NULL or "".
 void ListCell_place(struct ListCell *cell, enum Style style, const char *text,
                     uint64_t line);
-
-#endif

@@ -2,8 +2,7 @@
 // Draws the boxes of the flame graph, and the line about the selected box.
 // Callers are above their callees, and the width of a box is its share.
 // view_flame.c calls these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_FLAME_GRAPH_H
-#define OCULAR_TUI_VIEWS_FLAME_GRAPH_H
+#pragma once
 
 #include "tui/model/flame_tree.h"
 #include "tui/model/window.h"
@@ -45,5 +44,3 @@ void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas);
 // Draws the name, the shares and the file of the selected box on line `y`.
 void FlameGraph_draw_selected(const struct FlameGraph *graph,
                               struct Canvas *canvas, int y);
-
-#endif

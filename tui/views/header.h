@@ -2,8 +2,7 @@
 // Draws the first line of every view, which describes the process. Other files
 // draw further header lines with the functions of this file. All functions run
 // on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_HEADER_H
-#define OCULAR_TUI_VIEWS_HEADER_H
+#pragma once
 
 #include "tui/model/model.h"
 #include "tui/screen/strip.h"
@@ -29,5 +28,3 @@ void Header_add_filter(struct Strip *strip, const struct Model *model,
 // too short.
 void Header_add_specialisation(struct Strip *strip, const struct Model *model,
                                bool sum);
-
-#endif

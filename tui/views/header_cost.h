@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Draws the second line of the main screen, which shows the overhead of
 // tracing. view_main.c calls HeaderCost_draw on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_HEADER_COST_H
-#define OCULAR_TUI_VIEWS_HEADER_COST_H
+#pragma once
 
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
 
 // The model must have a snapshot.
 void HeaderCost_draw(struct Canvas *canvas, const struct Model *model);
-
-#endif

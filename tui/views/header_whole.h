@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws the third line of the main screen, which describes the process as a
 // whole. view_main.c calls HeaderWhole_draw on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_HEADER_WHOLE_H
-#define OCULAR_TUI_VIEWS_HEADER_WHOLE_H
+#pragma once
 
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
@@ -11,5 +10,3 @@
 // The model must have a snapshot.
 void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
                       const struct Status *status);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the annotate view's texts about an instruction's operand and
 // specialisation. The functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
-#define OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
+#pragma once
 
 #include "tui/model/annotation.h"
 #include "tui/screen/canvas.h"
@@ -31,5 +30,3 @@ void InstructionText_never(char *out, size_t size,
 // that the help explains. Returns the style in which the text is drawn.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);
-
-#endif

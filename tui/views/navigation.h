@@ -2,8 +2,7 @@
 // Decides which view is on the screen, how the user gets from one view to
 // another, and which abilities this view has. Views, the bottom line and the
 // keyboard call these functions on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_NAVIGATION_H
-#define OCULAR_TUI_VIEWS_NAVIGATION_H
+#pragma once
 
 #include "tui/views/ui.h"
 
@@ -40,5 +39,3 @@ void Navigation_open(struct Ui *ui, enum ViewId id);
 // Goes back to the view that was on the screen before. Returns false on the
 // main screen.
 bool Navigation_back(struct Ui *ui);
-
-#endif

@@ -2,8 +2,7 @@
 // struct Status has data for a frame that is not in the model, for example the
 // message on the bottom line. frame.c fills struct Status, and views draw it,
 // on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_STATUS_H
-#define OCULAR_TUI_VIEWS_STATUS_H
+#pragma once
 
 #include "tui/views/display.h"
 
@@ -46,5 +45,3 @@ static inline const char *Status_waiting(const struct Status *status)
 {
     return status->notice ? status->notice : "Waiting for the first numbers…";
 }
-
-#endif

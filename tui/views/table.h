@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Table gives a list the columns and rows of the main table, which has a
 // row for each function. All functions run on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_TABLE_H
-#define OCULAR_TUI_VIEWS_TABLE_H
+#pragma once
 
 #include "tui/model/model.h"
 #include "tui/screen/list.h"
@@ -25,5 +24,3 @@ void Table_fill(struct Table *table, const struct Model *model,
 // Writes a cell of a function's row in the format of `display`.
 void Table_write(struct ListCell *out, enum ColumnId id, const struct Row *row,
                  const struct Display *display);
-
-#endif

@@ -4,8 +4,7 @@
 // show the numbers since the reset, with the marks that the help explains.
 // model/columns.def defines the columns. table.c formats the changes since the
 // baseline. The functions are pure, and any thread may call them.
-#ifndef OCULAR_TUI_VIEWS_TABLE_COLUMN_H
-#define OCULAR_TUI_VIEWS_TABLE_COLUMN_H
+#pragma once
 
 #include "tui/model/column.h"
 #include "tui/views/display.h"
@@ -36,5 +35,3 @@ struct TableColumn {
 };
 
 extern const struct TableColumn TABLE[COLUMN_COUNT];
-
-#endif

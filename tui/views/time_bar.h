@@ -2,8 +2,7 @@
 // Draws what the time of a function's calls is made of, as one line: a bar, and
 // a legend in words. The time includes the functions that it called, and its
 // awaits. Only one thread calls TimeBar_draw.
-#ifndef OCULAR_TUI_VIEWS_TIME_BAR_H
-#define OCULAR_TUI_VIEWS_TIME_BAR_H
+#pragma once
 
 #include "tui/model/row.h"
 #include "tui/screen/canvas.h"
@@ -15,5 +14,3 @@ void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
 
 // Returns the style of a kind of waits (enum WaitKind).
 enum Style TimeBar_style(unsigned kind);
-
-#endif

@@ -3,8 +3,7 @@
 // message and the state of each view, because the views share these data.
 // struct Ui does not need a terminal, so the option --keys works without a
 // terminal. Only the viewer's main thread uses struct Ui.
-#ifndef OCULAR_TUI_VIEWS_UI_H
-#define OCULAR_TUI_VIEWS_UI_H
+#pragma once
 
 #include "tui/model/annotate_state.h"
 #include "tui/model/callers_state.h"
@@ -105,5 +104,3 @@ int Ui_write_json(const struct Ui *ui, struct Bytes *out);
 // message after saving. Returns "" if the file has the counts since the start
 // and the shares of all threads.
 const char *Ui_json_note(const struct Ui *ui);
-
-#endif

@@ -4,8 +4,7 @@
 // table of views. A new view needs a name in enum ViewId, an entry in
 // view_table.c, and a member of struct Ui for its state. All functions of a
 // view run on the viewer's main thread.
-#ifndef OCULAR_TUI_VIEWS_VIEW_H
-#define OCULAR_TUI_VIEWS_VIEW_H
+#pragma once
 
 #include "tui/screen/keymap.h"
 #include "tui/views/status.h"
@@ -84,5 +83,3 @@ struct View {
     // (tui/model/since.h).
     int (*json)(const struct Ui *ui, struct Bytes *out);
 };
-
-#endif

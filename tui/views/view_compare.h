@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The compare view shows two runs side by side. Functions that changed by more
 // than noise come first. `ocular diff` prints the same table.
-#ifndef OCULAR_TUI_VIEWS_VIEW_COMPARE_H
-#define OCULAR_TUI_VIEWS_VIEW_COMPARE_H
+#pragma once
 
 #include "tui/model/comparison.h"
 #include "tui/screen/list.h"
@@ -14,5 +13,3 @@ extern const struct View COMPARE_VIEW;
 void ViewCompare_draw(struct Canvas *canvas, struct List *list,
                       const struct Comparison *comparison, struct Box box,
                       int height);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The help explains all keys, columns and marks. The help view and the chooser
 // show the help.
-#ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
-#define OCULAR_TUI_VIEWS_VIEW_HELP_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tui/screen/canvas.h"
@@ -17,5 +16,3 @@ void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
                         const struct Snapshot *snapshot);
 
 extern const struct View HELP_VIEW;
-
-#endif

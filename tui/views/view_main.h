@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The main view shows three lines about the process, the table of functions or
 // the menu of sort columns, and the lines about the selected function.
-#ifndef OCULAR_TUI_VIEWS_VIEW_MAIN_H
-#define OCULAR_TUI_VIEWS_VIEW_MAIN_H
+#pragma once
 
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
@@ -17,5 +16,3 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
 extern const struct View MAIN_VIEW;
 // The main view with the columns of latencies.
 extern const struct View LATENCY_VIEW;
-
-#endif

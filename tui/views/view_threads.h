@@ -2,8 +2,7 @@
 // The threads view shows the share of a core that each thread uses, and the
 // thread's functions. If the user chooses a thread, the main screen shows the
 // shares of this thread.
-#ifndef OCULAR_TUI_VIEWS_VIEW_THREADS_H
-#define OCULAR_TUI_VIEWS_VIEW_THREADS_H
+#pragma once
 
 #include "ipc/snapshot.h"
 #include "tui/views/view.h"
@@ -13,5 +12,3 @@
 void ViewThreads_choose(struct Ui *ui, const struct Thread *thread);
 
 extern const struct View THREADS_VIEW;
-
-#endif
