@@ -234,7 +234,7 @@ function applyTheme() {
     drawSoon();
 }
 
-// --- What is said of a frame -----------------------------------------------------
+// --- The text of a frame ---------------------------------------------------------
 
 function element(tag, ...inside) {
     const made = document.createElement(tag);
@@ -331,7 +331,7 @@ function show(table) {
     else layOut(false);
 }
 
-// --- What a user does ------------------------------------------------------------
+// --- The user's actions ----------------------------------------------------------
 
 // Selects a frame and scrolls to it, with another zoom if that is needed.
 function reveal(frame) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What speedscope reads in a file: `node speedscope.mjs PACKAGE FILE` prints, as
-// JSON, each profile with its frames' weights. speedscope.py calls it.
+// Reads a file with the code of speedscope. `node speedscope.mjs PACKAGE FILE` prints
+// each profile with the weights of its frames, as JSON. speedscope.py calls it.
 import fs from "node:fs";
 import path from "node:path";
 import vm from "node:vm";
@@ -10,13 +10,13 @@ const release = path.join(folder, "dist", "release");
 const [name] = fs.readdirSync(release).filter((each) => /^speedscope-\w+\.js$/.test(each));
 const bundle = fs.readFileSync(path.join(release, name), "utf8");
 
-// The page's way to open a file that is in its address; and its last statement,
-// which shows the page, gives way to that function.
+// The page has a function that opens the file in its address. The last statement of
+// the page's code shows the page, and is replaced by a use of that function.
 const [, opens] = /loadFileFromBase64:\(\w+,\w+\)=>\{this\.loadProfile\(\(\)=>([\w$]+)\(/.exec(bundle);
 const ending = /;[\w$]+\([^;]*,document\.body,[^;]*\);\}\)\(\);/;
 if (!ending.test(bundle)) throw new Error("speedscope is built in another way now");
 
-// Whatever else a browser has.
+// Replaces all other objects of a browser.
 const anything = new Proxy(function () {}, {
     get: (_, key) => (key === Symbol.toPrimitive ? () => "" : anything),
     apply: () => anything,

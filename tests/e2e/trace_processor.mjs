@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Runs the trace processor of Perfetto's interface, whose folder is the first
-// argument: stdin is its requests, stdout its answers, as trace_processor.py
-// knows them. That starts it.
+// argument. It reads requests from stdin and writes answers to stdout, in the format
+// of trace_processor.py, which starts it.
 import fs from "node:fs";
 import path from "node:path";
 import vm from "node:vm";
 
 const folder = process.argv[2];
 
-// The bundle is a browser's worker: this is what it finds there.
+// The bundle is a browser's worker, and finds these objects there.
 process.type = "renderer"; // it refuses to run where it sees Node
 globalThis.self = globalThis;
 globalThis.location = { href: "" };
