@@ -208,10 +208,10 @@ tsan: $(threaded) ## the unit tests that have threads, under ThreadSanitizer
 
 # Some tests cannot run under valgrind: valgrind has no signals at an exact CPU time
 # (cpu_timer), no signals on a stack that must grow first (sampler), and no floats of 80
-# bits (trace_writer). valgrind is too slow for the time limits of thread_trace and export.
+# bits (trace_writer). valgrind is too slow for the time limits of thread_trace.
 # Under valgrind /proc has another root (tui/source).
 not_valgrind := $(patsubst %,build/obj/tests/tracer/test_%,\
-	cpu_timer sampler thread_trace export) build/obj/tests/tui/test_source \
+	cpu_timer sampler thread_trace) build/obj/tests/tui/test_source \
 	build/obj/tests/formats/test_trace_writer
 valgrind: $(obj_programs) ## the unit tests under valgrind's memcheck
 	@tests/run_units --valgrind $(filter-out $(not_valgrind),$(call programs,obj))

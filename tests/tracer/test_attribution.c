@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/attribution. The tests check which functions get the time
-// of a stack, which callers they have, and at which instruction the innermost
-// frame is.
+// of a stack if it ends in retired code, in C code, in a garbage collection or
+// between two frames.
 #include "ipc/base/heap.h"
 #include "tracer/sample/attribution.h"
 
@@ -121,42 +121,6 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
 
 // --- The function that gets the time ---
 
-TEST_WITH(test_the_top_is_credited_and_all_below, set_up, tear_down)
-{
-    STACK(0x1000, 0x2000, 0x3000);
-    assert_true(add(100, 0) == 0);
-    assert_true(add(0, 20) == 0);
-    assert_true(add(30, 4) == 0);
-    assert_true(add(0, 0) == 0);
-    assert_ns(a, 130, 24, 154);
-    assert_ns(b, 0, 0, 154);
-    assert_ns(c, 0, 0, 154);
-    assert_int_equal(Counter_get(&a->share.samples), 3);
-    assert_true(a->hot.touched &&
-                b->hot.touched); // A snapshot fills both rows again.
-    assert_int_equal(Counter_get(&a->share.run_samples), 2);
-    assert_int_equal(Counter_get(&b->share.samples), 0);
-}
-
-TEST_WITH(test_recursion_counts_once, set_up, tear_down)
-{
-    STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x1000);
-    add(50, 0);
-    assert_ns(a, 50, 0, 50);
-    assert_ns(b, 0, 0, 50);
-    assert_ns(c, 0, 0, 0);
-}
-
-TEST_WITH(test_unknown_code_on_top_credits_its_caller, set_up, tear_down)
-{
-    STACK(0x9000, 0, 0x2000, 0x3000);
-    assert_true(add(50, 0) == 50); // The first 50 ns were in unknown code.
-    assert_true(add(0, 7) == 0);
-    assert_ns(a, 0, 0, 0);
-    assert_ns(b, 50, 7, 57);
-    assert_ns(c, 0, 0, 57);
-}
-
 // Until the collector's thread takes a retired function, samples that are older
 // than the retirement are credited to the function.
 TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
@@ -224,78 +188,7 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     assert_int_equal(Counter_get(&waits->own[WAITS_SOCKET].total_ns), 0);
 }
 
-TEST_WITH(test_c_and_garbage_are_parts_of_the_total, set_up, tear_down)
-{
-    STACK(0x1000, 0x2000);
-    stack.in_c = true;
-    add(30, 0);
-    stack.in_garbage = true;
-    add(7, 0);
-    assert_int_equal(
-        Counter_get(&Share_parts(&b->share)->cumulative_c.total_ns), 30);
-    assert_int_equal(
-        Counter_get(&Share_parts(&b->share)->cumulative_gc.total_ns), 7);
-}
-
-TEST_WITH(test_a_threads_functions, set_up, tear_down)
-{
-    struct BreakdownRow rows[BREAKDOWN_ROWS];
-
-    STACK(0x1000, 0x2000);
-    add(100, 0);
-    STACK(0x2000);
-    add(300, 0);
-    add(0, 5000); // Waiting adds no CPU time.
-    STACK(0x9000);
-    add(20, 0);
-    assert_int_equal(Breakdown_read(&functions, &NOW, rows), 3);
-    assert_int_equal(rows[0].id, b->hot.id);
-    assert_int_equal(rows[1].id, a->hot.id);
-    assert_int_equal(rows[2].id, 0);
-    assert_float_equal(rows[0].share, 300e-9, 1e-12);
-    assert_float_equal(rows[1].share, 100e-9, 1e-12);
-    assert_float_equal(rows[2].share, 20e-9, 1e-12);
-}
-
 // --- Callers ---
-
-static double caller_ns(const struct Code *code, uint32_t id)
-{
-    struct BreakdownRow rows[BREAKDOWN_ROWS];
-    size_t count =
-        Share_parts(&code->share)->callers
-            ? Breakdown_read(Share_parts(&code->share)->callers, &NOW, rows)
-            : 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].id == id)
-            return rows[i].share * NOW.full_ns;
-    return 0;
-}
-
-// All of a function's total time belongs to the callers of its outermost
-// frames.
-TEST_WITH(test_callers, set_up, tear_down)
-{
-    STACK(0x1000, 0x9000, 0x2000); // The call goes through unknown code.
-    add(1000, 0);
-    STACK(0x1000, 0x3000);
-    add(0, 3000);
-    // a and b call each other, and c called first, so a and b are not the
-    // callers of c.
-    STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x3000);
-    add(10000, 0);
-    assert_float_equal(caller_ns(a, b->hot.id), 11000, 1e-3);
-    assert_float_equal(caller_ns(a, c->hot.id), 3000, 1e-3);
-    assert_float_equal(caller_ns(b, c->hot.id), 10000, 1e-3);
-    assert_true(caller_ns(b, a->hot.id) == 0);
-    assert_true(caller_ns(c, 0) == 0);
-    // If a sampled stack was cut, the caller of its outermost frame is unknown.
-    stack.cut = true;
-    STACK(0x1000, 0x1000);
-    add(500, 0);
-    assert_float_equal(caller_ns(a, 0), 500, 1e-3);
-}
 
 TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
 {
@@ -323,49 +216,6 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
 }
 
 // --- Instructions of a function ---
-
-TEST_WITH(test_time_in_c_is_a_part_of_running, set_up, tear_down)
-{
-    stack.in_c = true;
-    STACK(0x1000, 0x2000);
-    add(100, 50);
-    assert_int_equal(Counter_get(&Share_parts(&a->share)->in_c.total_ns), 100);
-    assert_int_equal(Counter_get(&Share_parts(&b->share)->in_c.total_ns), 0);
-    STACK(0x9000, 0x2000); // b has called an unknown function.
-    add(100, 0);
-    assert_int_equal(Counter_get(&Share_parts(&b->share)->in_c.total_ns), 0);
-}
-
-TEST_WITH(test_samples_per_instruction, set_up, tear_down)
-{
-    struct Code *code = caller;
-    const _Atomic uint32_t *samples;
-
-    assert_int_equal(Code_instruction_count(code), 4);
-    // The function has called an unknown function.
-    STACK(0x9000, code->who.address);
-    stack.in_c = true; // The unknown function is in C code.
-    for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
-        stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
-        assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
-                         offset % 2 || offset < 0 || offset >= 2 * UNITS
-                             ? UINT32_MAX
-                             : (uint32_t)offset / 2);
-        add(100, 100);
-        add(0, 100); // The thread was off the CPU.
-    }
-    samples = Code_instruction_samples(code);
-    assert_int_equal(samples[0], 1);
-    assert_int_equal(samples[1], 1);
-    assert_int_equal(samples[2], 5);
-    assert_int_equal(samples[3], 1);
-    assert_int_equal(samples[4] + samples[5] + samples[6] + samples[7], 0);
-    STACK(code->who.address);
-    stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
-    add(100, 0);
-    assert_int_equal(samples[2], 6);
-    assert_int_equal(samples[4 + 2], 1);
-}
 
 // If allocation fails at a function's first sample, the next sample allocates
 // again. No allocated memory leaks (make asan).

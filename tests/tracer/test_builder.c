@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/builder. The tests check the values in a snapshot, the
-// values that are null or estimated, and snapshots that are built while hooks
-// run.
+// Tests tracer/session/builder: the values in a snapshot that are null or
+// estimated, and the order of the functions.
 #define _GNU_SOURCE 1 // for gettid().
-#include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
-#include "tracer/hook/thread_trace_block.h"
-#include "tracer/hook/thread_trace_call.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 
@@ -89,33 +85,6 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 // --- Head of the snapshot ---------------------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_what_nothing_measures_is_null, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "f", 1);
-    const struct Snapshot *s = build(f);
-    const struct Function *function = find(s, code);
-
-    assert_true(isnan(s->sampler_hz));
-    assert_true(s->sampler_samples == NULL_U64);
-    assert_true(isnan(s->sampler_elsewhere));
-    assert_true(isnan(function->share));
-    assert_true(isnan(function->cpu_share));
-    assert_true(isnan(function->wait_share));
-    assert_true(isnan(function->total_share));
-    assert_true(isnan(function->run_share));
-    assert_true(isnan(function->c_share));
-    assert_true(function->samples == NULL_U64);
-    assert_true(function->run_samples == NULL_U64);
-    assert_true(isnan(function->avg_cycles)); // No call has ended yet.
-    assert_true(isnan(function->min_cycles));
-    assert_true(isnan(function->p50_cycles));
-    assert_true(isnan(function->p99_cycles));
-    // The code was not scanned yet.
-    assert_true(function->specialized_sites == NULL_U64);
-    assert_true(function->specializable_sites == NULL_U64);
-}
 
 // --- Functions ---------------------------------------------------------------
 
@@ -326,41 +295,6 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
     assert_true(find(build(f), code)->calls_error < 0.5);
 }
 
-// Hooks see 1000 calls of 2 us each. Then the function is dark, and samples
-// find it running for 20 ms and waiting for 10 ms. The samples add 15000 calls
-// to the 500 estimated calls of an earlier dark period.
-TEST_WITH(test_dark_calls_are_estimated, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "f", 1000);
-    double hz = Clock_hz(&f->engine.clock);
-    const struct Function *function;
-
-    Counter_set(&code->hot.self_calls, 1000);
-    Counter_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
-    code->hot.dark = true;
-    code->spans.arming = ARMED_HOT;
-    code->hot.exact = code->hot.calls_exact = false;
-    code->cold.dark_calls = 500;
-    code->cold.dark_from_ns = 1000000;
-    Counter_set(&code->share.cpu.total_ns, 21000000);
-    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 10000000);
-    Counter_set(&code->share.samples, 20);
-    function = find(build(f), code);
-    assert_true(isnan(function->calls_estimated)); // No sampler runs.
-    start_sampler(f);
-    function = find(build(f), code);
-    // NaN equals every number in cmocka 1.
-    assert_false(isnan(function->calls_estimated));
-    assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
-    // The window contains no sample of the function.
-    assert_true(function->calls_per_s == 0);
-    // The function is armed again, so only earlier dark calls count.
-    code->hot.dark = false;
-    function = find(build(f), code);
-    assert_float_equal(function->calls_estimated, 1500, 1);
-}
-
 // The rate is computed from the function's share and the mean time of a call,
 // whether the function is armed or dark.
 TEST_WITH(test_rate_by_shares, set_up, tear_down)
@@ -430,86 +364,6 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
 
 // --- Values from the sampler ------------------------------------------------
 
-TEST_WITH(test_shares, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = called(f, "f", 1), *hot = called(f, "hot", 1);
-    const struct Snapshot *s;
-    const struct Function *function;
-    struct ShareTime now;
-
-    start_sampler(f);
-    now = Sampler_now(f->session.sampler);
-    ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the whole time
-    ShareValue_add(&Share_own_parts(&code->share)->wait, &now, 20e6);
-    ShareValue_add(&Share_own_parts(&code->share)->cumulative, &now, 40e6);
-    ShareValue_add(&hot->share.cpu, &now, 50e6);
-    Counter_set(&code->share.samples, 12);
-    Counter_set(&code->share.run_samples, 7);
-    Counter_set(&code->hot.self_calls, 1);
-    // If functions have shares, the shares decide the order, and not the timed
-    // cycles.
-    Counter_set(&code->hot.self_cycles, 1000000);
-    s = build(f);
-    function = find(s, code);
-    assert_true(function->share == function->cpu_share);
-    assert_true(function->cpu_share > 0 && function->cpu_share <= 0.101);
-    assert_float_equal(function->wait_share / function->cpu_share, 2, 0.05);
-    assert_float_equal(function->total_share / function->cpu_share, 4, 0.1);
-    assert_true(function->run_share > 0 && function->run_share <= 0.1);
-    assert_int_equal(function->samples, 12);
-    assert_int_equal(function->run_samples, 7);
-    assert_int_equal(s->functions[0].id, hot->hot.id);
-    assert_false(isnan(s->sampler_hz));
-    // No thread was passed to the sampler.
-    assert_int_equal(s->sampler_samples, 0);
-    assert_int_equal(s->sampler_lost, 0);
-    assert_int_equal(s->sampler_in_hooks, 0);
-    assert_int_equal(s->sampler_untimed, 0);
-    assert_true(s->sampler_signal > 0 && s->sampler_signal != NULL_U64);
-    assert_true(s->sampler_window_s > 0.09);
-    assert_true(s->sampler_window_samples == 0);
-}
-
-static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
-                   uint64_t self_cycles)
-{
-    struct Code *code = called(f, name, 1);
-
-    Counter_set(&code->share.cpu.total_ns, cpu_ns);
-    Counter_set(&code->share.run_samples, cpu_ns / 1000000);
-    if (self_cycles) {
-        Counter_set(&code->hot.self_calls, 1);
-        Counter_set(&code->hot.self_cycles, self_cycles);
-    }
-    Engine_retire(&f->engine, code);
-}
-
-// Hooks cannot time the body of a module, but the body should not come last for
-// this reason.
-TEST_WITH(test_the_retired_by_their_share_of_the_run, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-
-    retire(f, "timed", 1000000, 5000);
-    retire(f, "<module>", 85000000, 0);
-    retire(f, "also timed", 0, 9000);
-    Collect_drain(&f->session);
-    s = build(f); // Without a sampler, timed cycles decide the order.
-    assert_int_equal(s->retired_count, 3);
-    assert_string_equal(s->retired[0].name, "also timed");
-    assert_string_equal(s->retired[1].name, "timed");
-    assert_true(s->retired[2].run_samples == NULL_U64);
-    start_sampler(f);
-    s = build(f);
-    assert_string_equal(s->retired[0].name, "<module>");
-    assert_true(s->retired[0].self_cycles == NULL_U64);
-    assert_int_equal(s->retired[0].run_samples, 85);
-    assert_string_equal(s->retired[1].name, "timed");
-    assert_string_equal(s->retired[2].name, "also timed");
-}
-
 TEST_WITH(test_garbage_collections_are_in_the_overhead, set_up, tear_down)
 {
     struct Fixture *f = *state;
@@ -528,14 +382,6 @@ TEST_WITH(test_garbage_collections_are_in_the_overhead, set_up, tear_down)
     assert_int_equal(s->gc_generations[0].collections, 300000);
     assert_int_equal(s->gc_generations[2].collections, 100000);
 }
-
-// --- Snapshots while hooks run ----------------------------------------------
-
-struct Race {
-    struct Fixture *fixture;
-    _Atomic uint64_t builds;
-    _Atomic bool stop;
-};
 
 // --- Fixture -----------------------------------------------------------------
 

@@ -24,17 +24,6 @@ struct Fixture {
     struct Breakdown *breakdown; // Time of `callee` for each of its callers.
 };
 
-static struct Code *add_code(struct Registry *registry, const char *name)
-{
-    uint32_t id = Registry_next_id(registry);
-    struct Code *code = make_code(id, 0x1000 * id);
-
-    Heap_free(code->who.name);
-    code->who.name = Heap_text(name);
-    Registry_add(registry, code);
-    return code;
-}
-
 static struct Fixture set_up(void)
 {
     struct Fixture made = {
@@ -85,25 +74,6 @@ static void expect_caller(const struct CalledFrom *from, size_t i,
     assert_float_equal(from->callers[i].part, part, 1e-6);
 }
 
-// The first caller is no longer in the window, but in the totals of the run.
-TEST(test_parts_are_of_the_whole_run)
-{
-    struct Fixture made = set_up();
-    struct Code *early = add_code(made.registry, "early");
-    struct Code *late = add_code(made.registry, "late");
-    struct CalledFrom from;
-
-    called(&made, early->hot.id, 1, 60);
-    called(&made, late->hot.id, 5000, 40);
-    from = read(&made);
-    assert_int_equal(from.count, 2);
-    expect_caller(&from, 0, "early", 0.6);
-    expect_caller(&from, 1, "late", 0.4);
-    assert_float_equal(from.unknown, 0, 1e-6);
-    assert_float_equal(from.untraced, 0, 1e-6);
-    tear_down(&made);
-}
-
 TEST(test_callers_that_are_gone)
 {
     struct Fixture made = set_up();
@@ -147,18 +117,6 @@ static void expect(const struct CalledFrom *from, const char *expected)
     for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(Harmless_width(line) <= 80);
     Bytes_release(&out);
-}
-
-TEST(test_few_callers_are_named)
-{
-    struct CalledFrom from = {.callers = {{"a", 0.4},
-                                          {"b", 0.3},
-                                          {"c", 0.15},
-                                          {"d", 0.1},
-                                          {"e", 0.05}},
-                              .count = 5};
-
-    expect(&from, "    time by caller: a 40%, b 30%, c 15%, others 15%\n");
 }
 
 TEST(test_names_are_cut_and_harmless)

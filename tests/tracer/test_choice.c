@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/budget/choice, which chooses the functions that stay armed.
 #include "tracer/budget/choice.h"
-#include "tracer/code/arming.h"
 
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/spans.h"

@@ -5,7 +5,6 @@
 #include "tracer/base/clock.h"
 #include "tracer/base/tsc_guard.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/code. The tests check sites and instruction numbers,
-// callers, re-arming, and values that are computed from counters.
+// Tests tracer/code/code. The tests check odd bytecode, callers, re-arming, and
+// values that are computed from counters.
 #include "tracer/code/code.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tests/tracer/make_scan.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/links.h"
 #include "tracer/code/means.h"
 
 #include <math.h>
-#include <string.h>
 
 #define OWN_MAIN
 #include "tests/unit.h"
@@ -69,30 +67,6 @@ static struct Code *generator(uint64_t threshold, bool two_arms)
 }
 
 // --- Layout ------------------------------------------------------------------
-
-TEST(test_sites_are_where_events_fire)
-{
-    static const struct {
-        unsigned unit, kind, redundant;
-    } expected[] = {
-        {0, SITE_START, 0},   {3, SITE_BRANCH, 1},  {7, SITE_BRANCH, 0},
-        {10, SITE_YIELD, 0},  {11, SITE_RESUME, 0}, {12, SITE_JUMP, 0},
-        {15, SITE_RETURN, 0},
-    };
-    struct Code *code = generator(500, false);
-
-    assert_int_equal(code->layout.site_count, 7);
-    for (unsigned i = 0; i < 7; i++) {
-        const struct Site *site = &code->layout.sites[i];
-
-        assert_int_equal(site->unit, expected[i].unit);
-        assert_int_equal(site->kind, expected[i].kind);
-        assert_int_equal(site->redundant, expected[i].redundant);
-        assert_int_equal(site->stop_at, expected[i].redundant ? 1 : 500);
-        assert_ptr_equal(Code_site(code, 2 * expected[i].unit), site);
-    }
-    Code_free(code);
-}
 
 // Within a budget, the program's own functions are armed before functions of
 // libraries.
@@ -296,38 +270,6 @@ TEST(test_a_dark_jump_breaks_blocks)
 
 // --- Re-arming ---------------------------------------------------------------
 
-TEST(test_rearm_gives_each_site_its_hits_anew)
-{
-    struct Code *code = generator(500, false);
-    struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
-
-    assert_ptr_equal(jump, &code->layout.sites[5]);
-    Counter_set(&code->hot.entries, 510);
-    Counter_set(&jump->hits, 777);
-    Counter_set(&iter->hits, 1);
-    code->layout.sites[5].dark = code->layout.sites[1].dark = 1;
-    code->hot.dark = code->hot.closed = true;
-    code->hot.exact = false;
-    Code_rearm(code, 500, true, 0);
-    assert_false(code->hot.dark);
-    assert_false(code->hot.closed);
-    // Events that were missed earlier stay missed.
-    assert_false(code->hot.exact);
-    assert_int_equal(code->hot.stop_at, 510 + 500);
-    assert_int_equal(jump->stop_at, 777 + 500);
-    assert_int_equal(jump->dark, 0);
-    // The site already has a higher limit of hits.
-    Code_rearm(code, 20, true, 0);
-    assert_int_equal(code->hot.stop_at, 510 + 500);
-    assert_int_equal(jump->stop_at, 777 + 500);
-    assert_int_equal(Code_site(code, 0)->stop_at, 500);
-    assert_int_equal(iter->stop_at, 1); // The site goes dark at its next hit.
-    Code_rearm(code, 0, true, 0);
-    assert_true(code->hot.stop_at == CODE_NEVER);
-    assert_true(jump->stop_at == CODE_NEVER);
-    Code_free(code);
-}
-
 TEST(test_end_of_a_slice)
 {
     struct Code *code = generator(500, false);
@@ -348,28 +290,6 @@ TEST(test_end_of_a_slice)
     assert_false(code->spans.ended);
     assert_true(code->hot.stop_at == CODE_NEVER);
     Code_free(code);
-}
-
-TEST(test_links)
-{
-    struct Code *caller = generator(500, false), *codes[70];
-
-    for (unsigned i = 0; i < 70; i++) {
-        codes[i] = generator(500, false);
-        codes[i]->hot.id = 100 + i;
-        codes[i]->hot.dark = codes[i]->cold.reported = i % 2;
-        assert_int_equal(Code_link(caller, codes[i]), 1);
-        assert_int_equal(Code_link(caller, codes[i]), 0);
-        assert_true(Code_has_caller(codes[i], caller->hot.id));
-    }
-    assert_int_equal(caller->hot.dark_callees, 35);
-    // The largest number of callees that are kept.
-    assert_int_equal(caller->links.callee_count, 64);
-    for (unsigned i = 0; i < 64; i++) // The list keeps the newest callees.
-        assert_int_equal(caller->links.callees[i], i < 6 ? 164 + i : 100 + i);
-    for (unsigned i = 0; i < 70; i++)
-        Code_free(codes[i]);
-    Code_free(caller);
 }
 
 // --- Values computed from counters ------------------------------------------

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/session/collector. The collector's thread empties rings into the
-// timeline, builds snapshots for waiting threads, and frees retired code that
-// readers still use.
+// timeline, and frees retired code that readers still use.
 #include "tracer/session/collector.h"
 
 #include "ipc/base/now.h"
@@ -9,7 +8,6 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/base/rcu.h"
-#include "tracer/session/builder.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 
@@ -32,47 +30,9 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// Waits for up to a minute until another thread has made `condition` true.
-#define EVENTUALLY(condition)                                                  \
-    do {                                                                       \
-        for (int tries_ = 0; tries_ < 60000 && !(condition); tries_++)         \
-            pause_ms(1);                                                       \
-        assert_true(condition);                                                \
-    } while (0)
-
-static double newest_uptime(struct Fixture *f)
-{
-    const struct Snapshot *snapshot = Publish_get(&f->session.publish);
-    double uptime = snapshot ? snapshot->uptime_s : -1;
-
-    Publish_put(&f->session.publish);
-    return uptime;
-}
-
 // --- Threads that wait for a snapshot ---------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_each_wait_is_for_a_fresh_one, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    double uptime, before = -1;
-
-    assert_int_equal(Collector_start(f->collector), 0);
-    for (int i = 0; i < 20; i++) {
-        double asked =
-            (double)(Clock_read(&f->engine.clock) - f->session.start_ticks) /
-            Clock_hz(&f->engine.clock);
-
-        assert_int_equal(Collector_wait(f->collector, 60000), 0);
-        uptime = newest_uptime(f);
-        assert_true(uptime > before);
-        // The collector built the snapshot after the request.
-        assert_true(uptime > asked - 1e-3);
-        before = uptime;
-    }
-    Collector_stop(f->collector);
-}
 
 static void *wait_once(void *context)
 {
@@ -80,22 +40,6 @@ static void *wait_once(void *context)
     intptr_t error = Collector_wait(f->collector, 60000);
 
     return (void *)error;
-}
-
-TEST_WITH(test_many_wait_at_once, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    pthread_t threads[8];
-    void *result;
-
-    Collector_start(f->collector);
-    for (int i = 0; i < 8; i++)
-        pthread_create(&threads[i], NULL, wait_once, f);
-    for (int i = 0; i < 8; i++) {
-        pthread_join(threads[i], &result);
-        assert_null(result);
-    }
-    Collector_stop(f->collector);
 }
 
 static void *stop_it(void *context)
@@ -125,20 +69,6 @@ TEST_WITH(test_who_waits_hears_of_the_end, set_up, tear_down)
     assert_true(Now_s(CLOCK_MONOTONIC) - began < 50);
     pthread_mutex_unlock(&f->engine.traces.mutex);
     pthread_join(stopper, NULL);
-}
-
-TEST_WITH(test_start_and_stop, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-
-    for (int i = 0; i < 20; i++) {
-        assert_int_equal(Collector_start(f->collector), 0);
-        if (i % 2)
-            assert_int_equal(Collector_wait(f->collector, 60000), 0);
-        Collector_stop(f->collector);
-        Collector_stop(f->collector);
-    }
-    assert_true(Worker_cpu_ns(&f->collector->worker) > 0);
 }
 
 // --- Retired code -----------------------------------------------------------

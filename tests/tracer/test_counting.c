@@ -6,7 +6,6 @@
 #include "tracer/hook/counting.h"
 
 #include "tracer/code/arming.h"
-#include "tracer/code/precise.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -412,22 +411,6 @@ TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
     assert_true(chaos.dark > 100 * (uint64_t)seeds);
 }
 
-// A program that runs for a long time fills the ring many times. Later hits in
-// a slot of the ring count like the first hit in this slot.
-TEST_WITH(test_more_than_the_ring_holds, set_up_free, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-    const uint64_t calls = 10 * HIT_RING_HITS + 7;
-
-    push_thread(f, f->trace);
-    for (uint64_t i = 0; i < calls; i++)
-        push_call(f, code, 1, 100 * i, 10);
-    Counting_catch_up(&f->counting);
-    expect_calls(code, calls, calls, 10 * calls, 10 * calls);
-    assert_int_equal(Counter_get(&f->counting.counted), 2 * calls + 1);
-}
-
 // --- Thresholds --------------------------------------------------------------
 
 // If a site goes dark, its hits that are already in the ring do not count.
@@ -501,24 +484,6 @@ TEST_WITH(test_armed_again, set_up_free, tear_down)
 
 // --- Threads -----------------------------------------------------------------
 
-// After a fork only the forking thread is in the child, and the counting lock
-// is still held in the child.
-TEST_WITH(test_after_a_fork, set_up_free, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Code *code = add(f, 0);
-
-    push_thread(f, f->trace);
-    push_call(f, code, 1, 100, 10);
-    f->counting.ring.trace = f->trace;
-    Counting_begin(&f->counting);
-    Counting_after_fork(&f->counting);
-    assert_ptr_equal(f->counting.ring.trace, HIT_RING_NOBODY);
-    push_call(f, code, 1, 200, 10); // No thread owns these hits.
-    Counting_catch_up(&f->counting);
-    expect_calls(code, 1, 1, 10, 10);
-}
-
 // A fork that the interpreter does not know of can happen between the hits of
 // another thread.
 TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
@@ -570,35 +535,6 @@ TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
     assert_ptr_equal(f->trace->top, f->trace->bottom);
     for (uint32_t i = 0; i < code->layout.site_count; i++)
         assert_int_equal(Counter_get(&code->layout.sites[i].hits), 0);
-}
-
-// The next code object at the same address belongs to another function.
-TEST_WITH(test_code_is_forgotten, set_up_free, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0), *next;
-    struct CodeSource source = {.address = code->who.address,
-                                .name = "g",
-                                .file = "f.py",
-                                .bytecode = LOOP,
-                                .bytecode_size = sizeof LOOP,
-                                .line_table = LOOP};
-
-    push_thread(f, f->trace);
-    push_call(f, code, 1, 100, 10);
-    Counting_begin(&f->counting);
-    Counting_forget(&f->counting, code);
-    Registry_retire(f->registry, code, 500);
-    Counting_end(&f->counting);
-    push_call(f, code, 1, 600, 10); // The code object of the hits is retired.
-    Counting_catch_up(&f->counting);
-    next =
-        Code_new(Registry_next_id(f->registry), &source, &f->opcodes, 0, false);
-    Registry_add(f->registry, next);
-    push_call(f, next, 1, 700, 10);
-    Counting_catch_up(&f->counting);
-    expect_calls(code, 1, 1, 10, 10);
-    expect_calls(next, 1, 1, 10, 10);
 }
 
 // --- Room in the ring -------------------------------------------------------
@@ -778,18 +714,6 @@ static void run_both(struct Both *both)
     }
     pthread_join(hooks, NULL);
     Counting_catch_up(&both->f->counting);
-}
-
-TEST_WITH(test_two_at_a_time, set_up_free, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Both both = {.f = f, .code = add(f, 0), .calls = FEWER(500000)};
-
-    run_both(&both);
-    expect_calls(both.code, both.calls, both.calls, 10 * both.calls,
-                 10 * both.calls);
-    assert_int_equal(Counter_get(&f->counting.counted), 2 * both.calls + 1);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
 }
 
 TEST_WITH(test_two_at_a_time_and_a_threshold, set_up_free, tear_down)

@@ -21,7 +21,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -252,11 +251,6 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     CpuTimer_free(timer);
 }
 
-struct Beginners {
-    unsigned made;
-    pthread_t threads[8];
-};
-
 // --- Other threads -----------------------------------------------------------
 
 struct Worker {
@@ -297,52 +291,6 @@ static void join(struct Worker *worker)
     pthread_join(worker->thread, NULL);
     sem_destroy(&worker->ready);
     sem_destroy(&worker->go);
-}
-
-// There are more threads than one chunk has slots, and each thread has its own
-// stack.
-TEST_WITH(test_many_threads, set_up, tear_down)
-{
-    enum { MANY = FEWER(300) };
-    struct Worker *workers = calloc(MANY, sizeof *workers);
-
-    for (unsigned i = 0; i < MANY; i++) {
-        start(&workers[i], work);
-        make_stack(&workers[i].python, 0x10000 * (i + 1), 1 + i % 5);
-        workers[i].timer = timer_of(&workers[i].python, workers[i].tid);
-        assert_int_equal(workers[i].timer->slot, i);
-        CpuTimer_set(workers[i].timer, MS);
-    }
-    for (unsigned i = 0; i < MANY; i++)
-        sem_post(&workers[i].go);
-    for (unsigned i = 0; i < MANY; i++) {
-        join(&workers[i]); // The thread ends while its timer is armed.
-        assert_true(pop(workers[i].timer));
-        assert_int_equal(head.depth, 1 + i % 5);
-        assert_int_equal(frames[head.depth - 1].code, 0x10000 * (i + 1) + 16);
-        CpuTimer_free(workers[i].timer);
-    }
-    assert_null(timers.closing);
-    assert_int_equal(timers.refused, 0);
-    free(workers);
-}
-
-TEST_WITH(test_a_thread_that_has_ended, set_up, tear_down)
-{
-    struct Worker worker;
-    struct CpuTimer *timer = NULL;
-
-    start(&worker, work);
-    sem_post(&worker.go);
-    join(&worker);
-    // The kernel forgets the thread a moment later.
-    for (uint64_t from = Now_ns(CLOCK_MONOTONIC);
-         Now_ns(Now_clock_of(worker.tid)) &&
-         Now_ns(CLOCK_MONOTONIC) - from < LIMIT_NS;)
-        continue;
-    timer = CpuTimer_new(&timers, (uintptr_t)&worker.python, worker.tid);
-    assert_null(timer);
-    assert_int_equal(timers.refused, 0);
 }
 
 // --- Late and foreign signals -----------------------------------------------
@@ -654,5 +602,3 @@ TEST_WITH(test_no_system_call_is_interrupted, set_up, tear_down)
     close(pipes[1][1]);
     close(epoll);
 }
-
-// --- Fork --------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/engine. The tests check the effects of re-arming and
-// retiring a function on its callers, on open frames and on its estimated
-// calls.
+// Tests tracer/session/engine. The tests check the effects of re-arming a
+// function on its callers, on its quantiles and on open frames.
 #include "tracer/session/engine.h"
 
 #include "tracer/hook/thread_trace_call.h"
@@ -10,7 +9,6 @@
 
 #include "tests/between.h"
 #include "tests/tracer/make_function.h"
-#include "tracer/code/links.h"
 #include "tracer/code/means.h"
 
 struct Fixture {
@@ -130,70 +128,6 @@ TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
     leave(f, f->caller, 1, 1300);
     assert_int_equal(Counter_get(&f->caller->hot.total_cycles), 1200);
     assert_ptr_equal(f->trace->top, f->trace->bottom);
-}
-
-// Three calls take 50 ticks each. While the function is dark, samples find it
-// running for as long as 20 calls take. When the function is dark again,
-// samples find it running for as long as 10 calls take.
-TEST_WITH(test_dark_calls_add_up, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    double hz = Clock_hz(&f->engine.clock), ns_a_call = 50 / hz * 1e9;
-
-    darken_callee(f);
-    Counter_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
-    Engine_rearm(&f->engine, f->callee, 3, true);
-    assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
-    enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
-    // The function was not dark before, so the engine estimates no further
-    // calls.
-    Engine_rearm(&f->engine, f->callee, 1, true);
-    assert_float_equal(Code_dark_calls(f->callee, hz), 1000, 1);
-    enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
-    enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
-    assert_true(f->callee->hot.dark);
-    Counter_add(&Share_own_parts(&f->callee->share)->wait.total_ns,
-                (uint64_t)(500 * ns_a_call));
-    Engine_rearm(&f->engine, f->callee, 3, true);
-    assert_float_equal(Code_dark_calls(f->callee, hz), 1500, 2);
-}
-
-// A sampled stack shows a call edge that no hook has seen.
-TEST_WITH(test_an_edge_is_noted, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *other = add(&f->engine);
-    struct CallEdge edge = {other->hot.id, f->callee->hot.id}, gone = {999, 1};
-
-    darken_callee(f);
-    Engine_note_edge(&f->engine, &edge);
-    assert_int_equal(other->hot.dark_callees, 1);
-    Engine_note_edge(&f->engine, &edge); // This call edge is known already.
-    assert_int_equal(other->hot.dark_callees, 1);
-    Engine_note_edge(&f->engine, &gone);
-    Engine_rearm(&f->engine, f->callee, 3, true);
-    assert_int_equal(other->hot.dark_callees, 0);
-    assert_true(Code_has_caller(f->callee, other->hot.id));
-    // The edge of an armed callee is kept for later.
-    edge.callee = f->caller->hot.id;
-    Engine_note_edge(&f->engine, &edge);
-    assert_int_equal(other->hot.dark_callees, 0);
-    assert_true(Code_has_caller(f->caller, other->hot.id));
-}
-
-// If a dark function is retired, its callers must not wait until the function
-// is armed again.
-TEST_WITH(test_a_dark_function_goes, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-
-    darken_callee(f);
-    Engine_retire(&f->engine, f->callee);
-    assert_int_equal(f->caller->hot.dark_callees, 0);
-    assert_null(Registry_by_id(f->engine.registry, f->callee->hot.id));
-    assert_ptr_equal(Registry_take_retired(f->engine.registry, UINT64_MAX),
-                     f->callee);
-    Code_free(f->callee);
 }
 
 static int set_up(void **state)

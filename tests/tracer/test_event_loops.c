@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define HZ 1000.0 // a tick is a millisecond.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/exceptions and the rows that a snapshot has of it, in
-// virtual time.
+// Tests tracer/hook/exceptions in virtual time: the cache of kinds, and the
+// limit of the rate.
 #include "tracer/hook/exceptions.h"
 
 #include "tracer/code/registry.h"
@@ -119,45 +119,6 @@ static const struct Snapshot *build(struct Fixture *f)
     return f->snapshot;
 }
 
-TEST_WITH(test_kinds_are_counted, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct ExceptionKind *kind = raise(f, "KeyError", EXCEPTION_RAISED);
-    const struct Snapshot *s;
-    struct Function function = {0};
-    struct Moment at;
-
-    kind->line = 12;
-    f->ticks += SECOND;
-    raise(f, "ValueError", EXCEPTION_PASSED);
-    raise(f, "KeyError", EXCEPTION_RAISED);
-    f->ticks += SECOND;
-    s = build(f);
-    assert_int_equal(s->exception_count, 2);
-    // The newest exception.
-    assert_string_equal(s->exceptions[0].type, "ValueError");
-    assert_int_equal(s->exceptions[0].passed, 1);
-    assert_int_equal(s->exceptions[0].line, NULL_U64);
-    assert_float_equal(s->exceptions[0].first_s, 1, 1e-6);
-    assert_string_equal(s->exceptions[1].type, "KeyError");
-    assert_string_equal(s->exceptions[1].function, "name");
-    assert_int_equal(s->exceptions[1].id, 7);
-    assert_int_equal(s->exceptions[1].line, 12);
-    assert_int_equal(s->exceptions[1].raised, 2);
-    assert_float_equal(s->exceptions[1].raised_per_s, 1, 1e-6);
-    assert_float_equal(s->exceptions[1].age_s, 1, 1e-6);
-    assert_true(isnan(s->exceptions[1].error));
-    assert_int_equal(s->exception_totals_raised, 2);
-    assert_int_equal(s->exception_totals_passed, 1);
-    assert_int_equal(s->exception_totals_exact, 1);
-    at = moment(f);
-    ExceptionRows_fill_function(&function, f->code, &at);
-    assert_int_equal(function.raised, 2);
-    assert_int_equal(function.raised_estimated, 0);
-    f->ticks += 100 * SECOND;
-    assert_float_equal(build(f)->exceptions[1].raised_per_s, 0, 1e-3);
-}
-
 // Returns the number of labels that wait to be freed.
 static int count_old(const struct Exceptions *e)
 {
@@ -189,32 +150,6 @@ TEST_WITH(test_a_type_that_is_made_again_keeps_its_label, set_up, tear_down)
     Exceptions_free_old(&f->exceptions);
     assert_int_equal(count_old(&f->exceptions), 0);
     assert_int_equal(Exceptions_bytes(&f->exceptions), bytes);
-}
-
-TEST_WITH(test_old_kinds_give_up_their_places, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    char types[EXCEPTION_KINDS + 1][8];
-    const struct Snapshot *s;
-
-    for (int i = 0; i <= EXCEPTION_KINDS; i++)
-        snprintf(types[i], sizeof types[i], "E%d", i);
-    for (int i = 0; i < EXCEPTION_KINDS; i++)
-        raise(f, types[i], EXCEPTION_RAISED);
-    s = build(f);
-    assert_int_equal(s->exception_count, EXCEPTION_KINDS);
-    // The table had no room for the last type.
-    assert_string_equal(s->exceptions[EXCEPTION_KINDS - 1].type, "(others)");
-    assert_int_equal(s->exceptions[EXCEPTION_KINDS - 1].raised, 1);
-    f->ticks += 61 * SECOND;
-    for (int i = 1; i < EXCEPTION_KINDS - 1; i++)
-        raise(f, types[i], EXCEPTION_RAISED);
-    raise(f, types[EXCEPTION_KINDS], EXCEPTION_RAISED);
-    s = build(f);
-    assert_string_equal(s->exceptions[0].type, types[EXCEPTION_KINDS]);
-    assert_int_equal(s->exceptions[EXCEPTION_KINDS - 1].raised, 2);
-    assert_null(Exceptions_find(&f->exceptions, f->code, types[0]));
-    assert_int_equal(s->exception_totals_raised, 2 * EXCEPTION_KINDS - 1);
 }
 
 // Fills the table, so that the type "More" finds no room. All times are 0 s.
@@ -309,33 +244,6 @@ TEST_WITH(test_up_to_the_limit_all_are_counted, set_up, tear_down)
     assert_true(f->on);
     assert_int_equal(build(f)->exception_totals_exact, 1);
     assert_float_equal(f->snapshot->exceptions[0].raised, 180000, 2000);
-}
-
-TEST_WITH(test_too_many_are_estimated_from_windows, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Function function = {0};
-    struct Moment at;
-    const struct ExceptionRow *row;
-
-    run(f, 100000, 0.5);
-    assert_false(f->on);
-    // Before the first window, the number of exceptions is unknown.
-    assert_int_equal(build(f)->exceptions[0].raised, NULL_U64);
-    assert_int_equal(f->snapshot->exception_totals_raised, NULL_U64);
-    run(f, 100000, 39.5);
-    row = build(f)->exceptions;
-    assert_int_equal(f->snapshot->exception_totals_exact, 0);
-    assert_int_equal(f->snapshot->exception_totals_control, NULL_U64);
-    assert_true(row->error > 0 && row->error < .3);
-    assert_float_equal((double)row->raised / 4e6, 1, row->error);
-    assert_float_equal(row->raised_per_s / 1e5, 1, .05);
-    // The hook has seen only a part of the exceptions.
-    assert_true(Counter_get(&f->exceptions.events) < 400000);
-    at = moment(f);
-    ExceptionRows_fill_function(&function, f->code, &at);
-    assert_float_equal((double)function.raised, (double)row->raised, 2);
-    assert_int_equal(function.raised_estimated, 1);
 }
 
 TEST_WITH(test_a_snapshot_in_a_window_has_the_time_before_it, set_up, tear_down)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/flame. The tests check the time of each path, the decay
-// of times, and the size limit of the tree of stacks.
+// Tests tracer/sample/flame. The tests check the decay of times, and the size
+// limit of the tree of stacks.
 #include "tracer/sample/flame.h"
-#include "tracer/sample/flame_names.h"
-
-#include "tests/tracer/make_code.h"
 
 #include <math.h>
 
@@ -83,40 +80,6 @@ static double sum(const struct FlameTable *table)
 }
 
 static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_whose_time_it_is, set_up, tear_down)
-{
-    const struct FlameRow *row;
-    struct FlameTable *table = ask();
-
-    assert_int_equal(table->row_count, 1);
-    assert_int_equal(table->samples, 0);
-    FlameTable_free(table);
-    for (int i = 0; i < 500; i++) {
-        add(0.002, PATH(1));
-        add(0.002, PATH(1, 2));
-        add_in(0.001, true, PATH(1, 2, 3));
-        ShareClock_advance(&watch, 0.001 * S, 0); // No path runs in this time.
-        add(0.002, PATH(4, 2)); // The same function on another path.
-    }
-    table = ask();
-    assert_int_equal(table->row_count, 6);
-    assert_int_equal(table->samples, 2000);
-    assert_float_equal(table->kept_s, 4, 1e-9);
-    assert_float_equal(find(table, PATH(1))->share, 0.25, 0.001);
-    assert_float_equal(find(table, PATH(1, 2))->share, 0.25, 0.001);
-    assert_float_equal(find(table, PATH(4, 2))->share, 0.25, 0.001);
-    assert_true(find(table, PATH(4))->share == 0);
-    row = find(table, PATH(1, 2, 3));
-    assert_float_equal(row->share, 0.125, 0.001);
-    assert_true(row->c_share == row->share);
-    assert_int_equal(row->cpu_ns, 0.5 * S);
-    assert_int_equal(row->c_ns, row->cpu_ns);
-    assert_int_equal(find(table, PATH(1, 2))->cpu_ns, 1 * S);
-    assert_true(find(table, PATH(1, 2))->c_share == 0);
-    assert_true(table->rows[0].share == 0);
-    FlameTable_free(table);
-}
 
 // The times of paths decay like the functions' shares.
 TEST_WITH(test_it_fades, set_up, tear_down)
@@ -273,43 +236,6 @@ TEST_WITH(test_waits_are_bounded, set_up, tear_down)
                         60 * S);
         FlameTable_free(table);
     }
-}
-
-TEST_WITH(test_recursion, set_up, tear_down)
-{
-    uint32_t path[128];
-    struct FlameTable *table;
-
-    for (int i = 0; i < 128; i++)
-        path[i] = 9;
-    for (int i = 0; i < 100; i++)
-        for (size_t depth = 1; depth <= 128; depth++)
-            add(1e-4, path, depth);
-    table = ask();
-    assert_int_equal(table->row_count, 129);
-    assert_non_null(find(table, path, 128));
-    FlameTable_free(table);
-}
-
-TEST_WITH(test_names, set_up, tear_down)
-{
-    struct Registry *registry = Registry_new();
-    struct FlameTable *table;
-
-    Registry_add(registry, make_code(7, 0x7000));
-    add(1, PATH(0, 9, 7));
-    add(1, PATH(7, 7));
-    table = ask();
-    assert_true(FlameNames_set(table, registry));
-    // Each function is in the list once, sorted by id.
-    assert_int_equal(table->function_count, 2);
-    assert_int_equal(table->functions[0].id, 7);
-    assert_string_equal(table->functions[0].name, "name");
-    assert_string_equal(table->functions[0].file, "file.py");
-    assert_int_equal(table->functions[1].id, 9);
-    assert_null(table->functions[1].name); // The function was retired.
-    FlameTable_free(table);
-    Registry_free(registry);
 }
 
 static int set_up(void **state)

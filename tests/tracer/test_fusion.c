@@ -3,8 +3,6 @@
 // CPython does, and writes no other byte.
 #include "tracer/code/fusion.h"
 
-#include <string.h>
-
 #include "tests/unit.h"
 
 enum {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/garbage, the rows of garbage collections in a snapshot, and
-// the shadow stack of a thread that collects garbage
+// Tests tracer/hook/garbage, and the shadow stack of a thread that collects
+// garbage
 // (tracer/hook/thread_trace_garbage).
 #include "tracer/hook/garbage.h"
 
-#include "tracer/code/links.h"
 #include "tracer/hook/thread_trace_garbage.h"
-#include "tracer/session/garbage_rows.h"
 
 #include "tests/unit.h"
 
@@ -28,46 +26,6 @@ static void collect(unsigned generation, uint64_t ticks, uint64_t pause)
 {
     Garbage_begin(&garbage, ticks);
     Garbage_end(&garbage, generation, ticks + pause);
-}
-
-TEST_WITH(test_pauses_count_by_generation, reset, NULL)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-
-    collect(0, 10, 4);
-    collect(0, 20, 2);
-    collect(2, 30, 50);
-    // The garbage collection counts as one of the oldest generation.
-    collect(9, 100, 10);
-    // The beginning of this collection was not seen.
-    Garbage_end(&garbage, 1, 200);
-    assert_true(GarbageRows_fill(snapshot, &garbage, 101, HZ));
-    assert_int_equal(snapshot->gc_generation_count, 3);
-    assert_int_equal(snapshot->gc_generations[0].collections, 2);
-    assert_float_equal(snapshot->gc_generations[0].total_s, 0.006, 1e-6);
-    assert_float_equal(snapshot->gc_generations[0].longest_s, 0.004, 1e-6);
-    assert_int_equal(snapshot->gc_generations[1].collections, 0);
-    assert_float_equal(snapshot->gc_generations[1].longest_s, 0, 1e-6);
-    assert_int_equal(snapshot->gc_generations[2].collections, 2);
-    assert_float_equal(snapshot->gc_generations[2].total_s, 0.06, 1e-6);
-    assert_float_equal(snapshot->gc_share, 0.066, 1e-6);
-    Snapshot_free(snapshot);
-}
-
-TEST_WITH(test_unknown_numbers_are_null, reset, NULL)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-
-    Counter_set(&garbage.known, 0);
-    assert_true(GarbageRows_fill(snapshot, &garbage, 101, HZ));
-    assert_true(isnan(snapshot->gc_share));
-    assert_int_equal(snapshot->gc_generation_count, 3);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(snapshot->gc_generations[i].collections, NULL_U64);
-        assert_true(isnan(snapshot->gc_generations[i].total_s));
-        assert_true(isnan(snapshot->gc_generations[i].longest_s));
-    }
-    Snapshot_free(snapshot);
 }
 
 TEST_WITH(test_the_share_follows_the_last_seconds, reset, NULL)
@@ -169,38 +127,6 @@ static void assert_times(const struct Code *of, uint64_t calls, uint64_t self,
     assert_int_equal(Code_calls(of), calls);
     assert_int_equal(Counter_get(&of->hot.self_cycles), self);
     assert_int_equal(Counter_get(&of->hot.total_cycles), total);
-}
-
-TEST_WITH(test_a_pause_is_no_functions_own_time, set_up, tear_down)
-{
-    enter(outer, 3, finalizer, 100);
-    hit(HIT_GARBAGE, 3, outer, 110);
-    hit(HIT_GARBAGE_END, 3, NULL, 160);
-    leave(outer, 3, 165);
-    assert_times(outer, 1, 15, 65);
-    assert_times(code, 1, 50, 50);
-    assert_int_equal(Counter_get(&trace->unwound), 0);
-    // `outer` still counts as a function without callees.
-    assert_int_equal(outer->links.callee_count, 0);
-}
-
-TEST_WITH(test_finalizers_are_callees_of_the_collector, set_up, tear_down)
-{
-    enter(outer, 3, finalizer, 100);
-    hit(HIT_GARBAGE, 3, outer, 110);
-    for (uint64_t i = 0; i < 2; i++) {
-        // The interpreter gives the function below the collection as the
-        // caller.
-        enter(finalizer, 4, outer, 120 + 10 * i);
-        leave(finalizer, 4, 123 + 10 * i);
-    }
-    hit(HIT_GARBAGE_END, 3, NULL, 160);
-    leave(outer, 3, 165);
-    assert_times(finalizer, 2, 6, 6);
-    assert_times(code, 1, 44, 50);
-    assert_times(outer, 1, 15, 65);
-    assert_int_equal(Counter_get(&trace->unwound), 0);
-    assert_true(Code_has_caller(finalizer, code->hot.id));
 }
 
 TEST_WITH(test_a_collection_in_a_function_without_a_frame, set_up, tear_down)

@@ -3,7 +3,6 @@
 // clocks, stacks and GIL are set by the tests.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
-#include "ipc/record.h"
 #include "tracer/sample/sampler.h"
 #include "tracer/sample/wait_call.h"
 
@@ -11,14 +10,11 @@
 
 #include "tests/tracer/make_code.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -283,23 +279,6 @@ static double part_of(int thread, enum WaitKind kind)
     return (double)Counter_get(&waits->own[kind].total_ns) / sum;
 }
 
-TEST_WITH(test_waits_have_kinds, NULL, end)
-{
-    static const bool second[] = {false, true, false};
-
-    begin(&GIL);
-    world.kinds[2] = WAITS_SOCKET;
-    run(5, 0, second);
-    assert_true(part_of(1, WAITS_GIL) == 1);
-    assert_true(part_of(2, WAITS_SOCKET) == 1);
-    // The third thread runs, and then waits for something else.
-    world.cpu_ns[2] += 1000;
-    world.kinds[2] = WAITS_LOCK;
-    run(5, 0, second);
-    assert_float_equal(part_of(2, WAITS_LOCK), 0.5, 0.1);
-    assert_float_equal(part_of(2, WAITS_SOCKET), 0.5, 0.1);
-}
-
 // All three threads wait all the time, and have a function in common. The
 // second thread sleeps on, so the kernel is asked about it once. The others run
 // at times, so the kernel is only asked about one of them in each step.
@@ -532,24 +511,6 @@ TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
     Heap_free(shares);
 }
 
-// A thread that has the GIL and uses no CPU also makes other threads wait.
-TEST_WITH(test_the_longest_hold_is_that_of_one_thread, NULL, end)
-{
-    static const bool second[] = {false, true, false};
-
-    begin(&GIL);
-    run(1, 0, second);
-    assert_true(isnan(figures().longest_s)); // No thread has requested the GIL.
-    world.threads[0].request = 1;
-    run(0.2, 0, second);
-    rest_ms(60);
-    run(0.2, 0, second);
-    assert_true(figures().longest_s > 0.05);
-    assert_int_equal(figures().depth, 1);
-    assert_int_equal(figures().frames[0].id,
-                     Registry_find(registry, CODES[0])->hot.id);
-}
-
 TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
 {
     static const bool second[] = {false, true, false};
@@ -616,64 +577,7 @@ struct Waiter {
     pthread_t thread;
 };
 
-static void *wait_for_it(void *argument)
-{
-    struct Waiter *waiter = argument;
-
-    pthread_mutex_lock(&locks.mutex);
-    waiter->tid = gettid();
-    while (!waiter->stop)
-        pthread_cond_wait(waiter->condition, &locks.mutex);
-    pthread_mutex_unlock(&locks.mutex);
-    return NULL;
-}
-
-static enum GilWait wait_of(struct Waiter *waiter, enum GilWait expected)
-{
-    const struct Gil gil = {.from = (uintptr_t)&locks,
-                            .to = (uintptr_t)&locks.other};
-    enum GilWait found = GIL_UNREADABLE;
-
-    for (int i = 0; i < 60000 && found != expected; i++) {
-        if (waiter->tid)
-            found = Gil_wait(&gil, &(struct GilQuestion){.tid = waiter->tid});
-        rest_ms(1);
-    }
-    return found;
-}
-
-TEST(test_the_kernel_says_who_waits)
-{
-    struct Waiter waiters[] = {{.condition = &locks.condition},
-                               {.condition = &locks.other}};
-
-    for (int i = 0; i < 2; i++)
-        pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]);
-    assert_int_equal(wait_of(&waiters[0], GIL_WAITS), GIL_WAITS);
-    assert_int_equal(wait_of(&waiters[1], GIL_ELSEWHERE), GIL_ELSEWHERE);
-    pthread_mutex_lock(&locks.mutex);
-    for (int i = 0; i < 2; i++) {
-        waiters[i].stop = true;
-        pthread_cond_broadcast(waiters[i].condition);
-    }
-    pthread_mutex_unlock(&locks.mutex);
-    for (int i = 0; i < 2; i++)
-        pthread_join(waiters[i].thread, NULL);
-    assert_int_equal(wait_of(&waiters[0], GIL_UNANSWERED), GIL_UNANSWERED);
-}
-
 static int reading[2]; // The descriptors of a pipe and of a socket.
-
-static void *read_it(void *argument)
-{
-    struct Waiter *waiter = argument;
-    char byte;
-
-    waiter->tid = gettid();
-    if (read(reading[waiter->stop], &byte, 1) < 0)
-        return argument;
-    return NULL;
-}
 
 static enum WaitKind kind_of(const struct Waiter *waiter, bool own_files)
 {
@@ -686,31 +590,6 @@ static enum WaitKind kind_of(const struct Waiter *waiter, bool own_files)
             (struct GilQuestion){waiter->tid, own_files, 0, WAITS_OTHER, false};
     } while (!waiter->tid || Gil_wait(&gil, &question) != GIL_ELSEWHERE);
     return question.kind;
-}
-
-// The sampler tells a pipe from a socket, whether the thread has a file table
-// of its own or not.
-TEST(test_the_kernel_says_what_a_thread_reads)
-{
-    struct Waiter waiters[] = {{.stop = false}, {.stop = true}};
-    int pipes[2], sockets[2];
-
-    assert_int_equal(pipe(pipes), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-    reading[0] = pipes[0];
-    reading[1] = sockets[0];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&waiters[i].thread, NULL, read_it, &waiters[i]);
-    for (int own = 0; own < 2; own++) {
-        assert_int_equal(kind_of(&waiters[0], own), WAITS_FILE);
-        assert_int_equal(kind_of(&waiters[1], own), WAITS_SOCKET);
-    }
-    close(pipes[1]);
-    close(sockets[1]);
-    for (int i = 0; i < 2; i++)
-        pthread_join(waiters[i].thread, NULL);
-    close(pipes[0]);
-    close(sockets[0]);
 }
 
 static void *time_out(void *argument)

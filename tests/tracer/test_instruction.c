@@ -10,14 +10,10 @@
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 #include "tracer/session/engine.h"
-#include "tracer/session/listing_detail.h"
-
-#include <math.h>
 
 #include "tests/unit.h"
 
 #include "tests/tracer/make_function.h"
-#include "tracer/code/arming.h"
 
 // Costs in ticks of the hooks of an enter, a leave, a jump, an instruction and
 // a far instruction.
@@ -108,16 +104,6 @@ static bool step(struct Fixture *f, struct Code *code, unsigned number,
                  uint64_t ticks)
 {
     return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks);
-}
-
-static void expect(const struct Code *code, unsigned number, uint64_t hits,
-                   uint64_t timed, uint64_t cycles)
-{
-    const struct Instruction *at = &code->layout.instructions[number];
-
-    assert_int_equal(Counter_get(&at->hits), hits);
-    assert_int_equal(Counter_get(&at->timed), timed);
-    assert_int_equal(Counter_get(&at->cycles), cycles);
 }
 
 // --- Layout ------------------------------------------------------------------
@@ -212,116 +198,6 @@ TEST_WITH(test_damaged_code, set_up, tear_down)
                              at->other == INSTRUCTION_NONE);
         }
     }
-}
-
-// --- Times of instructions --------------------------------------------------
-
-// Times are net of the hooks' costs. The hook of an instruction costs 30 ticks,
-// and the hook of an enter costs 10.
-TEST_WITH(test_each_has_its_own, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    assert_false(step(f, code, I_LOAD, 100 + 10 + 3));
-    assert_false(step(f, code, I_GET_ITER, 113 + 30 + 4));
-    assert_false(step(f, code, I_FOR_ITER, 147 + 30 + 50));
-    assert_false(step(f, code, I_LOAD_LAST, 227 + 30 + 6));
-    assert_false(step(f, code, I_RETURN, 263 + 30 + 7));
-    ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, 300 + 30 + 8);
-    expect(code, I_RESUME, 0, 1, 3);
-    expect(code, I_LOAD, 1, 1, 4);
-    expect(code, I_GET_ITER, 1, 1, 50);
-    expect(code, I_FOR_ITER, 1, 1, 6); // The iterator is exhausted.
-    expect(code, I_LOAD_LAST, 1, 1, 7);
-    // The time of the last instruction is at the site of the return.
-    expect(code, I_RETURN, 1, 0, 0);
-    assert_int_equal(Counter_get(&Code_site(code, 36)->cycles), 8);
-    assert_int_equal(Counter_get(&Code_site(code, 36)->instructions), 1);
-    assert_int_equal(Counter_get(&code->hot.self_cycles),
-                     3 + 4 + 50 + 6 + 7 + 8);
-    assert_int_equal(Code_events(code), 1 + 5 + 1);
-}
-
-TEST_WITH(test_a_frame_that_straddles, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100);
-    step(f, code, I_LOAD, 200);
-    Code_gain_dark_callee(code);
-    step(f, code, I_GET_ITER, 240);
-    step(f, code, I_FOR_ITER, 280);
-    Code_lose_dark_callee(code);
-    step(f, code, I_STORE, 320);
-    expect(code, I_LOAD, 1, 0, 0);
-    expect(code, I_GET_ITER, 1, 0, 0);
-    expect(code, I_FOR_ITER, 1, 0, 0);
-}
-
-// --- ListingDetail
-// ------------------------------------------------------------------
-
-TEST_WITH(test_detail, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    struct ListingDetail detail;
-
-    for (int i = 0; i < 5; i++) {
-        uint64_t at = 1000 * (uint64_t)(i + 1);
-
-        ThreadTrace_enter(f->trace, code, 1, I_RESUME, at);
-        step(f, code, I_LOAD, at + 13);
-        step(f, code, I_GET_ITER, at + 47);
-        step(f, code, I_RETURN, at + 300);
-        ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, at + 337);
-    }
-    Code_darken_instruction(code, &code->layout.instructions[I_GET_ITER]);
-    assert_int_equal(ListingDetail_init(&detail, code, &code->poll.history,
-                                        &f->engine.opcodes),
-                     0);
-    assert_true(detail.precise);
-    assert_int_equal(detail.row_count, COUNT);
-    // Every call runs this instruction.
-    assert_int_equal(detail.rows[I_RESUME].hits, 5);
-    assert_true(detail.rows[I_RESUME].exact);
-    assert_int_equal(detail.rows[I_LOAD].hits, 5);
-    assert_true(detail.rows[I_LOAD].exact && !detail.rows[I_LOAD].dark);
-    assert_true(detail.rows[I_LOAD].cycles == 4);
-    assert_true(detail.rows[I_RETURN].cycles == 7);
-    // No event shows the end of this instruction.
-    assert_true(isnan(detail.rows[I_GET_ITER].cycles));
-    assert_false(detail.rows[I_GET_ITER].exact);
-    assert_true(detail.rows[I_GET_ITER].dark);
-    assert_int_equal(detail.rows[I_CALL].hits, 0);
-    // The value 0 is exact, because this instruction never ran.
-    assert_true(detail.rows[I_CALL].exact);
-    assert_false(detail.rows[I_END_FOR].exact); // END_FOR has no event.
-    ListingDetail_release(&detail);
-}
-
-TEST_WITH(test_memory, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct CodeSource source = {.name = "f",
-                                .file = "f.py",
-                                .bytecode = PROGRAM,
-                                .bytecode_size = sizeof PROGRAM,
-                                .line_table = PROGRAM};
-    struct Code *code = Code_new(1, &source, &f->engine.opcodes, 0, false);
-    size_t before;
-
-    assert_non_null(code);
-    before = Code_bytes(code);
-    // Without precise mode, the listing has no times of instructions.
-    assert_null(code->layout.instructions);
-    assert_int_equal(Code_make_precise(code, &f->engine.opcodes, 0), 0);
-    assert_true(Code_bytes(code) - before >=
-                COUNT * sizeof(struct Instruction));
-    Code_free(code);
 }
 
 // --- Random programs --------------------------------------------------------

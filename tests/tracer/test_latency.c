@@ -62,25 +62,6 @@ static bool sees(struct Fixture *f, uint32_t in_flight, uint64_t oldest)
            latency->in_flight == in_flight && latency->oldest == oldest;
 }
 
-TEST_WITH(test_a_call_that_awaits, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Latency *latency;
-
-    suspend(f, 7, 1000, 50);
-    assert_true(sees(f, 1, 1000));
-    suspend(f, 7, 0, 20); // The call is resumed and suspended again.
-    assert_true(sees(f, 1, 1000));
-    end(f, 7, 0, 30, 9000);
-    assert_true(sees(f, 0, 0));
-    latency = Code_latency(f->code);
-    assert_int_equal(Counter_get(&latency->calls), 1);
-    assert_int_equal(Counter_get(&latency->wall), 8000);
-    assert_int_equal(Counter_get(&latency->longest), 8000);
-    assert_int_equal(Counter_get(&latency->ran), 100);
-    assert_int_equal(Histogram_count(&latency->walls), 1);
-}
-
 // If a call began before the function was armed, its beginning is unknown.
 TEST_WITH(test_an_unknown_beginning, set_up, tear_down)
 {
@@ -181,35 +162,6 @@ TEST_WITH(test_an_end_that_was_not_seen, set_up, tear_down)
     assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 2);
     assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 500);
     assert_int_equal(Code_latency(f->code)->room, 0);
-}
-
-TEST_WITH(test_calls_that_run_now, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-
-    Latency_look(&f->latencies);
-    Latency_see(&f->latencies, f->code, 500);
-    Latency_see(&f->latencies, f->code, 400);
-    assert_int_equal(Code_latency(f->code)->in_flight, 2);
-    assert_int_equal(Code_latency(f->code)->oldest, 400);
-    suspend(f, 7, 100, 1);
-    Latency_look(&f->latencies);
-    Latency_see(&f->latencies, f->code, 400);
-    assert_int_equal(Code_latency(f->code)->in_flight, 2);
-    assert_int_equal(Code_latency(f->code)->oldest, 100);
-}
-
-TEST_WITH(test_generators_are_left_out, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-
-    f->code->who.ends = ENDS_FEW;
-    Counter_set(&f->code->hot.entries, 10);
-    suspend(f, 7, 1000, 1);
-    end(f, 7, 0, 1, 6500);
-    end(f, 8, 1000, 1, 6500);
-    Latency_see(&f->latencies, f->code, 400);
-    assert_null(Code_latency(f->code));
 }
 
 TEST_WITH(test_a_function_that_is_freed, set_up, tear_down)

@@ -4,8 +4,6 @@
 
 #include "tests/random.h"
 
-#include <string.h>
-
 #include "tests/unit.h"
 
 #define PLACES 500u

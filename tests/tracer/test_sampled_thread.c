@@ -7,8 +7,6 @@
 #include "tracer/sample/sampled_thread.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -178,11 +176,3 @@ TEST_WITH(test_with_a_timer, set_up, NULL)
     observe(MS, 1);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 1000 * MS + 1);
 }
-
-// --- Real threads ------------------------------------------------------------
-
-struct Worker {
-    pthread_t thread;
-    sem_t ready, go;
-    pid_t tid;
-};

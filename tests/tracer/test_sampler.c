@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/sampler. In virtual time the sampler only makes
-// observations, and the tests check the credited times. In the tests with
-// samples, real threads run a program. The stacks of these threads are built by
-// hand, and the threads' clocks give the right shares.
+// observations, and the tests check the credited times. The last test samples
+// real threads, whose stacks are built by hand.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
-#include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/sample/sampler.h"
 
@@ -13,17 +11,13 @@
 #include "tests/tracer/fake_frames.h"
 #include "tests/unit.h"
 
-#include "tests/cage.h"
-#include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "tests/between.h"
 
@@ -101,12 +95,6 @@ static void call(struct FakeThread *thread, uintptr_t code)
     *frame = (struct FakeFrame){.code = code, .previous = thread->frame};
     thread->top += sizeof *frame;
     thread->frame = (uintptr_t)frame;
-}
-
-static void leave(struct FakeThread *thread)
-{
-    thread->frame = ((struct FakeFrame *)thread->frame)->previous;
-    thread->top -= sizeof(struct FakeFrame);
 }
 
 static void make_stack(struct FakeThread *thread, uintptr_t top)
@@ -281,128 +269,6 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     Sampler_set_threads(sampler, threads, 3);
 }
 
-// --- Real threads ------------------------------------------------------------
-
-#define LIMIT_NS 60000000000u
-
-#if UNDER_TSAN // ThreadSanitizer's wrapper delivers signals.
-int __interceptor_clock_gettime(clockid_t id, struct timespec *now);
-#define read_kernels(id, now) __interceptor_clock_gettime(id, now)
-#else
-static int read_kernels(clockid_t id, struct timespec *now)
-{
-    return (int)syscall(SYS_clock_gettime, id, now);
-}
-#endif
-
-// The number of times that this thread has read its own clock. Spinning reads
-// the kernel's clock directly, so each counted reading is a sample.
-static _Thread_local volatile unsigned readings;
-
-int clock_gettime(clockid_t id, struct timespec *now)
-{
-    if (id == CLOCK_THREAD_CPUTIME_ID)
-        readings++;
-    return read_kernels(id, now);
-}
-
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-
-    read_kernels(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void spin_until_sampled(void)
-{
-    unsigned had = readings;
-    uint64_t from = thread_ns();
-
-    while (readings == had)
-        if (thread_ns() - from > LIMIT_NS)
-            abort(); // Any thread can come here.
-}
-
-// Spins from one sample to another sample that is at least `s` seconds later.
-// The kernel decides the number of samples in a second.
-static double spin_between(struct FakeThread *thread, uintptr_t code, double s)
-{
-    uint64_t from = thread_ns(), first;
-
-    call(thread, code);
-    spin_until_sampled();
-    first = thread_ns();
-    while ((double)(thread_ns() - first) < s * 1e9)
-        continue;
-    spin_until_sampled();
-    leave(thread);
-    return (double)(thread_ns() - from) * 1e-9;
-}
-
-static struct FakeThread python;
-
-// The thread that runs the tests is sampled and also runs the sampler. Between
-// two steps of the sampler, the thread can run the program.
-static void simulate_none(double hz)
-{
-    const struct ListedThread thread = {(uintptr_t)&python, gettid(), "main",
-                                        0};
-
-    make_stack(&python, HIDDEN);
-    leave(&python); // The thread is in ROOT.
-    begin(NULL, 0, hz);
-    assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
-    Sampler_collect(sampler);
-    assert_true(totals().signal > 0);
-}
-
-// Each function ends at a sample, so it has the CPU time that the thread's
-// clock shows. The only difference is the time of the handlers and the time
-// between the functions.
-TEST_WITH(test_shares_are_right, NULL, end)
-{
-    const int rounds = UNDER_ASAN || UNDER_TSAN ? 2 : 6;
-    double spun[3] = {0}, rest, last, elsewhere;
-    uint64_t samples;
-
-    last = (double)thread_ns() * 1e-9;
-    simulate_none(1000);
-    for (int i = 0; i < rounds; i++) {
-        spun[0] += spin_between(&python, LONG, 0.18);
-        spun[1] += spin_between(&python, SHORT, 0.09);
-        spun[2] += spin_between(&python, HIDDEN, 0.03);
-        Sampler_collect(sampler);
-    }
-    last = (double)thread_ns() * 1e-9 - last;
-    samples = totals().samples;
-    assert_true(samples >= 6 * (uint64_t)rounds);
-    rest = last - spun[0] - spun[1] - spun[2] + totals().handlers_s + 0.02;
-    // The three functions take at least 1.08 s, 0.54 s and 0.18 s.
-    assert_true(rest < 0.3);
-    assert_true(fabs(cpu_s(LONG) - spun[0]) <= rest);
-    assert_true(fabs(cpu_s(SHORT) - spun[1]) <= rest);
-    assert_true(fabs(cpu_s(ROOT) - spun[2]) <= rest);
-    // All CPU time up to the last sample is credited.
-    assert_true(cpu_s(ROOT) + cpu_s(LONG) + cpu_s(SHORT) <= last);
-    assert_true(fabs(under_s(ROOT) - cpu_s(ROOT) - cpu_s(LONG) - cpu_s(SHORT) -
-                     wait_s(ROOT) - wait_s(LONG) - wait_s(SHORT)) < 1e-6);
-    elsewhere = totals().elsewhere * Sampler_now(sampler).full_ns * 1e-9;
-    assert_true(elsewhere > 0 && elsewhere <= cpu_s(ROOT) + 1e-6);
-    assert_int_equal(totals().unknown, 0);
-    assert_int_equal(totals().taken, samples);
-    assert_true(totals().handlers_s >= 2.5e-6 * (double)samples);
-    assert_true(totals().hz > 0 && totals().window_samples > 0);
-}
-
-struct Beginner {
-    struct FakeThread python;
-    double s; // Number of seconds to spin.
-    double spun[2];
-    sem_t begun, go;
-    pid_t tid;
-};
-
 // --- The sampler's own thread -----------------------------------------------
 
 struct Program {
@@ -419,7 +285,7 @@ static void *run_program(void *argument)
     make_stack(&program->python, LONG);
     program->tid = gettid();
     while (!program->stop)
-        thread_ns();
+        continue;
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/session. Nothing is left after start and finish, and
-// viewers get answers through a real connection until the end.
+// Tests tracer/session/session. Viewers get answers through a real connection
+// until the end.
 #define _GNU_SOURCE 1
 #include "formats/conversion.h"
 #include "formats/live_export.h"
@@ -15,11 +15,9 @@
 #include "tracer/session/collect.h"
 #include "tracer/session/lifetime.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -42,18 +40,6 @@ static void pause_ms(long ms)
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
 
     nanosleep(&time, NULL);
-}
-
-static unsigned entries(const char *path)
-{
-    DIR *directory = opendir(path);
-    unsigned count = 0;
-
-    assert_non_null(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count - 2;
 }
 
 static void path_in(struct Fixture *f, char path[PATH_MAX], const char *name)
@@ -134,37 +120,6 @@ static struct Client *join(struct Fixture *f)
 // --- Start and finish --------------------------------------------------------
 
 static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_nothing_is_left, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    unsigned threads = 0, fds = 0;
-    struct Snapshot *snapshot;
-
-    for (int i = 0; i < 20; i++) {
-        struct Config config = config_of(f);
-
-        config.timeline = i % 2 == 0;
-        config.sampler = i % 3 != 0;
-        start(f, &config);
-        count_call(f, add_code(&f->engine, "f", 0));
-        assert_int_equal(entries(f->directory), 1);
-        if (i % 4 == 0)
-            assert_int_equal(Session_refresh(f->session), 0);
-        Session_finish(f->session);
-        snapshot = Session_take(f->session);
-        assert_int_equal(snapshot->pid, getpid());
-        Snapshot_free(snapshot);
-        end(f);
-        if (i == 0) { // Everything that a process makes only once exists now.
-            threads = entries("/proc/self/task");
-            fds = entries("/proc/self/fd");
-        }
-        assert_int_equal(entries("/proc/self/task"), threads);
-        assert_int_equal(entries("/proc/self/fd"), fds);
-        assert_int_equal(entries(f->directory), 0); // No socket is left.
-    }
-}
 
 // --- Viewers -----------------------------------------------------------------
 
@@ -553,51 +508,6 @@ TEST_WITH(test_finish_under_requests, set_up, tear_down)
 
 // --- Fork --------------------------------------------------------------------
 
-TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-    struct Client *client;
-    struct Message message;
-    int status;
-    pid_t child;
-
-    if (FORKS_ALONE)
-        skip(); // The next test first pauses the session.
-    start_usual(f);
-    client = join(f);
-    // Other threads can hold any lock at this moment, so this test does what
-    // python/service/fork.c does.
-    Rcu_before_fork();
-    Heap_before_fork();
-    child = fork();
-    if (child == 0) {
-        Heap_after_fork();
-        Rcu_after_fork_child();
-        ThreadTraces_keep_only(&f->engine.traces, NULL);
-        Session_abandon(f->session);
-        // The ring of the parent, which is not emptied here.
-        if (f->engine.rearmed)
-            Ring_push(f->engine.rearmed, 1, EVENT_REARMED, 1);
-        // The child starts its own session in the same directory, without a
-        // timeline.
-        config.timeline = false;
-        start(f, &config);
-        halt(f);
-        _exit(0);
-    }
-    Heap_after_fork();
-    Rcu_after_fork_parent();
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    // The parent's session goes on.
-    message = expect(client, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    assert_int_equal(Session_refresh(f->session), 0);
-    Client_close(client);
-    halt(f);
-}
-
 // If not NULL, a thread that writes to a file in memory waits.
 static struct Session *_Atomic stopped;
 static atomic_bool copying, drains;
@@ -682,86 +592,6 @@ TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
     Message_release(&message);
     Client_close(client);
     halt(f);
-}
-
-// --- The timeline ------------------------------------------------------------
-
-// If the recording may use the disk, a small timeline_limit does not limit it.
-TEST_WITH(test_a_growing_recording_forgets_nothing, set_up, tear_down)
-{
-    const unsigned blocks = 30000;
-    struct Fixture *f = *state;
-    struct Config config = config_of(f);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *track;
-    unsigned i;
-
-    config.timeline_limit = 1 << 20;
-    path_in(f, config.spill, "");
-    start(f, &config);
-    track = Timeline_begin(f->session->timeline, 77, 77, "a thread");
-    pthread_mutex_lock(&f->session->draining);
-    for (i = 0; i < blocks; i++) { // Each cut begins a block.
-        Ring_push(ring, 1000 + i, EVENT_LOOP, Event_loop(1, 1, 0));
-        assert_int_equal(Timeline_drain(f->session->timeline, track, ring), 1);
-        Timeline_cut(f->session->timeline, NULL, 0);
-    }
-    assert_int_equal(Timeline_forgotten(f->session->timeline), 0);
-    pthread_mutex_unlock(&f->session->draining);
-    Timeline_end(f->session->timeline, track);
-    Ring_free(ring);
-    halt(f);
-}
-
-// --- Pause -------------------------------------------------------------------
-
-static unsigned of_ours(void)
-{
-    return entries("/proc/self/task");
-}
-
-TEST_WITH(test_a_pause_ends_the_threads_and_no_more, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    unsigned alone = of_ours();
-    struct Client *client;
-    struct Message message;
-    struct SamplerTotals before, after;
-    uint64_t cpu;
-
-    start_usual(f);
-    client = join(f);
-    for (int i = 0; i < 30; i++) {
-        count_call(f, add_code(&f->engine, "f", 0));
-        if (i % 10 == 0) {
-            message = expect(client, MESSAGE_SNAPSHOT);
-            Message_release(&message);
-        }
-        Sampler_totals(f->session->sampler, &before);
-        cpu = Server_cpu_ns(f->session->server);
-        Session_pause(f->session);
-        assert_int_equal(of_ours(), alone);
-        assert_int_equal(access(Server_path(f->session->server), F_OK), 0);
-        assert_int_equal(Session_resume(f->session), 0);
-        // All threads run already.
-        assert_int_equal(Session_resume(f->session), 0);
-        assert_int_equal(of_ours(), alone + 3);
-        assert_int_equal(Session_refresh(f->session), 0);
-        Sampler_totals(f->session->sampler, &after);
-        assert_true(after.cpu_s >= before.cpu_s);
-        assert_true(Server_cpu_ns(f->session->server) >= cpu);
-    }
-    // The viewer has noticed nothing, and the events that came during the pause
-    // are counted.
-    expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
-    do {
-        message = expect(client, MESSAGE_SNAPSHOT);
-        cpu = message.snapshot->function_count;
-        Message_release(&message);
-    } while (cpu < 30);
-    Session_pause(f->session);
-    Client_close(client);
-    halt(f); // A paused session can be finished.
 }
 
 // --- Fixture -----------------------------------------------------------------

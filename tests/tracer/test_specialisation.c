@@ -94,23 +94,6 @@ static void expect(struct Fixture *f, const char *expected)
 
 static int set_up(void **state), tear_down(void **state);
 
-TEST_WITH(test_a_change_says_who_where_and_when, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Transition *t;
-
-    f->now = f->log.start_ticks + (uint64_t)(6 * Clock_hz(&f->clock));
-    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
-    t = read_log(f)->transitions;
-    assert_int_equal(f->snapshot->transition_count, 1);
-    assert_string_equal(t->function, "Class.method");
-    assert_string_equal(t->file, "/app/module.py");
-    assert_int_equal(t->id, 7);
-    assert_int_equal(t->line, 102);
-    assert_int_equal(t->offset, AT_SECOND);
-    assert_float_equal(t->seen_at_s, 7, 1e-3);
-}
-
 // --- Changes that are not logged --------------------------------------------
 
 TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
@@ -147,49 +130,6 @@ TEST_WITH(test_executors, set_up, tear_down)
            "14:JUMP_BACKWARD>(executor) 6:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP_ADD_INT>(executor) "
            "6:(executor)>BINARY_OP_ADD_FLOAT");
-}
-
-// --- Storms ------------------------------------------------------------------
-
-static void swing(struct Fixture *f, int times, double seconds)
-{
-    for (int i = 0; i < times; i++) {
-        f->now += (uint64_t)((seconds - 1) * Clock_hz(&f->clock));
-        scan_with(f, AT_FIRST, i % 2 ? BINARY_OP_ADD_INT : BINARY_OP_ADD_FLOAT,
-                  COOLDOWN);
-    }
-}
-
-static unsigned storms(struct Fixture *f)
-{
-    const struct Snapshot *s = read_log(f);
-    unsigned count = 0;
-
-    for (size_t i = 0; i < s->transition_count; i++)
-        count += s->transitions[i].storm == 1;
-    return count;
-}
-
-// There is a storm if four polls within ten seconds find the instruction
-// changed. In this test the first and the last of the four polls are nine
-// seconds apart.
-TEST_WITH(test_the_fourth_in_ten_seconds_is_a_storm, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-
-    scan_now(f);
-    swing(f, 3, 3);
-    assert_int_equal(storms(f), 0);
-    // This change is at another site.
-    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
-    f->now -= (uint64_t)Clock_hz(&f->clock);
-    swing(f, 1, 3);
-    // The site was already specialised for floats, so nothing has changed.
-    assert_int_equal(storms(f), 0);
-    f->now -= (uint64_t)(3 * Clock_hz(&f->clock));
-    scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
-    assert_int_equal(storms(f), 1);
-    assert_int_equal(f->snapshot->transitions[0].storm, 1);
 }
 
 // --- Hash of the bytecode ------

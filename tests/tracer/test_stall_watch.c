@@ -107,35 +107,11 @@ TEST_WITH(test_the_thread_sleeps_until_the_next_step, set_up, tear_down)
     assert_int_equal(step(6000), 6600); // The step may become a stall.
 }
 
-TEST_WITH(test_a_long_step_is_observed, set_up, tear_down)
-{
-    struct Stall stall = {.began = 1, .ended = 2};
-
-    begin(400, OUTER);
-    assert_int_equal(step(1), 51);
-    EventLoops_stall(&loops, loop, &stall);
-    assert_string_equal(loops.stalls[0].place.name, "inner");
-    assert_string_equal(loops.stalls[0].place.stack, "outer;inner");
-    assert_string_equal(loops.stalls[0].place.file, "file.py");
-}
-
 TEST_WITH(test_a_step_that_is_not_on_the_stack_has_ended, set_up, tear_down)
 {
     begin(400, 0x7000);
     step(1);
     assert_int_equal(EventLoop_began(loop), 0);
-}
-
-TEST_WITH(test_the_step_goes_on_in_another_greenlet, set_up, tear_down)
-{
-    struct Stall stall = {.began = 1, .ended = 2};
-
-    atomic_store(&loop->chunk, 0x5000);
-    begin(400, 0x7000);
-    step(1);
-    assert_true(EventLoop_began(loop) != 0);
-    EventLoops_stall(&loops, loop, &stall);
-    assert_string_equal(loops.stalls[0].place.stack, "outer;inner");
 }
 
 TEST_WITH(test_a_step_without_end_is_observed_ever_less, set_up, tear_down)

@@ -2,7 +2,6 @@
 // Tests tracer/hook/switch with simulated greenlets on simulated stacks. The
 // last test of this file runs many greenlets at random, and compares with a
 // model that knows every frame and every tick.
-#include "tracer/hook/hit.h"
 #include "tracer/hook/switch.h"
 
 #include "tracer/hook/thread_trace_block.h"
@@ -17,9 +16,6 @@
 #define DEEP 512
 
 static const int64_t NOTHING[HOOK_KINDS];
-
-// clang-format off
-// clang-format on
 
 // The part of the interpreter's stack that belongs to a greenlet, from depth
 // `base` + 1 on.
@@ -144,33 +140,6 @@ TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
     expect(m, 1, Counter_get(&m->hot.self_cycles), 900);
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
     assert_int_equal(f->trace->parked.count, 1);
-}
-
-// --- Stacks and code that no longer exist ---
-
-TEST_WITH(test_forget_reaches_the_parked, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f), *b = add(f), *m = add(f);
-    struct Greenlet main, child;
-
-    start(&main, 0x1000, 0);
-    start(&child, 0x2000, 0);
-    enter(f, &main, m, 100);
-    enter(f, &child, b, 200);
-    enter(f, &child, a, 200);
-    jump(f, &main, 300);
-    ThreadTrace_forget(f->trace, a);
-    assert_null(f->trace->parked.oldest->top->code);
-    assert_int_equal(f->trace->parked.oldest->top->address, 0);
-    assert_ptr_equal(f->trace->parked.oldest->top[-1].code, b);
-    Registry_retire(f->registry, a, 1);
-    // The code is freed so that AddressSanitizer finds any use of it.
-    Code_free(Registry_take_retired(f->registry, UINT64_MAX));
-    child.depth--;
-    leave(f, &child, 400);
-    expect(b, 1, 0, 200);
-    assert_int_equal(Counter_get(&f->trace->unwound), 1);
 }
 
 // --- The timeline ---

@@ -5,8 +5,6 @@
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
-#include "tracer/code/arming.h"
-
 #include "tests/unit.h"
 
 #include "tests/tracer/make_function.h"
@@ -32,18 +30,6 @@ static void reset(struct Fixture *f, uint64_t ticks)
     ThreadTrace_reset(f->trace, ticks);
 }
 
-// clang-format off
-static const uint8_t NESTED[] = {
-    RESUME, 0,                  // unit 0, instruction 0
-    LOAD_FAST, 0,               // 1, 1: the outer loop's head
-    FOR_ITER, 2, CACHE, 0,      // 2, 2: the inner loop's
-    JUMP_BACKWARD, 4, CACHE, 0, // 4, 3
-    LOAD_FAST, 0,               // 6, 4
-    JUMP_BACKWARD, 8, CACHE, 0, // 7, 5
-    RETURN_VALUE, 0,            // 9, 6
-};
-// clang-format on
-
 static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
                          size_t size, uint64_t threshold)
 {
@@ -53,12 +39,6 @@ static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
 static struct Code *add(struct Fixture *f, uint64_t threshold)
 {
     return make(f, LOOP, sizeof LOOP, threshold);
-}
-
-static void with_timeline(struct Fixture *f)
-{
-    f->trace->ring = Ring_new(NULL);
-    assert_non_null(f->trace->ring);
 }
 
 // Each of these functions makes one event.
@@ -223,113 +203,7 @@ TEST_WITH(test_blocks, set_up, tear_down)
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
 
-// --- Going dark --------------------------------------------------------------
-
-TEST_WITH(test_going_dark, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 3);
-    struct Site *site = &code->layout.sites[RETURN_SITE];
-
-    reset(f, 0);
-    for (uint64_t i = 0; i < 2; i++) {
-        assert_false(enter(f, code, 1, 100 + 100 * i));
-        assert_false(leave(f, code, 1, 150 + 100 * i));
-    }
-    assert_true(code->hot.calls_exact);
-    Counter_set(&code->share.cpu.total_ns, 40);
-    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 2);
-    assert_true(enter(f, code, 1, 300)); // The hook returns DISABLE.
-    assert_true(code->hot.dark);
-    assert_false(code->hot.calls_exact);
-    assert_false(code->hot.exact);
-    assert_int_equal(code->cold.dark_from_ns, 42);
-    assert_int_equal(code->cold.dark_times, 1);
-    // The end of this call is still seen, even if the leave site goes dark,
-    // too.
-    assert_true(leave(f, code, 1, 350));
-    assert_int_equal(site->dark, 1);
-    expect_calls(code, 3, 3, 150, 150);
-    // Another enter site can still have an event, for example the resumption of
-    // a generator. This enter is counted and its site is disabled, and the
-    // events after it do not count as a call.
-    assert_true(enter(f, code, 1, 400));
-    assert_true(leave(f, code, 1, 450));
-    expect_calls(code, 4, 3, 150, 150);
-    expect_empty(f);
-}
-
-// The site of a jump has its own threshold. When this threshold is reached, the
-// function stays armed, but the ends of its blocks are no longer seen.
-TEST_WITH(test_a_jump_goes_dark, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 3);
-
-    reset(f, 0);
-    enter(f, code, 1, 100);
-    assert_false(jump(f, code, 1, 110));
-    assert_false(jump(f, code, 1, 120));
-    assert_true(jump(f, code, 1, 130)); // The hook returns DISABLE.
-    assert_int_equal(code->layout.sites[JUMP_SITE].dark, 1);
-    expect_site(code, JUMP_SITE, 3, 30, 3 + 2 + 2);
-    leave(f, code, 1, 190);
-    expect_site(code, RETURN_SITE, 1, 0, 0);
-    expect_calls(code, 1, 1, 90, 90);
-    assert_false(code->hot.dark);
-    assert_true(code->hot.calls_exact);
-    assert_false(code->hot.exact);
-}
-
-// --- Callers -----------------------------------------------------------------
-
-// The time of a dark callee would count as its caller's own time. Self time and
-// the times of blocks are therefore not counted, but total time is.
-TEST_WITH(test_a_dark_callee, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *caller = add(f, 0), *callee = add(f, 2);
-
-    reset(f, 0);
-    enter(f, caller, 1, 100);
-    enter(f, callee, 2, 110), leave(f, callee, 2, 120);
-    leave(f, caller, 1, 150);
-    expect_calls(caller, 1, 1, 40, 50);
-    expect_site(caller, RETURN_SITE, 1, 40, 1);
-
-    enter(f, caller, 1, 200);
-    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // The callee goes dark.
-    assert_int_equal(caller->hot.dark_callees, 1);
-    leave(f, caller, 1, 250);
-    enter(f, caller, 1, 300);
-    leave(f, caller, 1, 400);
-    expect_calls(caller, 3, 1, 40, 50 + 50 + 100);
-    expect_site(caller, RETURN_SITE, 3, 40, 1);
-}
-
 // --- Waiting -----------------------------------------------------------------
-
-// The hook of another thread ran between 100 and 600, so these 500 ticks are
-// waiting time of the frame. Before and after these 500 ticks, 20 + 30 ticks
-// are the frame's self time.
-TEST_WITH(test_another_thread_ran, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-
-    reset(f, 0);
-    enter(f, code, 1, 80);
-    jump(f, code, 1, 100);
-    f->contention.last_trace = NULL;
-    jump(f, code, 1, 600);
-    assert_ptr_equal(f->contention.last_trace, f->trace);
-    leave(f, code, 1, 630);
-    expect_calls(code, 1, 1, 50, 550);
-    assert_int_equal(Counter_get(&code->hot.waited_cycles), 500);
-    assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
-    // Only 20 of the 600 ticks belong to the block.
-    expect_site(code, JUMP_SITE, 2, 20, 3 + 2);
-}
 
 // If the program has other threads, an interval that is longer than the switch
 // interval of the GIL does not belong to one thread.
@@ -376,152 +250,6 @@ TEST_WITH(test_waited_calls_are_in_no_histogram, set_up, tear_down)
     assert_int_equal(Counter_get(&code->hot.min_cycles), 9);
     assert_int_equal(Code_histogram(code)->buckets[0], 0);
     assert_true(Code_histogram(code)->buckets[9] >= 2);
-}
-
-// --- The timeline ------------------------------------------------------------
-
-struct Expected {
-    uint64_t ticks;
-    enum EventKind kind;
-    uint64_t what;
-};
-
-static void expect_events(struct Fixture *f, const struct Expected *expected,
-                          size_t count)
-{
-    const struct Event *events;
-    size_t got = Ring_peek(f->trace->ring, &events);
-
-    for (size_t i = 0; i < got && i < count; i++) {
-        assert_int_equal(Event_ticks(&events[i]), expected[i].ticks);
-        assert_int_equal(Event_kind(&events[i]), expected[i].kind);
-        assert_int_equal(events[i].what, expected[i].what);
-    }
-    assert_int_equal(got, count);
-    Ring_pop(f->trace->ring, got);
-}
-
-#define EXPECT_EVENTS(f, ...)                                                  \
-    do {                                                                       \
-        const struct Expected list_[] = {__VA_ARGS__};                         \
-        expect_events(f, list_, sizeof list_ / sizeof *list_);                 \
-    } while (0)
-
-TEST_WITH(test_events, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
-
-    with_timeline(f);
-    enter(f, a, 1, 100);
-    enter(f, b, 2, 200);
-    leave(f, b, 2, 300);
-    enter(f, c, 2, 400);
-    raise_from(f, c, 2, 500);
-    enter(f, b, 4, 600);
-    enter(f, c, 9, 700);
-    leave(f, a, 1, 800);
-    // The events have their original ticks. The levels of calls begin with 0,
-    // even if the call is deep in the stack.
-    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
-                  {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
-                  {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
-                  {400, EVENT_ENTER, Event_call(c->hot.id, 1)},
-                  {500, EVENT_RAISE, Event_call(c->hot.id, 1)},
-                  {600, EVENT_ENTER, Event_call(b->hot.id, 1)},
-                  {700, EVENT_ENTER, Event_call(c->hot.id, 2)},
-                  {800, EVENT_UNWOUND, Event_call(c->hot.id, 2)},
-                  {800, EVENT_UNWOUND, Event_call(b->hot.id, 1)},
-                  {800, EVENT_LEAVE, Event_call(a->hot.id, 0)});
-}
-
-// A wait of a tenth of a millisecond or less has no event in the timeline.
-TEST_WITH(test_waits_on_the_timeline, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *a = add(f, 0), *b = add(f, 0);
-
-    with_timeline(f);
-    reset(f, 0);
-    Contention_init(&f->contention, 1e9);
-    f->contention.preempted = false;
-    Contention_share(&f->contention, 0.005);
-    f->contention.last_trace = f->trace;
-    enter(f, a, 1, 1000);
-    f->contention.last_trace = NULL;
-    enter(f, b, 2, 51000);
-    leave(f, b, 2, 52000);
-    f->contention.last_trace = NULL;
-    leave(f, a, 1, 352000);
-    f->contention.last_trace = NULL;
-    enter(f, a, 1, 900000); // No open call could have waited.
-    // One tick longer than the switch interval of the GIL.
-    leave(f, a, 1, 5900001);
-    EXPECT_EVENTS(f, {1000, EVENT_ENTER, Event_call(a->hot.id, 0)},
-                  {51000, EVENT_ENTER, Event_call(b->hot.id, 1)},
-                  {52000, EVENT_LEAVE, Event_call(b->hot.id, 1)},
-                  {52000, EVENT_WAIT, 300000},
-                  {352000, EVENT_LEAVE, Event_call(a->hot.id, 0)},
-                  {900000, EVENT_ENTER, Event_call(a->hot.id, 0)},
-                  {900000, EVENT_WAIT, 5000001},
-                  {5900001, EVENT_LEAVE, Event_call(a->hot.id, 0)});
-}
-
-static void branch(struct Fixture *f, struct Code *code, uint16_t to,
-                   uint64_t ticks)
-{
-    ThreadTrace_jump(f->trace, code, &code->layout.sites[1], to, 1, ticks);
-}
-
-static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
-{
-    ThreadTrace_jump(f->trace, code, &code->layout.sites[2], 2, 1, ticks);
-}
-
-static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
-{
-    ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks);
-}
-
-// If an iteration began before its loop's first jump, only the last block of
-// the iteration is known. Later iterations are completely known, with their
-// inner loops.
-TEST_WITH(test_loops, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    struct Code *code = make(f, NESTED, sizeof NESTED, 0);
-    uint64_t call = Event_call(code->hot.id, 0);
-
-    // The FOR_ITER of the outer loop also has events in this test.
-    code->layout.sites[1].redundant = 0;
-    code->layout.sites[1].stop_at = CODE_NEVER;
-    reset(f, 0);
-    with_timeline(f);
-    enter(f, code, 1, 100);
-    branch(f, code, 3, 105);  // 0 1 2
-    jump_inner(f, code, 130); // 3: since the branch.
-    branch(f, code, 3, 135);  // 2
-    jump_inner(f, code, 150); // 3
-    branch(f, code, 4, 155);  // 2, and the inner loop has ended
-    jump_outer(f, code, 190); // 4 5: since the branch
-    branch(f, code, 3, 195);  // 1 2
-    jump_inner(f, code, 205); // 3: a new inner loop.
-    branch(f, code, 4, 210);  // 2
-    jump_outer(f, code, 240); // 4 5: 1 2 3 2 4 5, from 190 on
-    leave(f, code, 1, 250);
-    // The same path in the next call belongs to another run of the loop.
-    enter(f, code, 1, 300);
-    branch(f, code, 3, 305);
-    jump_inner(f, code, 330);
-    leave(f, code, 1, 350);
-    EXPECT_EVENTS(
-        f, {100, EVENT_ENTER, call}, {130, EVENT_LOOP, Event_loop(25, 1, 4)},
-        {150, EVENT_LOOP, Event_loop(20, 2, 4)},
-        {190, EVENT_LOOP, Event_loop(35, 2, 7)},
-        {205, EVENT_LOOP, Event_loop(10, 1, 4)},
-        {240, EVENT_LOOP, Event_loop(50, 6, 7)}, {250, EVENT_LEAVE, call},
-        {300, EVENT_ENTER, call}, {330, EVENT_LOOP, Event_loop(25, 1, 4)},
-        {350, EVENT_LEAVE, call});
 }
 
 // --- Random programs --------------------------------------------------------

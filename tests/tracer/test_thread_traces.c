@@ -7,9 +7,7 @@
 #include "tracer/hook/thread_traces.h"
 
 #include "tests/sanitizers.h"
-#include "tests/tracer/make_code.h"
 #include "tracer/code/registry.h"
-#include "tracer/hook/thread_trace_call.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the timeline. The tests check the order of events, open calls, the
-// limit, and the contents of the recording.
+// Tests the timeline. The tests check open calls, gaps, the limit, and the
+// contents of the recording.
 #include "formats/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -168,55 +167,6 @@ static struct Track *begin(struct Timeline *timeline, unsigned number)
 
     assert_non_null(track);
     return track;
-}
-
-TEST(an_empty_one)
-{
-    struct Timeline *timeline = Frozen_timeline(1 << 20);
-    struct Ring *ring = Ring_new(NULL);
-    const struct TimelineView *view;
-
-    assert_int_equal(Timeline_drain(timeline,
-                                    Timeline_begin(timeline, 3, 77, "a name"),
-                                    ring),
-                     0);
-    view = look(timeline);
-    assert_non_null(view);
-    assert_int_equal(view->chunk_count, 0);
-    assert_int_equal(view->thread_count, 1);
-    assert_int_equal(view->threads[0].number, 3);
-    assert_int_equal(view->threads[0].tid, 77);
-    assert_string_equal(view->threads[0].name, "a name");
-    assert_int_equal(view->first_ticks, 0);
-    assert_int_equal(view->last_ticks, 0);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Timeline_free(NULL);
-    Ring_free(ring);
-}
-
-TEST(chunks_hold_all_in_order_and_what_is_open)
-{
-    struct Timeline *timeline = Frozen_timeline(64 << 20);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
-    const struct TimelineView *view;
-    size_t i;
-
-    for (i = 0; i < 50; i++) {
-        Program_run(&program, 7001);
-        assert_int_equal(Timeline_drain(timeline, track, program.ring), 7001);
-    }
-    view = look(timeline);
-    assert_true(view->chunk_count > 50 * 7001 / BLOCK_EVENTS / 2);
-    assert_int_equal(view->first_ticks, 1010);
-    assert_int_equal(view->last_ticks, program.ticks);
-    assert_int_equal(view->forgotten, 0);
-    assert_int_equal(view->whole_ticks, 0);
-    assert_int_equal(replay(view, 0), 50 * 7001);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
 }
 
 TEST(the_oldest_of_all_threads_is_forgotten)
@@ -509,38 +459,6 @@ TEST(what_the_dead_lost_stays_counted)
 
 // --- Contents of a file -----------------------------------------------------
 
-TEST(what_memory_has_no_room_for_is_in_a_file)
-{
-    struct Timeline *timeline = make_growing(1 << 20);
-    struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
-    struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
-    struct Track *tracks[2] = {begin(timeline, 0), begin(timeline, 1)};
-    const struct TimelineView *view;
-    size_t i;
-
-    for (i = 0; i < 50; i++) {
-        Program_run(&fast, 20000);
-        Program_run(&slow, 20);
-        drain(timeline, tracks[0], fast.ring);
-        drain(timeline, tracks[1], slow.ring);
-        Recording_flush(Timeline_recording(timeline), true);
-        assert_true(Timeline_bytes(timeline) <= 1 << 20);
-    }
-    view = look(timeline);
-    for (i = 0; i < 10; i++) { // The events that a reader has read stay.
-        Program_run(&fast, 20000);
-        drain(timeline, tracks[0], fast.ring);
-    }
-    Timeline_free(timeline);
-    assert_int_equal(view->forgotten, 0);
-    assert_int_equal(view->first_ticks, 1010);
-    assert_int_equal(replay(view, 0), 50 * 20000);
-    assert_int_equal(replay(view, 1), 50 * 20);
-    RecordingReader_close(&reader);
-    Ring_free(fast.ring);
-    Ring_free(slow.ring);
-}
-
 // A program that runs for weeks must not take more and more memory. Each cut
 // begins a block, so each event has its own block.
 TEST(the_list_of_blocks_has_a_limit)
@@ -692,47 +610,6 @@ TEST(a_disk_that_breaks)
     record(timeline, track, &program, 2);
     assert_true(Recording_takes_all(recording));
     assert_in_range(Timeline_forgotten(timeline), forgotten, forgotten + 20000);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
-// Closes the files without a name that this process has in /tmp.
-static void close_files(void)
-{
-    char link[64], target[256];
-    ssize_t size;
-    int fd;
-
-    for (fd = 3; fd < 1024; fd++) {
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        size = readlink(link, target, sizeof target - 1);
-        target[size > 0 ? size : 0] = '\0';
-        if (!strncmp(target, "/tmp/", 5) && strstr(target, "(deleted)"))
-            close(fd);
-    }
-}
-
-// Only the events in the file are lost, and not the events that wait for a
-// flush.
-TEST(a_file_that_the_program_closes)
-{
-    struct Timeline *timeline = make_growing(1 << 20);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
-    size_t i, events;
-
-    for (i = 0; i < 3; i++) {
-        Program_run(&program, 20000);
-        drain(timeline, track, program.ring);
-        if (i == 0)
-            Recording_flush(Timeline_recording(timeline), true);
-        if (i == 1)
-            close_files();
-    }
-    events = replay(look(timeline), 0);
-    assert_true(events >= 40000);
-    assert_int_equal(events + Timeline_forgotten(timeline), 60000);
-    RecordingReader_close(&reader);
     Timeline_free(timeline);
     Ring_free(program.ring);
 }

@@ -6,7 +6,6 @@
 #include "tests/tracer/make_opcodes.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "tests/unit.h"
 
@@ -55,53 +54,6 @@ static uint64_t sum(const struct Snapshot *s)
 }
 
 static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_newest_first_with_everything, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-
-    add(f, 1, BINARY_OP, BINARY_OP_ADD_INT);
-    add(f, 0, BINARY_OP_ADD_INT, BINARY_OP);
-    add(f, 3, JUMP_BACKWARD, ENTER_EXECUTOR);
-    s = fill(f);
-    assert_int_equal(s->transition_count, 3);
-    assert_string_equal(s->transitions[0].from, "JUMP_BACKWARD");
-    assert_string_equal(s->transitions[0].to, "(executor)");
-    assert_string_equal(s->transitions[0].function, "function_3");
-    assert_string_equal(s->transitions[0].file, "file_3.py");
-    assert_int_equal(s->transitions[0].id, 3);
-    assert_int_equal(s->transitions[0].line, 3);
-    assert_int_equal(s->transitions[0].offset, 6);
-    assert_int_equal(s->transitions[0].storm, 1);
-    assert_true(s->transitions[0].seen_at_s == 3 / Clock_hz(&f->clock));
-    assert_true(s->transitions[1].line == NULL_U64);
-    assert_int_equal(s->transitions[1].storm, 0);
-    assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
-}
-
-// The log forgets its oldest changes, but the counts include the forgotten
-// changes.
-TEST_WITH(test_thousands, set_up, tear_down)
-{
-    struct Fixture *f = *state;
-    const struct Snapshot *s;
-    size_t bytes;
-
-    for (uint32_t i = 1; i <= 5000; i++) {
-        add(f, i, BINARY_OP, i % 2 ? BINARY_OP_ADD_INT : BINARY_OP_ADD_FLOAT);
-        if (i == 2000)
-            bytes = Transitions_bytes(&f->log);
-    }
-    s = fill(f);
-    assert_int_equal(s->transition_count, TRANSITIONS_KEPT);
-    for (uint32_t i = 0; i < TRANSITIONS_KEPT; i++)
-        assert_int_equal(s->transitions[i].id, 5000 - i);
-    assert_string_equal(s->transitions[TRANSITIONS_KEPT - 1].function,
-                        "function_4873");
-    assert_int_equal(sum(s), 5000);
-    assert_int_equal(Transitions_bytes(&f->log), bytes);
-}
 
 // There are more pairs of opcodes than any CPython has. If the table has no
 // free slot for a pair, the pair is counted in `other`.

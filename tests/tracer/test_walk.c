@@ -4,7 +4,6 @@
 // complete structs, and structs that are torn in every way.
 #include "tracer/sample/walk.h"
 
-#include <alloca.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -133,18 +132,6 @@ static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
         assert_int_equal(walk->frames[i].code, code_of(newest - i));
         assert_int_equal(walk->frames[i].instruction, 0x900000 + newest - i);
     }
-}
-
-TEST_WITH(test_frames_come_innermost_first, set_up, tear_down)
-{
-    struct World *world = *state;
-
-    for (size_t i = 1; i <= 40; i++)
-        push(world, i);
-    assert_frames(walk_now(world), 40, 40);
-    assert_false(world->walk.torn);
-    // The walk does not copy the frames one by one.
-    assert_true(world->copies.next <= 4);
 }
 
 TEST_WITH(test_through_a_cframe, set_up, tear_down)
@@ -353,25 +340,6 @@ TEST_WITH(test_marked_c_code_on_a_deep_stack, set_up, tear_down)
         assert_memory_equal(&world->walk.frames[WALK_DEPTH - i], &MARKED,
                             sizeof MARKED);
     }
-}
-
-TEST_WITH(test_who_has_the_interpreter, set_up, tear_down)
-{
-    struct World *world = *state;
-
-    walk_now(world);
-    // Without an active flag in the layout, a thread counts as active.
-    assert_true(world->start.active);
-    world->layout.thread_active = offsetof(struct FakeThread, pad) + 3;
-    world->layout.active_mask = 0x10;
-    init(world);
-    world->thread.pad[0] = 0xef000000;
-    walk_now(world);
-    assert_true(world->start.read);
-    assert_false(world->start.active);
-    world->thread.pad[0] = 0x10000000;
-    walk_now(world);
-    assert_true(world->start.active);
 }
 
 // The structs contain random words. A walk can have any result, but it must end
