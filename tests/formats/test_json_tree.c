@@ -4,8 +4,6 @@
 // twice or leaked.
 #include "formats/json_tree.h"
 
-#include <string.h>
-
 #include "tests/unit.h"
 
 static void says(struct json_object *object, const char *words)

@@ -4,7 +4,6 @@
 // (tests/python/test_formats.py, tests/e2e/test_trace_processor.py).
 #include "formats/perfetto.h"
 #include "tests/formats/frozen.h"
-#include "tracer/timeline/mark.h"
 #include "tracer/timeline/ring.h"
 
 #include <dirent.h>

@@ -17,15 +17,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define OWN_MAIN
@@ -84,63 +81,6 @@ static void let_go(struct Recording *recording)
 {
     Recording_remove(recording);
     Recording_put(recording);
-}
-
-TEST(what_goes_in_comes_out)
-{
-    struct Recording *recording = make();
-    struct RecordingSlot slots[50] = {0};
-    unsigned i;
-
-    for (i = 0; i < 50; i++) {
-        memset(piece, (int)i, sizeof piece);
-        assert_int_equal(put(recording, &slots[i], 3936), 0);
-    }
-    for (i = 0; i < 50; i++) {
-        memset(piece, (int)i, sizeof piece);
-        assert_int_equal(Recording_read(recording,
-                                        RecordingSlot_data(&slots[i]), back,
-                                        3936),
-                         0);
-        assert_memory_equal(back, piece, 3936);
-    }
-    assert_true(Recording_read(recording, 1 << 30, back, 1) < 0);
-    let_go(recording);
-}
-
-TEST(a_block_grows)
-{
-    struct Recording *recording = make();
-    struct RecordingSlot slot = {.room = 2000};
-    struct RecordingBlock block = {.kind = RECORDING_CHUNK};
-
-    memset(piece, 1, 200);
-    memset(piece + 200, 2, 1800);
-    assert_int_equal(Recording_append(recording, &slot, &block, piece, 200), 0);
-    assert_true(RecordingSlot_fits(&slot, 1800));
-    assert_false(RecordingSlot_fits(&slot, 4000));
-    assert_int_equal(
-        Recording_append(recording, &slot, &block, piece + 200, 1800), 0);
-    assert_int_equal(
-        Recording_read(recording, RecordingSlot_data(&slot), back, 2000), 0);
-    assert_memory_equal(back, piece, 2000);
-    assert_int_equal(block.data_check,
-                     Recording_check(RECORDING_SEED, back, 2000));
-    let_go(recording);
-}
-
-// Appending does not wait for the disk, so the file stays empty until the
-// flush.
-TEST(nothing_is_written_before_a_flush)
-{
-    struct Recording *recording = make();
-    struct RecordingSlot slot = {0};
-
-    assert_int_equal(put(recording, &slot, PIECE), 0);
-    assert_int_equal(Recording_bytes(recording), 0);
-    assert_in_range(Recording_waiting(recording), PIECE, PIECE + 300);
-    assert_true(flushed(recording) > PIECE);
-    let_go(recording);
 }
 
 TEST(what_is_dropped_is_used_again)
@@ -225,32 +165,6 @@ TEST(a_place_in_a_closed_file)
     close(fd);
     close(null);
     assert_int_equal(unlink(path), 0);
-}
-
-TEST(a_forked_child_leaves_it_alone)
-{
-    struct Recording *recording = make();
-    struct RecordingSlot slot = {0}, more = {0};
-    int status;
-    pid_t child;
-
-    memset(piece, 7, sizeof piece);
-    assert_int_equal(put(recording, &slot, PIECE), 0);
-    flushed(recording);
-    child = fork();
-    if (child == 0) {
-        Recording_drop(recording, &slot);
-        status = put(recording, &more, PIECE) == -EBADF ? 0 : 1;
-        let_go(recording);
-        _exit(status);
-    }
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
-    assert_int_equal(
-        Recording_read(recording, RecordingSlot_data(&slot), back, PIECE), 0);
-    assert_memory_equal(back, piece, PIECE);
-    assert_int_equal(access(path, F_OK), 0);
-    let_go(recording);
 }
 
 // The user moves the file of a running program, or makes a link to the file.
@@ -623,18 +537,6 @@ static long found(struct RecordingReader *reader, char why[256])
     return error ? error : (long)read_events(reader->trace.view);
 }
 
-TEST(it_takes_what_memory_has_no_room_for)
-{
-    struct RecordingReader reader;
-    char why[256];
-
-    record(1 << 20, true, 100000);
-    assert_int_equal(found(&reader, why), 400000);
-    assert_int_equal(reader.trace.view->forgotten, 0);
-    RecordingReader_close(&reader);
-    assert_int_equal(unlink(path), 0);
-}
-
 // One thread sleeps while the events of another thread push out the first block
 // of the sleeping thread. The header of the sleeping thread's last block does
 // not count the forgotten events.
@@ -791,20 +693,6 @@ static void check_settings(const char *rule)
     assert_non_null(reader.settings);
     assert_string_equal(reader.settings->filter_exclude[0].text, rule);
     RecordingReader_close(&reader);
-}
-
-TEST(the_settings_of_the_trace)
-{
-    char *text;
-
-    record_settings(.02, "numpy");
-    check_settings("numpy");
-    text = as_json();
-    assert_non_null(strstr(text, "\"version\":\"0.0.9\""));
-    assert_non_null(strstr(text, "\"overhead_budget\":0.02"));
-    assert_non_null(strstr(text, "\"exclude\":\"numpy, b\""));
-    assert_null(strstr(text, "\"include_only\""));
-    free(text);
 }
 
 TEST(a_recording_without_settings)
@@ -984,30 +872,6 @@ TEST(a_conversion_is_cancelled_while_it_reads)
     unlink(path);
 }
 
-// Two traces in one file need two process ids, even if both recordings have the
-// largest process id.
-TEST(the_largest_process_id_twice)
-{
-    const char *const paths[] = {path, path};
-    struct Conversion conversion = {
-        .paths = paths, .path_count = 2, .output = {.path = other}};
-    char *text;
-    size_t size;
-
-    head.pid = INT_MAX;
-    record(1 << 20, false, 100);
-    head.pid = 4711;
-    assert_int_equal(Conversion_run(&conversion), 0);
-    assert_int_equal(rename(other, path), 0);
-    text = contents(&size);
-    text[size] = '\0';
-    assert_non_null(strstr(text, "\"pid\":2147483647,"));
-    assert_non_null(strstr(text, "\"pid\":1,"));
-    assert_null(strstr(text, "\"pid\":-"));
-    free(text);
-    unlink(path);
-}
-
 TEST(cut_at_any_length)
 {
     size_t size, cut;
@@ -1070,30 +934,6 @@ TEST(flipped_bits)
         convert();
     }
     free(data);
-    unlink(path);
-}
-
-// The names in a file do not move, however many readers there are. No older
-// names may be dropped to keep these names in place.
-TEST(names_stay_although_there_are_many_readers)
-{
-    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
-    const struct RecordingWatch nobody = {0};
-    struct RecordingReader reader;
-    char why[256];
-    uint32_t id;
-
-    for (id = 14; id < 14 + 600; id++) {
-        Timeline_want_names(timeline, &id, 1);
-        Timeline_save_run(timeline, &head, &source);
-        Timeline_end_names(timeline);
-        Recording_flush(Timeline_recording(timeline), true);
-    }
-    Timeline_free(timeline);
-    assert_int_equal(
-        RecordingReader_open(&reader, path, nobody, why, sizeof why), 0);
-    assert_int_equal(reader.names.size / sizeof(struct ReadName), 600);
-    RecordingReader_close(&reader);
     unlink(path);
 }
 
@@ -1223,21 +1063,6 @@ TEST(a_small_file_with_many_events)
     assert_int_equal(found(&reader, why), 0);
     assert_int_equal(reader.data.capacity, 0);
     RecordingReader_close(&reader);
-    unlink(path);
-}
-
-TEST(what_is_none)
-{
-    struct RecordingReader reader;
-    char why[256];
-
-    store("{}", 2);
-    assert_int_equal(found(&reader, why), -EINVAL);
-    assert_string_equal(why, "this is no recording of Ocular's");
-    unlink(path);
-    assert_int_equal(found(&reader, why), -ENOENT);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(found(&reader, why), -EINVAL);
     unlink(path);
 }
 

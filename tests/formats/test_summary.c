@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tests what a Summary shows of a recording (calls, shares, callers, stacks and
-// code), for the whole run and for a stretch of the run. The number of calls of
+// Tests what a Summary shows of a recording (calls, shares and callers), for
+// the whole run and for a stretch of the run. The number of calls of
 // a function that was armed in slices is estimated. Numbers that are unknown
 // are null.
 #include "formats/summary.h"
 
-#include "formats/armed_spans.h"
 #include "tests/random.h"
 #include "tracer/timeline/aside.h"
 #include "tracer/timeline/sample_track.h"
@@ -268,69 +267,6 @@ TEST(a_stretch)
     part = of_stretch(summary, 7, 3); // This stretch of the run is empty.
     assert_near(Summary_shown(summary).to_s, 7, 1e-6);
     Snapshot_free(part);
-    Summary_close(summary);
-    unlink(path);
-}
-
-TEST(stacks_and_code)
-{
-    struct Summary *summary;
-    struct Snapshot *all;
-    struct FlameTable *stacks;
-    struct Listing *code;
-
-    make_run();
-    summary = opened();
-    all = of_stretch(summary, 0, 5);
-    stacks = Summary_stacks(summary);
-    assert_int_equal(stacks->row_count, 3);
-    assert_int_equal(stacks->rows[2].id, 2);
-    assert_near(stacks->rows[2].share, .2, .01);
-    assert_near(stacks->kept_s, 5, 1e-6);
-    assert_string_equal(stacks->functions[1].name, "function_2");
-    code = Summary_listing(summary, 2);
-    assert_int_equal(code->row_count, 1);
-    assert_int_equal(code->rows[0].offset, 12);
-    assert_int_equal(code->rows[0].line, 11);
-    assert_int_equal(code->rows[0].samples, 250);
-    assert_string_equal(code->rows[0].opcode, "BINARY_OP");
-    assert_string_equal(code->rows[0].live, "BINARY_OP_ADD_INT");
-    assert_int_equal(code->rows[0].hits, NULL_U64);
-    assert_null(Summary_listing(summary, 99));
-    // The second change is later than the end of the stretch of the run.
-    assert_int_equal(all->transition_count, 1);
-    Snapshot_free(all);
-    all = of_stretch(summary, 0, INFINITY);
-    assert_int_equal(all->transition_count, 2);
-    // The newest change comes first.
-    assert_int_equal(all->transitions[0].deopt, 1);
-    assert_int_equal(all->transitions[1].deopt, 0);
-    assert_int_equal(all->transition_pair_count, 2);
-    Listing_free(code);
-    FlameTable_free(stacks);
-    Snapshot_free(all);
-    Summary_close(summary);
-    unlink(path);
-}
-
-// A generator that is resumed after a yield is not called again.
-TEST(calls_that_go_on)
-{
-    struct Program program;
-    struct Summary *summary;
-    struct Snapshot *all;
-    unsigned i;
-
-    begin(&program, 1 << 20);
-    put_call(&program, 1, 3);
-    for (i = 0; i < 7; i++)
-        put(&program, 10 + i, EVENT_RESUME, 3);
-    end(&program);
-    summary = opened();
-    all = of_stretch(summary, 0, INFINITY);
-    assert_int_equal(function(all, 3)->calls, 1);
-    assert_int_equal(function(all, 3)->resumptions, 7);
-    Snapshot_free(all);
     Summary_close(summary);
     unlink(path);
 }

@@ -3,8 +3,6 @@
 // names that contain any bytes.
 #include "formats/trace_writer.h"
 
-#include <string.h>
-
 #include "tests/unit.h"
 
 static struct TraceWriter writer;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <ftw.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -107,48 +106,6 @@ static void end(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-TEST_WITH(test_find, set_up, tear_down)
-{
-    struct Served found;
-    pid_t child;
-
-    setenv("OCULAR_DIR", base, 1);
-    child = spawn(base, 0);
-    assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
-    assert_int_equal(found.pid, child);
-    assert_int_equal(found.uid, geteuid());
-    assert_memory_equal(found.path, base, strlen(base));
-    has(found.command, "test_address");
-    end(child);
-}
-
-// Runs as another user in a child, because a process cannot return to its own
-// user.
-TEST_WITH(test_find_another_users, set_up, tear_down)
-{
-    int status;
-    pid_t child, target;
-
-    if (geteuid() != 0)
-        skip();
-    target = spawn(base, 0);
-    child = fork();
-    if (child == 0) {
-        struct Served found, *list;
-        int error;
-
-        if (setuid(65534) < 0)
-            _exit(1);
-        error = Address_find(&found, target, why, sizeof(why));
-        if (error != -EACCES || !strstr(why, "root"))
-            _exit(2);
-        _exit(Address_list(&list) == 0 ? 0 : 3);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    end(target);
-}
-
 // The kernel reports which process listens at a socket. If the name of a socket
 // has the number of another process, the process that listens is not mistaken
 // for that other process.
@@ -193,46 +150,6 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
     has(why, "stale"); // this word shows that the folder was searched
     assert_int_equal(access(path, F_OK), -1);
-    close(ready[0]);
-    close(ready[1]);
-    end(child);
-}
-
-// The process has another root directory than the viewer, as in a small
-// container.
-TEST_WITH(test_find_in_another_root, set_up, tear_down)
-{
-    struct Served found;
-    char directory[128], byte = 0;
-    int ready[2];
-    pid_t child;
-
-    if (geteuid() != 0)
-        skip();
-    mkdir(in_base("tmp"), 0700);
-    snprintf(directory, sizeof(directory), "%s/tmp/ocular-0", base);
-    mkdir(directory, 0700);
-    assert_int_equal(pipe(ready), 0);
-    child = fork();
-    if (child == 0) {
-        char path[ADDRESS_MAX];
-
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        snprintf(path, sizeof(path), "/tmp/ocular-0/%d.sock", (int)getpid());
-        if (chroot(base) < 0 || chdir("/") < 0 || Socket_listen(path) < 0)
-            byte = 1;
-        if (write(ready[1], &byte, 1) != 1)
-            _exit(1);
-        for (;;)
-            pause();
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    if (byte) {
-        end(child);
-        skip(); // this user may not call chroot
-    }
-    assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
-    assert_memory_equal(found.path, "/proc/", 6);
     close(ready[0]);
     close(ready[1]);
     end(child);

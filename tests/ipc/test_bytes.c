@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/base/bytes: byte order, growth, errors that stay set, and limits.
+// Tests ipc/base/bytes: byte order, and errors that stay set.
 #include "ipc/base/bytes.h"
 
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 
 #include "tests/unit.h"
 
@@ -25,68 +23,6 @@ TEST(test_numbers_are_little_endian)
     assert_int_equal(bytes.size, sizeof(expected));
     assert_memory_equal(bytes.data, expected, sizeof(expected));
     Bytes_release(&bytes);
-}
-
-TEST(test_everything_comes_back)
-{
-    struct Bytes bytes;
-    struct Cursor cursor;
-    size_t size;
-    const char *text;
-
-    Bytes_init(&bytes);
-    Bytes_put_u8(&bytes, UINT8_MAX);
-    Bytes_put_u16(&bytes, 0xfedc);
-    Bytes_put_u32(&bytes, UINT32_MAX);
-    Bytes_put_u64(&bytes, UINT64_MAX);
-    Bytes_put_f64(&bytes, -INFINITY);
-    Bytes_put_f64(&bytes, NAN);
-    Bytes_put_text(&bytes, NULL);
-    Bytes_put_text(&bytes, "");
-    Bytes_put_text(&bytes, "h\xc3\xa9");
-
-    cursor = Cursor_of(bytes.data, bytes.size);
-    assert_int_equal(Cursor_left(&cursor), bytes.size);
-    assert_int_equal(Cursor_u8(&cursor), UINT8_MAX);
-    assert_int_equal(Cursor_u16(&cursor), 0xfedc);
-    assert_int_equal(Cursor_u32(&cursor), UINT32_MAX);
-    assert_true(Cursor_u64(&cursor) == UINT64_MAX);
-    assert_true(Cursor_f64(&cursor) == -INFINITY);
-    assert_true(isnan(Cursor_f64(&cursor)));
-    assert_null(Cursor_text(&cursor, &size));
-    assert_int_equal(cursor.error, 0);
-    text = Cursor_text(&cursor, &size);
-    assert_non_null(text);
-    assert_int_equal(size, 0);
-    text = Cursor_text(&cursor, &size);
-    assert_int_equal(size, 3);
-    assert_memory_equal(text, "h\xc3\xa9", 3);
-    assert_int_equal(Cursor_left(&cursor), 0);
-    assert_int_equal(cursor.error, 0);
-    Bytes_release(&bytes);
-}
-
-TEST(test_growth_keeps_what_is_there)
-{
-    struct Bytes bytes;
-    struct Cursor cursor;
-    uint8_t *room;
-
-    Bytes_init(&bytes);
-    for (uint32_t i = 0; i < 100000; i++)
-        Bytes_put_u32(&bytes, i);
-    room = Bytes_extend(&bytes, 3);
-    assert_non_null(room);
-    assert_ptr_equal(room, bytes.data + 400000);
-    assert_int_equal(bytes.size, 400003);
-    cursor = Cursor_of(bytes.data, 400000);
-    for (uint32_t i = 0; i < 100000; i++)
-        assert_int_equal(Cursor_u32(&cursor), i);
-    Bytes_clear(&bytes);
-    assert_int_equal(bytes.size, 0);
-    assert_true(bytes.capacity >= 400003);
-    Bytes_release(&bytes);
-    assert_null(bytes.data);
 }
 
 TEST(test_write_error_sticks_until_clear)

@@ -5,7 +5,6 @@
 #include "tests/random.h"
 #include "tests/sanitizers.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>

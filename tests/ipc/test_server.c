@@ -5,17 +5,13 @@
 #include "ipc/client.h"
 #include "ipc/server.h"
 #include "ipc/socket.h"
-#include "tests/sanitizers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -335,49 +331,6 @@ TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
     Snapshot_free(tracer.snapshot);
 }
 
-static atomic_bool enough;
-
-static void *connect_again_and_again(void *argument)
-{
-    const struct Served *served = argument;
-    struct Client *client;
-    struct Message message;
-    char why[256];
-
-    while (!enough) {
-        if (Client_open(&client, served, why, sizeof(why)) < 0) {
-            pause_ms(1);
-            continue;
-        }
-        if (Client_wait(client, &message, 5) > 0)
-            Message_release(&message);
-        Client_close(client);
-    }
-    return NULL;
-}
-
-TEST_WITH(test_close_while_viewers_connect, set_up, tear_down)
-{
-    struct Tracer tracer;
-    struct Served served;
-    pthread_t threads[4];
-
-    enough = false;
-    start(&tracer, 50);
-    served = place_of(&tracer);
-    for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, connect_again_and_again, &served);
-    for (int i = 0; i < 20; i++) {
-        pause_ms(20);
-        halt(&tracer);
-        start(&tracer, 50);
-    }
-    enough = true;
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
-    halt(&tracer);
-}
-
 // --- Changes of the file system
 
 static void own_path(char path[ADDRESS_MAX])
@@ -447,98 +400,7 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     halt(&tracer);
 }
 
-TEST_WITH(test_abandoned_in_a_child, set_up, tear_down)
-{
-    struct Tracer tracer;
-    struct Client *client;
-    struct Message message;
-    int status;
-    pid_t child;
-
-    start(&tracer, 1);
-    client = join(&tracer);
-    expect(client, &message, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    if (FORKS_ALONE)
-        pause_ms(50); // in this time, the server's thread begins to wait
-    child = fork();
-    if (child == 0) {
-        Server_abandon(tracer.server);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(access(Server_path(tracer.server), F_OK), 0);
-    expect(client, &message, MESSAGE_SNAPSHOT);
-    Message_release(&message);
-    Client_close(client);
-    halt(&tracer);
-}
-
 // --- One server, several sources of snapshots
-
-TEST_WITH(test_another_source, set_up, tear_down)
-{
-    struct Tracer tracer, other = {0};
-    struct ServerSource nothing, something;
-    struct Client *client;
-    struct Message message;
-    unsigned wants;
-
-    start(&tracer, 1);
-    Snapshot_free(tracer.snapshot);
-    tracer.snapshot = NULL;
-    nothing = source_of(&tracer);
-    nothing.notice = "not yet";
-    Server_turn_to(tracer.server, &nothing, false);
-    client = join(&tracer);
-    expect(client, &message, MESSAGE_NOTICE);
-    assert_string_equal(message.text, "not yet");
-    Message_release(&message);
-    assert_int_equal(Client_wait(client, &message, 100), 0);
-
-    other.server = tracer.server;
-    other.snapshot = snapshot_of(7);
-    something = source_of(&other);
-    Server_turn_to(tracer.server, &something, false);
-    wants = tracer.wants;
-    assert_int_equal(other.viewers, 1);
-    Server_notify(tracer.server);
-    expect(client, &message, MESSAGE_SNAPSHOT);
-    assert_int_equal(message.snapshot->function_count, 7);
-    Message_release(&message);
-    EVENTUALLY(other.wants > 0);
-
-    Server_turn_to(tracer.server, &nothing, true);
-    // The number of viewers is set before the call returns.
-    assert_int_equal(tracer.viewers, 0);
-    Snapshot_free(other.snapshot); // no thread reads this snapshot now
-    do {
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
-        if (message.type == MESSAGE_END)
-            break;
-        assert_int_equal(message.type, MESSAGE_SNAPSHOT);
-        Message_release(&message);
-    } while (true);
-    assert_int_equal(Client_wait(client, &message, LIMIT_MS), -EPIPE);
-    Client_close(client);
-    assert_int_equal(other.gets, other.puts);
-    assert_int_equal(tracer.wants, wants);
-
-    // the socket has the same path as with the first source
-    client = join(&tracer);
-    expect(client, &message, MESSAGE_NOTICE);
-    Message_release(&message);
-    Server_refuse(tracer.server, EBUSY, "no way");
-    assert_int_equal(tracer.viewers, 0);
-    expect(client, &message, MESSAGE_ERROR);
-    assert_int_equal(message.number, EBUSY);
-    assert_string_equal(message.text, "no way");
-    Message_release(&message);
-    assert_int_equal(Client_wait(client, &message, LIMIT_MS), -EPIPE);
-    Client_close(client);
-    halt(&tracer);
-}
 
 static int set_up(void **state)
 {

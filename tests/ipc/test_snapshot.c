@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests ipc/snapshot: it compares the schema with the JSON format, and checks
-// nulls and the arena.
-#include "ipc/base/heap.h"
+// the arena.
 #include "ipc/snapshot.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,56 +125,6 @@ TEST(test_every_member_has_one_row)
     // The remaining members of the struct are not sent.
     check_cover(&SNAPSHOT_RECORD,
                 sizeof(struct Snapshot) - offsetof(struct Snapshot, shared));
-}
-
-static const struct Field *field_of(const struct Record *record,
-                                    const char *name)
-{
-    for (size_t i = 0; i < record->field_count; i++) {
-        if (!strcmp(record->fields[i].name, name))
-            return &record->fields[i];
-    }
-    fail_msg("no row named %s", name);
-    return NULL;
-}
-
-TEST(test_types)
-{
-    const struct Record *function =
-        field_of(&SNAPSHOT_RECORD, "functions")->record;
-
-    assert_int_equal(field_of(function, "calls_exact")->type, FIELD_BOOL);
-    assert_int_equal(field_of(function, "state")->type, FIELD_STATE);
-    assert_int_equal(field_of(function, "calls")->type, FIELD_U64);
-    assert_int_equal(field_of(function, "calls_estimated")->type, FIELD_F64);
-    assert_int_equal(field_of(function, "age_s")->type, FIELD_F64);
-    assert_int_equal(field_of(function, "file")->type, FIELD_TEXT);
-    assert_int_equal(field_of(&SNAPSHOT_RECORD, "hz")->type, FIELD_F64);
-    assert_int_equal(field_of(&SNAPSHOT_RECORD, "unknown")->type, FIELD_U64);
-}
-
-TEST(test_new_is_null_everywhere)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-    struct Function function;
-
-    assert_true(snapshot->schema == NULL_U64);
-    assert_null(snapshot->command);
-    assert_true(isnan(snapshot->sampler_hz));
-    assert_true(snapshot->sampler_samples == NULL_U64);
-    assert_null(snapshot->functions);
-    assert_int_equal(snapshot->function_count, 0);
-    assert_int_equal(Snapshot_bytes(snapshot), sizeof(*snapshot));
-    memset(&function, 0x55, sizeof(function));
-    Record_clear(field_of(&SNAPSHOT_RECORD, "functions")->record, &function);
-    assert_true(function.calls_exact == NULL_U64);
-    assert_true(function.state == NULL_U64);
-    assert_true(isnan(function.age_s));
-    assert_null(function.name);
-    assert_null(function.callers);
-    assert_int_equal(function.caller_count, 0);
-    Snapshot_free(snapshot);
-    Snapshot_free(NULL);
 }
 
 TEST(test_arena_is_aligned_zeroed_and_apart)

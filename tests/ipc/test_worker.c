@@ -5,16 +5,9 @@
 #define _GNU_SOURCE 1 // for pthread_getattr_np and tgkill
 #include "ipc/base/worker.h"
 
-#include "tests/cage.h"
-
-#include <grp.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,17 +36,6 @@ static void look(void *context)
     while (seen->hold)
         usleep(1000);
     seen->value = 42;
-}
-
-TEST(test_runs_with_its_context)
-{
-    struct Seen seen = {.value = 0};
-    struct Worker worker = {0};
-
-    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
-                     0);
-    Worker_join(&worker);
-    assert_int_equal(seen.value, 42);
 }
 
 static atomic_int prepared_by;
@@ -182,8 +164,3 @@ TEST(test_the_stack_is_small)
     Worker_join(&worker);
     assert_int_equal(seen.stack, 12 * STACK);
 }
-
-// --- Capabilities
-
-// CAP_SETGID and CAP_SETUID; worker.c explains why a worker keeps them
-#define CHANGE_USERS 0xc0
