@@ -4,7 +4,6 @@
 #include "tests/random.h"
 #include "tui/model/archive.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

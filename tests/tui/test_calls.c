@@ -5,7 +5,6 @@
 #include "tui/model/tree.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/unit.h"
 

@@ -3,8 +3,6 @@
 // of a wide glyph.
 #include "tui/screen/canvas.h"
 
-#include <string.h>
-
 #include "tests/unit.h"
 
 #define WIDE "\xe6\x95\xb0" // a glyph that is two cells wide

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Tests the list of processes, the questions that it asks, and its refusals.
 #include "tui/app/chooser_draw.h"
-#include "tui/screen/keymap.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/unit.h"
+#include "tui/screen/keymap.h"
 
 static void set_up(struct Chooser *chooser, long count)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/feed by two simulated processes that run in the same thread:
-// one sends messages without a pause, and the other answers late.
+// Tests tui/model/feed by simulated processes that run in the same thread. They
+// send messages without a pause, and hand out recordings of every kind.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
@@ -8,7 +8,6 @@
 #include "tui/model/feed.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -287,38 +286,6 @@ static size_t size_of(const char *path)
     return stat(path, &status) ? 0 : (size_t)status.st_size;
 }
 
-// The viewer writes the file, either from a recording that never changes, or
-// from a copy. After the file is written, the process can end.
-TEST_WITH(test_the_viewer_writes_the_file, make_directory, remove_directory)
-{
-    const char *path = *state;
-    for (int i = 0; i < 4; i++) {
-        struct Traced process;
-        struct Feed feed;
-        int file;
-        begin(&process, &feed);
-        assert_int_equal(Feed_export(&feed, path, i > 0), 0);
-        assert_int_equal(Feed_export(&feed, path, i > 0), -EBUSY);
-        struct Message asked = expect_request(&process, MESSAGE_HANDOUT, &file);
-        assert_int_equal(asked.number, HANDOUT_TIMELINE);
-        hand_out(&process, asked.request, i % 2 ? 1000 : 0);
-        // If a process answers a request twice, the second answer does not
-        // disturb the viewer.
-        send_message(&process, (struct Message){.type = MESSAGE_REPLY,
-                                                .request = asked.request,
-                                                .value = 1});
-        if (i > 1) // The process can end before the viewer has begun.
-            send_message(&process, (struct Message){.type = MESSAGE_END});
-        struct Answer answer = end_of(&feed);
-        if (answer.failed)
-            fail_msg("%s", answer.text);
-        assert_true(answer.bytes > 0);
-        assert_int_equal(answer.bytes, size_of(path));
-        assert_string_equal(answer.text, path);
-        finish(&process, &feed);
-    }
-}
-
 static atomic_int copies; // number of calls of copy_file_range
 
 ssize_t copy_file_range(int from, off_t *at, int to, off_t *to_at, size_t size,
@@ -512,169 +479,4 @@ TEST_WITH(test_an_older_process_writes_the_file, make_directory,
     assert_false(answer.failed);
     assert_int_equal(size_of(path), 5);
     finish(&process, &feed);
-}
-
-// --- A process that answers late, and only the newest request
-
-// Returns the function whose code the feed has requested since the last call of
-// this helper, and sets *number to the request's number. Returns 0 if the feed
-// has requested no code.
-static uint64_t asked(struct Traced *process, uint32_t *number)
-{
-    struct Message message;
-    struct Bytes *heard = &process->heard;
-    uint64_t id = 0;
-    long got, used;
-    uint8_t *room = Bytes_extend(heard, 65536);
-    assert_non_null(room);
-    got = Socket_receive(process->fd, room, 65536);
-    heard->size -= 65536 - (size_t)(got > 0 ? got : 0);
-    size_t taken = 0;
-    while ((used = Message_decode(&message, heard->data + taken,
-                                  heard->size - taken, WIRE_MAX_REQUEST)) > 0) {
-        taken += (size_t)used;
-        if (message.type == MESSAGE_DETAIL) {
-            id = message.number;
-            *number = message.request;
-        }
-        Message_release(&message);
-    }
-    assert_int_equal(taken, heard->size);
-    Bytes_clear(heard);
-    return id;
-}
-
-static void send_code(struct Traced *process, uint64_t id, uint32_t number)
-{
-    struct Message message = {.type = MESSAGE_LISTING,
-                              .request = number,
-                              .listing = Sample_listing(id, "<string>")};
-    send_message(process, message);
-    Listing_free(message.listing);
-}
-
-static void send_snapshot(struct Traced *process, unsigned tick)
-{
-    struct Message message = {
-        .type = MESSAGE_SNAPSHOT,
-        .snapshot = Sample_new((struct SampleWish){.tick = tick})};
-    send_message(process, message);
-    Snapshot_free(message.snapshot);
-}
-
-// Requests code in the same way as the annotate view while it shows a function.
-// Returns true if the function's code has arrived.
-static bool show(struct Feed *feed, uint64_t id)
-{
-    struct Answer answer;
-    while (Feed_next(feed, &answer) || Feed_has_more(feed))
-        ;
-    struct Listing *listing = Feed_take_listing(feed);
-    struct Snapshot *snapshot = Feed_take(feed);
-    bool got = listing && listing->id == id;
-    if (listing || snapshot)
-        Feed_want_listing(feed, id);
-    Listing_free(listing);
-    Snapshot_free(snapshot);
-    return got;
-}
-
-static bool is_recorded(const char *path, uint64_t id)
-{
-    struct Playback *replay;
-    struct Message message, ask = {.type = MESSAGE_DETAIL, .number = id};
-    char why[512];
-    bool found = false;
-    if (Playback_open(&replay, path, false, why, sizeof why))
-        fail_msg("%s", why);
-    for (int i = 0; i < 20; i++) { // This loop plays the recording to its end.
-        Playback_step(replay);
-        while (Playback_next(replay, &message) > 0)
-            Message_release(&message);
-    }
-    assert_int_equal(Playback_request(replay, &ask), 0);
-    while (Playback_next(replay, &message) > 0) {
-        found |= message.type == MESSAGE_LISTING && message.listing->id == id;
-        Message_release(&message);
-    }
-    Playback_close(replay);
-    return found;
-}
-
-// No view wants code any more, so from now on all requests for code are made
-// for the recording. Returns the function of the first such request.
-static uint64_t go_back(struct Traced *process, struct Feed *feed,
-                        unsigned tick)
-{
-    uint32_t number;
-    Feed_next(feed, &(struct Answer){0});
-    uint64_t other = asked(process, &number);
-    send_code(process, other, number);
-    for (int i = 0; i < 2; i++) {
-        send_snapshot(process, tick++);
-        Feed_next(feed, &(struct Answer){0});
-        Snapshot_free(Feed_take(feed));
-    }
-    assert_int_not_equal(asked(process, &number), 0);
-    return other;
-}
-
-TEST(test_the_user_and_the_recording_take_turns)
-{
-    enum { SHOWN = 5 };
-    struct Traced process;
-    struct Feed feed;
-    struct Capture recording;
-    char path[64], why[512];
-    uint32_t number = 0;
-    unsigned tick = 0, turns = 0;
-    begin(&process, &feed);
-    snprintf(path, sizeof path, "/tmp/ocular-feed-%d.rec", (int)getpid());
-    unlink(path);
-    assert_int_equal(Capture_open(&recording, path, why, sizeof why), 0);
-    Feed_record(&feed, &recording);
-    // No view shows code, so the feed requests the code of the hottest function
-    // for the recording.
-    send_snapshot(&process, tick++);
-    Feed_next(&feed, &(struct Answer){0});
-    Snapshot_free(Feed_take(&feed));
-    uint64_t first = asked(&process, &number);
-    assert_int_equal(first, 1);
-    // The recording does not wait for a view that has requested nothing.
-    Feed_want_listing(&feed, SHOWN);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(asked(&process, &number), SHOWN);
-        for (int late = 0; late < 3; late++) {
-            send_snapshot(&process, tick++);
-            assert_false(show(&feed, SHOWN));
-            // The feed requests no other code.
-            assert_int_equal(asked(&process, &number), 0);
-        }
-        assert_true(feed.listing.number);
-        send_code(&process, SHOWN, number);
-        assert_true(show(&feed, SHOWN));
-        // Now the feed requests code for the recording, even if the answer to
-        // the view comes late.
-        uint64_t other = asked(&process, &number);
-        assert_true(other && (other != first || i == 0));
-        first = other;
-        send_snapshot(&process, tick++);
-        assert_false(show(&feed, SHOWN));
-        assert_int_equal(asked(&process, &number), 0);
-        send_code(&process, other, number);
-        assert_false(show(&feed, SHOWN));
-        turns += asked(&process, &number) == 0;
-        send_snapshot(&process, tick++);
-        assert_false(show(&feed, SHOWN));
-    }
-    assert_int_equal(turns, 3);
-    asked(&process, &number);
-    send_code(&process, SHOWN, number);
-    uint64_t other = go_back(&process, &feed, tick);
-    finish(&process, &feed);
-    assert_int_equal(Capture_close(&recording), 0);
-    assert_true(is_recorded(path, SHOWN));
-    assert_true(is_recorded(path, first));
-    assert_true(is_recorded(path, other));
-    unlink(path);
 }

@@ -8,7 +8,6 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/unit.h"

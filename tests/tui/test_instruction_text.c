@@ -3,9 +3,6 @@
 #include "tui/model/annotate_state.h"
 #include "tui/model/row.h"
 #include "tui/views/instruction_text.h"
-#include "tui/views/view_annotate.h"
-
-#include <string.h>
 
 #include "tests/unit.h"
 

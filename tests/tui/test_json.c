@@ -3,12 +3,12 @@
 // and no text contains a harmful character.
 #include "tests/tui/sample.h"
 #include "tui/model/json.h"
-#include "tui/text/text.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
 #include "tests/unit.h"
+#include "tui/text/text.h"
 
 static struct Bytes out;
 
@@ -32,53 +32,6 @@ static struct json_object *get(struct json_object *object, const char *key)
     if (!json_object_object_get_ex(object, key, &value))
         fail_msg("no member %s", key);
     return value;
-}
-
-static double number(struct json_object *object, const char *key)
-{
-    return json_object_get_double(get(object, key));
-}
-
-TEST(test_reads_back)
-{
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 3});
-    struct json_object *root;
-    snapshot->overhead_measured = .5;
-    snapshot->overhead_allowed = .625;
-    snapshot->overhead_hooks = .25;
-    snapshot->overhead_rearm = .125;
-    snapshot->overhead_threads = .0625;
-    root = read_back(snapshot);
-    assert_int_equal(number(root, "schema"), 1);
-    assert_int_equal(number(root, "pid"), 48213);
-    assert_true(number(root, "uptime_s") == 8052);
-    assert_true(number(get(root, "overhead"), "budget") == .01);
-    assert_true(number(get(root, "overhead"), "measured") == .5);
-    assert_true(number(get(root, "overhead"), "allowed") == .625);
-    assert_true(number(get(root, "overhead"), "hooks") == .25);
-    assert_true(number(get(root, "overhead"), "rearm") == .125);
-    assert_true(number(get(root, "overhead"), "threads") == .0625);
-    assert_int_equal(number(get(root, "sites"), "dark"), 5310);
-    assert_int_equal(number(get(root, "sampler"), "hz"), 100);
-    struct json_object *functions = get(root, "functions");
-    assert_int_equal(json_object_array_length(functions), 12);
-    struct json_object *first = json_object_array_get_idx(functions, 0);
-    assert_string_equal(json_object_get_string(get(first, "name")),
-                        "EqualityConstraint.execute");
-    assert_string_equal(json_object_get_string(get(first, "state")), "partial");
-    assert_int_equal(json_object_get_type(get(first, "calls_exact")),
-                     json_type_boolean);
-    assert_true(fabs(number(first, "share") - snapshot->functions[0].share) <
-                1e-9);
-    assert_int_equal(json_object_array_length(get(root, "threads")), 5);
-    assert_int_equal(json_object_array_length(get(first, "callers")), 0);
-    struct json_object *transition =
-        json_object_array_get_idx(get(root, "transitions"), 0);
-    assert_string_equal(json_object_get_string(get(transition, "to")),
-                        "BINARY_SUBSCR");
-    json_object_put(root);
-    Bytes_release(&out);
-    Snapshot_free(snapshot);
 }
 
 // Every member of every table is present in the JSON, even if it is null.

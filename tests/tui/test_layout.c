@@ -5,8 +5,6 @@
 #include "tui/screen/layout.h"
 #include "tui/views/table.h"
 
-#include <string.h>
-
 #include "tests/unit.h"
 
 static void check_lines(const struct Layout *layout, bool bare)

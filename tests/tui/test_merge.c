@@ -92,30 +92,6 @@ static const struct Function *row(const char *name)
     return NULL;
 }
 
-TEST_WITH(counts_rates_and_shares_add_up, prepare, finish)
-{
-    for (int i = 0; i < 3; i++) {
-        struct Function *work = add(i, 1);
-        work->calls = 10u << i;
-        work->calls_exact = i != 1;
-        work->calls_per_s = i + 1;
-        work->share = .25 * i;
-        work->in_flight = 2;
-        work->run_share = .1;
-        parts[i]->events = 1000;
-    }
-    merge_all(LIVE);
-    assert_int_equal(merged->function_count, 1);
-    assert_int_equal(merged->events, 3000);
-    assert_int_equal(row("work")->calls, 70);
-    assert_int_equal(row("work")->calls_exact, 0);
-    assert_float_equal(row("work")->calls_per_s, 6, 1e-9);
-    assert_float_equal(row("work")->share, .75, 1e-9);
-    assert_int_equal(row("work")->in_flight, 6);
-    // Three processes used .1 of a core for half of the time.
-    assert_float_equal(row("work")->run_share, .15, 1e-9);
-}
-
 TEST(every_number_of_a_snapshot_has_a_rule)
 {
     const char *group, *name = Merge_lacks(0, &group);

@@ -5,8 +5,6 @@
 // become harmless.
 #include "tui/model/source.h"
 
-#include "tui/text/text.h"
-
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -19,6 +17,7 @@
 
 #define OWN_MAIN
 #include "tests/unit.h"
+#include "tui/text/text.h"
 
 static char folder[] = "/tmp/ocular-source-XXXXXX";
 

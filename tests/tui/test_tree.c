@@ -10,8 +10,6 @@
 
 #include "tests/unit.h"
 
-#define MOST 8
-
 // Makes the list of callers of one function (edges[i] is for number i + 1),
 // with their shares in per cent.
 struct CallEdges {

@@ -6,7 +6,6 @@
 #include "tests/tui/sample.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/unit.h"
 
