@@ -200,6 +200,19 @@ static const struct Field TASK_GROUP_FIELDS[] = {
 static const struct Record TASK_GROUP_RECORD =
     RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);
 
+#define AWAIT(kind, name)                                                      \
+    ROW(FIELD_F64, AwaitRow, of[AWAITS_##kind], NULL, name)
+
+static const struct Field AWAIT_FIELDS[] = {
+    U64(AwaitRow, id),     TEXT(AwaitRow, name),    TEXT(AwaitRow, file),
+    U64(AwaitRow, line),   AWAIT(SLEEP, "sleep"),   AWAIT(QUEUE, "queue"),
+    AWAIT(LOCK, "lock"),   AWAIT(SOCKET, "socket"), AWAIT(THREAD, "thread"),
+    AWAIT(TASK, "task"),   AWAIT(FUTURE, "future"), AWAIT(LOOP, "loop"),
+    AWAIT(OTHER, "other"),
+};
+static const struct Record AWAIT_RECORD =
+    RECORD(AwaitRow, "await", AWAIT_FIELDS);
+
 static const struct Field RULE_FIELDS[] = {TEXT(FilterRule, text)};
 const struct Record FILTER_RULE_RECORD =
     RECORD(FilterRule, "rule", RULE_FIELDS);
@@ -274,6 +287,7 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_U64(Snapshot, exception_totals, control),
     GROUP_BOOL(Snapshot, exception_totals, exact),
     GROUP_F64(Snapshot, cpu, waited),
+    GROUP_LIST(Snapshot, tasks, awaits, tasks_await_count, AWAIT_RECORD),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

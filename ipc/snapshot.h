@@ -293,6 +293,18 @@ struct TaskGroup {
     uint64_t oldest_is_least;
 };
 
+// The suspended calls of a coroutine function, by the kind of their await.
+struct AwaitRow {
+    uint64_t id;      // Id of the function; null if the function is not traced.
+    const char *name; // Qualified name of the function.
+    const char *file;
+    uint64_t line;
+    // Mean number of suspended calls for each kind of await. A call counts as
+    // suspended if its task is suspended in it or in a coroutine that it
+    // awaits.
+    double of[AWAIT_KINDS];
+};
+
 // The exceptions of one type in one function.
 struct ExceptionRow {
     // Name of the exceptions' type. A row of the type "(others)" is the sum of
@@ -448,6 +460,10 @@ struct Snapshot {
     // The groups of asyncio tasks, the largest group first.
     const struct TaskGroup *tasks_groups;
     size_t tasks_group_count;
+    // The coroutine functions of asyncio's tasks, with the kinds of their
+    // awaits. The list is empty if no task has been read.
+    const struct AwaitRow *tasks_awaits;
+    size_t tasks_await_count;
     // A list with one row for each kind of exceptions. The kind whose first
     // exception is the newest comes first.
     const struct ExceptionRow *exceptions;

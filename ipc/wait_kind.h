@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists the reasons for which a thread does not run. The engine and the viewer
-// share the list of reasons.
+// Lists the reasons for which a thread does not run, and those for which a
+// coroutine is suspended. The engine and the viewer share these lists.
 #pragma once
 
 enum WaitKind {
@@ -20,6 +20,24 @@ enum WaitKind {
 
 // The kind of a waiting time whose reason is not known.
 #define WAIT_UNKNOWN WAIT_KINDS
+
+// The kind of an await in which a coroutine is suspended.
+enum AwaitKind {
+    AWAITS_SLEEP,
+    AWAITS_QUEUE,
+    AWAITS_LOCK, // A lock, a semaphore, a condition, an event or a barrier.
+    AWAITS_SOCKET,
+    AWAITS_THREAD, // A job that runs in another thread.
+    AWAITS_TASK,   // Another task, or several tasks.
+    AWAITS_FUTURE, // A future, and it is not known who sets its result.
+    // The awaited thing has happened, and the event loop runs other code.
+    AWAITS_LOOP,
+    AWAITS_OTHER,
+    AWAIT_KINDS
+};
+
+// A coroutine whose function does not say what it awaits.
+#define AWAIT_UNKNOWN AWAIT_KINDS
 
 // Returns the name of a kind of wait on the wire and in JSON, or NULL for
 // WAIT_UNKNOWN.

@@ -13,17 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TASK "_asyncio.Task"
+#define FUTURE "_asyncio.Future"
+
 // --- A task ----------------------------------------------------------------
 
-// Returns asyncio's C class Task if `task` is an instance of this class or of a
-// subclass, otherwise NULL.
-static PyTypeObject *c_class(PyObject *task)
+// Returns the C class of this name if `object` is an instance of this class or
+// of a subclass, otherwise NULL.
+static PyTypeObject *c_class(PyObject *object, const char *name)
 {
-    PyTypeObject *type = Py_TYPE(task);
+    PyTypeObject *type = Py_TYPE(object);
 
     for (; type; type = type->tp_base)
         if (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE &&
-            strcmp(type->tp_name, "_asyncio.Task") == 0)
+            strcmp(type->tp_name, name) == 0)
             return type;
     return NULL;
 }
@@ -45,7 +48,7 @@ static int see(PyObject *object, void *context)
 void AwaitTask_read(struct AwaitTask *read, PyObject *task)
 {
     struct References seen = {.count = 0};
-    PyTypeObject *type = task ? c_class(task) : NULL;
+    PyTypeObject *type = task ? c_class(task, TASK) : NULL;
 
     *read = (struct AwaitTask){NULL, NULL};
     // get_name() would make a str and keep it in the program's memory.
@@ -61,9 +64,11 @@ void AwaitTask_read(struct AwaitTask *read, PyObject *task)
     __builtin_prefetch(read->name);
 }
 
-bool AwaitTask_is_done(PyObject *task, PyObject *done)
+// Returns true if a future or a task has ended. `name` is the name of its C
+// class.
+static bool is_done(PyObject *task, const char *name, PyObject *done)
 {
-    PyTypeObject *type = c_class(task);
+    PyTypeObject *type = c_class(task, name);
     PyObject *method = type ? Callees_in_class(type, done) : NULL;
     PyObject *result = method && Py_IS_TYPE(method, &PyMethodDescr_Type)
                            ? PyObject_CallOneArg(method, task)
@@ -72,6 +77,11 @@ bool AwaitTask_is_done(PyObject *task, PyObject *done)
     PyErr_Clear();
     Py_XDECREF(result); // True and False are never freed
     return result == Py_True;
+}
+
+bool AwaitTask_is_done(PyObject *task, PyObject *done)
+{
+    return is_done(task, TASK, done);
 }
 
 void AwaitTask_prefetch(const PyObject *task)
@@ -273,17 +283,56 @@ struct AwaitFrame AwaitFrame_of(PyObject *object)
     return frame;
 }
 
+// Returns the object that the frame awaits, as a borrowed reference, or NULL.
+static PyObject *awaited_by(const struct AwaitFrame *frame)
+{
+    PyObject *object = frame->object;
+
+    if (!object || frame->state != AWAIT_SUSPENDED)
+        return NULL;
+    return get(object, PyCoro_CheckExact(object)  ? "cr_await"
+                       : PyGen_CheckExact(object) ? "gi_yieldfrom"
+                                                  : "ag_await");
+}
+
 struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame)
 {
-    PyObject *object = frame->object, *inner;
+    PyObject *inner = awaited_by(frame);
 
-    if (frame->state != AWAIT_SUSPENDED)
-        return (struct AwaitFrame){.state = AWAIT_ENDED};
-    inner = get(object, PyCoro_CheckExact(object)  ? "cr_await"
-                        : PyGen_CheckExact(object) ? "gi_yieldfrom"
-                                                   : "ag_await");
     return inner ? AwaitFrame_of(inner)
                  : (struct AwaitFrame){.state = AWAIT_ENDED};
+}
+
+static int see_future(PyObject *object, void *context)
+{
+    PyObject **found = context;
+
+    if (!c_class(object, FUTURE))
+        return 0;
+    *found = object;
+    return 1;
+}
+
+// A coroutine that awaits a future awaits an iterator, which has the only
+// reference to the future.
+enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame,
+                                    PyObject *done)
+{
+    PyObject *awaited = awaited_by(frame), *future = NULL;
+
+    // asyncio.sleep(0) yields None, and the loop continues the task at once.
+    if (!awaited)
+        return AWAITS_LOOP;
+    if (strcmp(Py_TYPE(awaited)->tp_name, "_asyncio.FutureIter") == 0)
+        Py_TYPE(awaited)->tp_traverse(awaited, see_future, &future);
+    if (!future)
+        return AWAITS_OTHER;
+    if (is_done(future, FUTURE, done))
+        return AWAITS_LOOP;
+    return c_class(future, TASK) ||
+                   strcmp(Py_TYPE(future)->tp_name, "_GatheringFuture") == 0
+               ? AWAITS_TASK
+               : AWAITS_FUTURE;
 }
 
 uint32_t AwaitFrame_line(const struct AwaitFrame *frame)

@@ -9,6 +9,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "ipc/wait_kind.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,7 +26,7 @@ void AwaitTask_prefetch(const PyObject *task);
 // Reads a task's coroutine and name. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
 // Returns true if the task has ended. `done` is the text "done", as a Python
-// object.
+// object. AwaitFrame_waits_for needs this text, too.
 bool AwaitTask_is_done(PyObject *task, PyObject *done);
 // Returns true if asyncio itself has given the task its number.
 bool AwaitTask_is_numbered(const struct AwaitTask *read);
@@ -48,6 +50,10 @@ struct AwaitFrame AwaitFrame_of(PyObject *object);
 // Returns the frame that `frame` awaits. The result's `object` is NULL at the
 // end of the chain.
 struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame);
+// Returns what the innermost frame of a chain awaits, as far as the awaited
+// object says so.
+enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame,
+                                    PyObject *done);
 // Prefetches the memory of the object that the frame awaits.
 void AwaitFrame_prefetch(const struct AwaitFrame *frame);
 // Returns the source line at which the frame is, or 0.

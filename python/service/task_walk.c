@@ -26,8 +26,12 @@
 
 #define GAP_S 2e-3 // Least seconds between two slices of a walk.
 
-// Least seconds between the beginnings of two walks.
-#define WALK_S 1.0
+// Least seconds between the beginnings of two walks, in the mean. The time
+// varies at random by up to a quarter, because the program may do the same
+// again at regular times. If a walk finds no task, the next begins after IDLE_S
+// seconds.
+#define WALK_S 0.25
+#define IDLE_S 1.0
 
 // Seconds between two tables of tasks that the first walk shows.
 #define SHOW_S 0.25
@@ -37,6 +41,10 @@
 
 // A chain has at most DEEPEST coroutines.
 #define DEEPEST 1000
+
+// Largest number of coroutines of a chain whose awaits are counted. If a chain
+// is longer, the innermost coroutines are not counted, except the last one.
+#define CHAIN 64
 
 // A slice remembers up to KNOWN groups, a power of 2.
 #define KNOWN 64
@@ -56,9 +64,11 @@ struct Known {
 struct ReadTask {
     PyObject *task;
     struct AwaitTask is;
-    struct AwaitFrame frame; // The task's coroutine.
-    struct AwaitFrame inner; // The innermost coroutine.
-    bool ends;               // True if `inner` awaits no coroutine.
+    struct AwaitFrame frame;    // The task's coroutine.
+    struct AwaitFrame inner;    // The innermost coroutine.
+    bool ends;                  // True if `inner` awaits no coroutine.
+    PyCodeObject *codes[CHAIN]; // The functions of the chain.
+    unsigned depth;
 };
 
 struct Slice {
@@ -67,7 +77,7 @@ struct Slice {
     uint64_t deadline; // In ticks.
     double now_s;      // CLOCK_MONOTONIC
     struct ReadTask batch[TASK_BATCH];
-    struct Known groups[KNOWN], waits[KNOWN];
+    struct Known groups[KNOWN], waits[KNOWN], awaits[KNOWN];
 };
 
 static struct Known *known_of(struct Known *all, const struct Known *wanted)
@@ -164,6 +174,43 @@ static struct CountedTasks *group_of(struct Slice *slice,
                            : TaskGroups_find(&slice->walk->groups, &line, 0);
 }
 
+static struct AwaitCount *await_of(struct Slice *slice, PyCodeObject *code)
+{
+    const struct Known wanted = {.code = code};
+    struct Known *known = known_of(slice->awaits, &wanted);
+    const struct Code *traced;
+    struct CodeNames names;
+
+    if (is_same(known, &wanted))
+        return known->found;
+    traced = Adopt_find(slice->state, (PyObject *)code);
+    read_names(&names, code, (uint32_t)code->co_firstlineno);
+    names.line.function = traced ? traced->hot.id : 0;
+    *known = wanted;
+    known->found = AwaitCounts_find(&slice->walk->awaits, &names.line);
+    release_names(&names);
+    return known->found;
+}
+
+static void note_code(struct ReadTask *one, PyCodeObject *code)
+{
+    one->codes[one->depth < CHAIN ? one->depth++ : CHAIN - 1] = code;
+}
+
+// Counts what the task's suspended coroutines await.
+static void count_awaits(struct Slice *slice, const struct ReadTask *one)
+{
+    struct AwaitCount *chain[CHAIN];
+
+    if (one->inner.state != AWAIT_SUSPENDED)
+        return;
+    for (unsigned i = 0; i < one->depth; i++)
+        chain[i] = await_of(slice, one->codes[i]);
+    AwaitCounts_add(
+        &slice->walk->awaits, chain, one->depth,
+        AwaitFrame_waits_for(&one->inner, slice->state->task_names[TASK_DONE]));
+}
+
 // Reads the await chain of a task into its group.
 static void read_chain(struct Slice *slice, struct CountedTasks *group,
                        const struct ReadTask *one, uint64_t number)
@@ -209,6 +256,7 @@ static void go_inside(struct ReadTask *batch, unsigned count)
                 continue;
             more = true;
             batch[i].inner = inner;
+            note_code(&batch[i], inner.code);
             AwaitFrame_prefetch(&inner);
         }
     }
@@ -238,6 +286,8 @@ static bool count_batch(struct Slice *slice)
         AwaitFrame_prefetch(&one->frame);
         one->inner = one->frame;
         one->ends = false;
+        one->depth = 0;
+        note_code(one, one->frame.code);
     }
     go_inside(batch, count);
     for (one = batch; one < batch + count; one++) {
@@ -253,6 +303,7 @@ static bool count_batch(struct Slice *slice)
         number = AwaitTask_number(&one->is);
         TaskGroups_add(groups, group, wait_of(group, slice, &one->inner),
                        number);
+        count_awaits(slice, one);
         if (AwaitTask_is_numbered(&one->is))
             TaskGroups_note_birth(groups, number, slice->now_s);
         if (group && TaskGroups_wants_chain(group, number))
@@ -266,6 +317,7 @@ static bool count_batch(struct Slice *slice)
 static void begin(struct TaskWalk *walk, double now_s)
 {
     walk->walking = TaskGroups_begin(&walk->groups, now_s);
+    AwaitCounts_begin(&walk->awaits);
     TaskCursor_begin(&walk->cursor);
 }
 
@@ -334,8 +386,16 @@ static void show(struct TaskWalk *walk, struct TaskBoard *board, bool whole,
     struct TaskTable *table = TaskGroups_table(&walk->groups, whole, now_s);
 
     walk->shown_s = now_s;
+    if (table)
+        AwaitCounts_fill(&walk->awaits, table);
     if (table) // if memory is out, the old table stays
         TaskBoard_set(board, table);
+}
+
+// Returns the seconds from the beginning of a walk to that of the next one.
+static double pause_s(struct TaskWalk *walk)
+{
+    return walk->groups.found ? WALK_S * Random_factor(&walk->random) : IDLE_S;
 }
 
 void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
@@ -354,8 +414,9 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
     walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
     if (whole) {
         TaskGroups_end(&walk->groups, now_s);
+        AwaitCounts_end(&walk->awaits, now_s);
         walk->walking = false;
-        walk->next_s = fmax(walk->next_s, walk->groups.begun_s + WALK_S);
+        walk->next_s = fmax(walk->next_s, walk->groups.begun_s + pause_s(walk));
         show(walk, board, true, now_s);
     } else if (walk->walking && first && now_s - walk->shown_s >= SHOW_S) {
         show(walk, board, false, now_s);
@@ -372,7 +433,7 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
     walk->walking = false;
     TaskGroups_interrupt(&walk->groups);
     if (walk->groups.all && !TaskBoard_is_kept(board)) {
-        TaskGroups_release(&walk->groups);
+        TaskWalk_release(walk);
         TaskBoard_set(board, NULL);
         walk->shown_s = 0;
     }
@@ -382,4 +443,5 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
 void TaskWalk_release(struct TaskWalk *walk)
 {
     TaskGroups_release(&walk->groups);
+    AwaitCounts_release(&walk->awaits);
 }

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 // While somebody asks for asyncio's tasks, reads which coroutine each task
-// runs, and at which line its innermost coroutine waits. Each slice of a walk
-// reads for less than 100 us with the GIL held. No task is kept alive between
-// two slices, and no Python code runs. Only the governor's thread uses a walk.
+// runs, at which line its innermost coroutine waits, and what the coroutines of
+// the task's await chain wait for. Each slice of a walk reads for less than 100
+// us with the GIL held. No task is kept alive between two slices, and no Python
+// code runs. Only the governor's thread uses a walk.
 #pragma once
 
 #include "python/hooks/state.h"
 #include "python/service/task_cursor.h"
+#include "tracer/base/random.h"
+#include "tracer/session/await_counts.h"
 #include "tracer/session/task_groups.h"
 
 struct TaskWalk {
     struct TaskGroups groups;
+    struct AwaitCounts awaits;
+    uint32_t random;
     bool walking; // A walk has begun and is not complete.
     struct TaskCursor cursor;
     unsigned restarts; // number of times that this walk has begun again

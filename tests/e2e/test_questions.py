@@ -320,7 +320,7 @@ sys.stdin.read()
     "name, delay_s, part",
     [
         ("handle", 0.5, "socket"),
-        ("page", 0.5, "awaiting"),
+        ("page", 0.5, "awaiting a socket"),
         ("handle", 0, "(?:Python|C|for the GIL|for a CPU)"),
     ],
 )

@@ -396,4 +396,4 @@ def test_a_program_without_asyncio():
         print(ocular.snapshot()["tasks"], "asyncio" in sys.modules)
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "{'total': 0, 'groups': []} False\n", done.stderr
+    assert done.stdout == "{'total': 0, 'groups': [], 'awaits': []} False\n", done.stderr

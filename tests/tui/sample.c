@@ -86,6 +86,8 @@ static void *take(struct Snapshot *snapshot, size_t size)
 static void fill(struct Function *function, const struct Brief *brief,
                  const struct SampleWish *wish)
 {
+    static const struct PartShares parts = {
+        .c = .008, .waits = {[WAITS_LOCK] = .021, [WAITS_CPU] = .004}};
     double time = 600.0 + wish->tick;
     double swing = 1 + .25 * sin(wish->tick * .7 + brief->line);
     double share = brief->share * swing;
@@ -126,6 +128,11 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->total_share = fmin(share * 1.8, 1);
     function->samples = (uint64_t)(share * time * 100);
     function->run_samples = function->samples;
+    // The parts of the time of one function are known.
+    if (strcmp(brief->name, "make_handler.<locals>.wrapper") != 0)
+        return;
+    function->total_parts = &parts;
+    function->total_part_count = 1;
 }
 
 static void add_wall(struct Function *function, const struct Wall *wall,
@@ -403,6 +410,18 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
         {"refresh", NULL, NULL_U64, 1, NAN, NAN, NULL_U64, NULL, NULL, NULL_U64,
          NULL_U64, NAN, NULL, NULL, 0, 0},
     };
+    static const struct AwaitRow await_samples[] = {
+        {3,
+         "Session.keep_alive",
+         "/srv/app/web/session.py",
+         41,
+         {[AWAITS_LOCK] = 4680, [AWAITS_LOOP] = 530}},
+        {6,
+         "make_handler.<locals>.wrapper",
+         "/srv/app/web/handlers.py",
+         19,
+         {[AWAITS_QUEUE] = 21, [AWAITS_SLEEP] = 7, [AWAITS_TASK] = 2}},
+    };
     static const struct StackPlace chain[] = {
         {3, "Session.keep_alive", "/srv/app/web/session.py", 44},
         {NULL_U64, "Session.ping", "/srv/app/web/session.py", 61},
@@ -418,6 +437,10 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     snapshot->tasks_groups = groups;
     snapshot->tasks_group_count = sizeof samples / sizeof *samples;
     snapshot->tasks_total = 5250 + wish->tick;
+    struct AwaitRow *awaits = take(snapshot, sizeof await_samples);
+    memcpy(awaits, await_samples, sizeof await_samples);
+    snapshot->tasks_awaits = awaits;
+    snapshot->tasks_await_count = sizeof await_samples / sizeof *await_samples;
 }
 
 enum { HOSTILE = 12 };
@@ -458,6 +481,7 @@ static void make_hostile(struct Snapshot *snapshot)
         (void *)(uintptr_t)snapshot->transition_pairs;
     struct Thread *threads = (void *)(uintptr_t)snapshot->threads;
     struct TaskGroup *groups = (void *)(uintptr_t)snapshot->tasks_groups;
+    struct AwaitRow *awaits = (void *)(uintptr_t)snapshot->tasks_awaits;
     struct Arena *arena = &snapshot->arena;
     unsigned next = 0;
     for (size_t i = 0; i < snapshot->tasks_group_count; i++) {
@@ -465,6 +489,10 @@ static void make_hostile(struct Snapshot *snapshot)
         groups[i].file = hostile(arena, next++);
         groups[i].waits_in = hostile(arena, next++);
         groups[i].task = hostile(arena, next++);
+    }
+    for (size_t i = 0; i < snapshot->tasks_await_count; i++) {
+        awaits[i].name = hostile(arena, next++);
+        awaits[i].of[i % AWAIT_KINDS] = i % 2 ? INFINITY : -1e300;
     }
     for (size_t i = 0; i < snapshot->function_count; i++) {
         functions[i].name = hostile(arena, next++);

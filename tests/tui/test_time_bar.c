@@ -11,11 +11,9 @@ static char text[4096];
 
 // Draws the bar of a function with these parts, of whose total share 20 % is
 // Python code.
-static void draw(struct Function *function, struct PartShares *parts,
-                 const struct TaskGroup *tasks, int width)
+static void draw_in(const struct Snapshot *snapshot, struct Function *function,
+                    struct PartShares *parts, int width)
 {
-    struct Snapshot snapshot = {.tasks_groups = tasks,
-                                .tasks_group_count = tasks != NULL};
     struct Row row = {.id = 7, .now = function};
     struct Canvas canvas;
     struct Bytes out;
@@ -24,7 +22,7 @@ static void draw(struct Function *function, struct PartShares *parts,
     function->total_part_count = parts != NULL;
     Canvas_init(&canvas, false);
     assert_int_equal(Canvas_resize(&canvas, width, 1), 0);
-    TimeBar_draw(&canvas, (struct Box){0, 2, width - 3}, &row, &snapshot);
+    TimeBar_draw(&canvas, (struct Box){0, 2, width - 3}, &row, snapshot);
     Bytes_init(&out);
     Canvas_write(&canvas, &out);
     assert_true(out.size < sizeof text);
@@ -32,6 +30,27 @@ static void draw(struct Function *function, struct PartShares *parts,
     text[out.size] = 0;
     Bytes_release(&out);
     Canvas_release(&canvas);
+}
+
+static void draw(struct Function *function, struct PartShares *parts,
+                 const struct TaskGroup *tasks, int width)
+{
+    const struct Snapshot snapshot = {.tasks_groups = tasks,
+                                      .tasks_group_count = tasks != NULL};
+
+    draw_in(&snapshot, function, parts, width);
+}
+
+static void draw_awaits(struct Function *function, struct PartShares *parts,
+                        const struct TaskGroup *tasks,
+                        const struct AwaitRow *awaits)
+{
+    const struct Snapshot snapshot = {.tasks_groups = tasks,
+                                      .tasks_group_count = tasks != NULL,
+                                      .tasks_awaits = awaits,
+                                      .tasks_await_count = 1};
+
+    draw_in(&snapshot, function, parts, 120);
 }
 
 static struct Function waiting(struct PartShares *parts)
@@ -83,6 +102,35 @@ TEST(test_awaits_come_on_top)
     assert_non_null(strstr(text, "░ awaiting 90% in Queue.get  ▒ socket 5%"));
 }
 
+// The kinds of awaits divide the awaits that hooks have counted.
+TEST(test_kinds_of_awaits)
+{
+    const struct AwaitRow awaits = {
+        .id = 7, .of = {[AWAITS_QUEUE] = 6, [AWAITS_FUTURE] = 3}};
+    const struct TaskGroup tasks = {.id = 7, .waits_in = "Queue.get"};
+    struct PartShares parts;
+    struct Function function = waiting(&parts);
+
+    function.await_s = 0.9;
+    draw_awaits(&function, &parts, &tasks, &awaits);
+    assert_non_null(strstr(text,
+                           "░ awaiting a queue 60%  "
+                           "░ awaiting a future 30% in Queue.get  "
+                           "▒ socket 5%"));
+    // No call has ended yet.
+    function.await_s = NAN;
+    draw_awaits(&function, &parts, NULL, &awaits);
+    assert_non_null(strstr(text,
+                           "░ awaiting a queue 60%  "
+                           "░ awaiting a future 30%  ▒ socket 5%"));
+    // The function is in no sample.
+    function.total_share = 0;
+    draw_awaits(&function, NULL, NULL, &awaits);
+    assert_non_null(strstr(text,
+                           "░ awaiting a queue 67%  "
+                           "░ awaiting a future 33%"));
+}
+
 TEST(test_what_is_not_known_is_not_drawn)
 {
     struct PartShares parts;
@@ -98,6 +146,7 @@ TEST(test_what_is_not_known_is_not_drawn)
 TEST(test_hostile_parts)
 {
     static const double values[] = {-1e308, -1, 0, 1e-300, 1e308, INFINITY};
+    struct AwaitRow awaits = {.id = 7, .of = {1, NAN, 1e308}};
     struct PartShares parts;
     struct Function function = waiting(&parts);
 
@@ -107,5 +156,7 @@ TEST(test_hostile_parts)
             parts.waits[WAITS_FILE] = values[k];
             function.await_s = values[(i + k) % 6];
             draw(&function, &parts, NULL, 20 + (int)(i * k));
+            awaits.of[AWAITS_TASK] = values[(i + 1) % 6];
+            draw_awaits(&function, k % 2 ? &parts : NULL, NULL, &awaits);
         }
 }

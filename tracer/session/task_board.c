@@ -88,6 +88,26 @@ static bool copy_chain(struct Snapshot *snapshot, struct TaskGroup *group)
     return whole;
 }
 
+static bool copy_awaits(struct Snapshot *snapshot,
+                        const struct TaskTable *table)
+{
+    struct AwaitRow *rows =
+        Snapshot_alloc(snapshot, (table->await_count + 1) * sizeof *rows);
+    bool whole = rows;
+
+    for (size_t i = 0; whole && i < table->await_count; i++) {
+        rows[i] = table->awaits[i];
+        rows[i].name = Snapshot_text(snapshot, rows[i].name);
+        rows[i].file = Snapshot_text(snapshot, rows[i].file);
+        whole = rows[i].name && !rows[i].file == !table->awaits[i].file;
+    }
+    if (!whole)
+        return false;
+    snapshot->tasks_awaits = rows;
+    snapshot->tasks_await_count = table->await_count;
+    return true;
+}
+
 static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
 {
     struct TaskGroup *groups =
@@ -114,7 +134,7 @@ static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
     snapshot->tasks_total = table->total;
     snapshot->tasks_groups = groups;
     snapshot->tasks_group_count = table->count;
-    return true;
+    return copy_awaits(snapshot, table);
 }
 
 bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot)

@@ -18,6 +18,8 @@ struct TaskTable {
     struct Arena arena; // Holds the groups of tasks and their texts.
     struct TaskGroup *groups;
     size_t count;
+    struct AwaitRow *awaits;
+    size_t await_count;
     // Number of all tasks; NULL_U64 if the first walk over all tasks is not
     // complete yet.
     uint64_t total;

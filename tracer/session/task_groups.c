@@ -42,13 +42,13 @@ static bool same_text(const char *one, const char *other)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-static bool same(const struct TaskLine *one, const struct TaskLine *other)
+bool TaskLine_is_same(const struct TaskLine *one, const struct TaskLine *other)
 {
     return one->line == other->line && same_text(one->name, other->name) &&
            same_text(one->file, other->file);
 }
 
-static void drop_line(struct TaskLine *line)
+void TaskLine_drop(struct TaskLine *line)
 {
     Heap_free((char *)line->name);
     Heap_free((char *)line->file);
@@ -63,7 +63,7 @@ static const char *copy_text(const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-static bool copy_line(struct TaskLine *copy, const struct TaskLine *line)
+bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line)
 {
     *copy = (struct TaskLine){
         .name = copy_text(line->name),
@@ -73,7 +73,7 @@ static bool copy_line(struct TaskLine *copy, const struct TaskLine *line)
     };
     if (copy->name && !copy->file == !line->file)
         return true;
-    drop_line(copy);
+    TaskLine_drop(copy);
     return false;
 }
 
@@ -82,7 +82,7 @@ static bool copy_line(struct TaskLine *copy, const struct TaskLine *line)
 static void drop_chain(struct TaskChain *chain)
 {
     while (chain->count)
-        drop_line(&chain->lines[--chain->count]);
+        TaskLine_drop(&chain->lines[--chain->count]);
     Heap_free((char *)chain->task);
     chain->task = NULL;
 }
@@ -91,9 +91,9 @@ static void drop_group(struct CountedTasks *group)
 {
     drop_chain(&group->chain);
     Heap_free(group->chain.lines);
-    drop_line(&group->coroutine);
+    TaskLine_drop(&group->coroutine);
     for (unsigned i = 0; i < TASK_WAITS; i++)
-        drop_line(&group->waits[i].at);
+        TaskLine_drop(&group->waits[i].at);
     memset(group, 0, sizeof *group);
 }
 
@@ -142,12 +142,13 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
         group = &groups->all[i];
         if (!group->coroutine.name)
             place = group;
-        else if (group->hash == hash && same(&group->coroutine, coroutine))
+        else if (group->hash == hash &&
+                 TaskLine_is_same(&group->coroutine, coroutine))
             return group;
     }
     if (!place && groups->count < TASK_GROUPS)
         place = &groups->all[groups->count++];
-    if (!place || !copy_line(&place->coroutine, coroutine))
+    if (!place || !TaskLine_copy(&place->coroutine, coroutine))
         return NULL;
     place->hash = hash;
     place->function = function;
@@ -168,16 +169,17 @@ struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
     for (unsigned i = 0; i < TASK_WAITS; i++) {
         struct TaskWait *wait = &group->waits[i];
 
-        if (wait->at.name && wait->hash == hash && same(&wait->at, at))
+        if (wait->at.name && wait->hash == hash &&
+            TaskLine_is_same(&wait->at, at))
             return wait;
         if (!wait->found && (!place || place->at.name))
             place = wait;
     }
     if (!place)
         return NULL;
-    drop_line(&place->at);
+    TaskLine_drop(&place->at);
     place->hash = hash;
-    return copy_line(&place->at, at) ? place : NULL;
+    return TaskLine_copy(&place->at, at) ? place : NULL;
 }
 
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
@@ -220,8 +222,8 @@ void TaskGroups_add_line(struct CountedTasks *group,
     if (!chain->task)
         return;
     if (chain->count == TASK_CHAIN)
-        drop_line(&chain->lines[--chain->count]);
-    if (copy_line(&chain->lines[chain->count], line))
+        TaskLine_drop(&chain->lines[--chain->count]);
+    if (TaskLine_copy(&chain->lines[chain->count], line))
         chain->count++;
     else // Without memory, no await chain is better than a wrong one.
         drop_chain(chain);

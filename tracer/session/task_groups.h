@@ -29,6 +29,12 @@ struct TaskLine {
     uint32_t function; // Id of the function; 0 if unknown.
 };
 
+// Copies a line with its texts. Returns false if there is no memory.
+bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line);
+void TaskLine_drop(struct TaskLine *line); // Frees the texts of a copy.
+// Returns true if both lines have the same texts and numbers.
+bool TaskLine_is_same(const struct TaskLine *one, const struct TaskLine *other);
+
 struct TaskWait {
     // The line at which tasks wait. The struct TaskWait owns its texts.
     struct TaskLine at;

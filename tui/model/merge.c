@@ -143,6 +143,7 @@ static const struct FoldRule SNAPSHOT_RULES[] = {
     GROUPED("exception_totals", "exact", ALL, ENDED),
     GROUPED("tasks", "total", SUM, SILENT),
     GROUPED("tasks", "groups", OWN, SILENT),
+    GROUPED("tasks", "awaits", OWN, SILENT),
     GROUPED("filter", "exclude", OWN, SILENT),
     GROUPED("filter", "include_only", OWN, SILENT),
     GROUPED("cpu", "waited", SUM, LIVE),
@@ -189,6 +190,16 @@ static const struct FoldRule TASK_RULES[] = {
     RULE("task", OWN, SILENT),
     RULE("chain", OWN, SILENT),
     {NULL, NULL, FOLD_NONE, FOLD_LIVE},
+};
+
+static const struct FoldRule AWAIT_RULES[] = {
+    RULE("name", FIRST, ENDED),  RULE("file", FIRST, ENDED),
+    RULE("line", FIRST, ENDED),  RULE("id", OWN, SILENT),
+    RULE("sleep", SUM, SILENT),  RULE("queue", SUM, SILENT),
+    RULE("lock", SUM, SILENT),   RULE("socket", SUM, SILENT),
+    RULE("thread", SUM, SILENT), RULE("task", SUM, SILENT),
+    RULE("future", SUM, SILENT), RULE("loop", SUM, SILENT),
+    RULE("other", SUM, SILENT),  {NULL, NULL, FOLD_NONE, FOLD_LIVE},
 };
 
 static const struct FoldRule EXCEPTION_RULES[] = {
@@ -772,6 +783,28 @@ static void finish_task(struct Work *work, void *result,
     out->wait_count = most->wait_count;
 }
 
+static size_t awaits_of(const struct Snapshot *snapshot, const void **items)
+{
+    *items = snapshot->tasks_awaits;
+    return snapshot->tasks_await_count;
+}
+
+static uint64_t hash_await(const void *record)
+{
+    const struct AwaitRow *row = record;
+    return hash_of(row->name, row->file, row->line);
+}
+
+static void finish_await(struct Work *work, void *result,
+                         const struct Found *found, size_t count)
+{
+    struct AwaitRow *out = result;
+    for (size_t i = 0; i < count && out->id == NULL_U64; i++) {
+        const struct AwaitRow *from = found[i].record;
+        out->id = map_id(&work->wish->parts[found[i].part], from->id);
+    }
+}
+
 static size_t exceptions_of(const struct Snapshot *snapshot, const void **items)
 {
     *items = snapshot->exceptions;
@@ -909,6 +942,12 @@ static void merge_lists(struct Work *work)
     const struct Named exceptions = {&EXCEPTION_RECORD, FOLD_ENDED,
                                      EXCEPTION_RULES,   exceptions_of,
                                      hash_exception,    finish_exception};
+    const struct Named awaits = {list_record("tasks", "awaits"),
+                                 FOLD_SILENT,
+                                 AWAIT_RULES,
+                                 awaits_of,
+                                 hash_await,
+                                 finish_await};
     const struct Named tasks = {list_record("tasks", "groups"),
                                 FOLD_SILENT,
                                 TASK_RULES,
@@ -924,6 +963,7 @@ static void merge_lists(struct Work *work)
     if (out->exception_count)
         qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
               sizeof *out->exceptions, newest_kind_first);
+    out->tasks_await_count = merge_named(work, &awaits, &out->tasks_awaits);
     out->tasks_group_count = merge_named(work, &tasks, &out->tasks_groups);
     if (out->tasks_group_count)
         qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,

@@ -11,8 +11,16 @@
 #define LEAST 0.005 // a smaller part is not shown
 #define WIDEST 40   // cells of the bar on a wide screen
 
-// The parts are those of WaitKind, and these.
-enum { PART_PYTHON = WAIT_KINDS, PART_C, PART_GC, PART_AWAIT, PARTS };
+// The parts are those of WaitKind, these, and those of AwaitKind, which begin
+// at PART_AWAITS. PART_AWAIT is the time of awaits whose kind is not known.
+enum {
+    PART_PYTHON = WAIT_KINDS,
+    PART_C,
+    PART_GC,
+    PART_AWAIT,
+    PART_AWAITS,
+    PARTS = PART_AWAITS + AWAIT_KINDS
+};
 
 static const struct {
     const char *words;
@@ -31,6 +39,15 @@ static const struct {
     [PART_C] = {"C", "▓", STYLE_HEAT_4},
     [PART_GC] = {"gc", "▓", STYLE_ALERT},
     [PART_AWAIT] = {"awaiting", "░", STYLE_ARMED},
+    [PART_AWAITS + AWAITS_SLEEP] = {"awaiting sleep", "░", STYLE_FAINT},
+    [PART_AWAITS + AWAITS_QUEUE] = {"awaiting a queue", "░", STYLE_HEAT_3},
+    [PART_AWAITS + AWAITS_LOCK] = {"awaiting a lock", "░", STYLE_PARTIAL},
+    [PART_AWAITS + AWAITS_SOCKET] = {"awaiting a socket", "░", STYLE_HEAT_2},
+    [PART_AWAITS + AWAITS_THREAD] = {"awaiting a thread", "░", STYLE_HEAT_4},
+    [PART_AWAITS + AWAITS_TASK] = {"awaiting a task", "░", STYLE_ARMED},
+    [PART_AWAITS + AWAITS_FUTURE] = {"awaiting a future", "░", STYLE_PLAIN},
+    [PART_AWAITS + AWAITS_LOOP] = {"awaiting the loop", "░", STYLE_ALERT},
+    [PART_AWAITS + AWAITS_OTHER] = {"other awaits", "░", STYLE_DARK},
 };
 
 enum Style TimeBar_style(unsigned kind)
@@ -51,13 +68,46 @@ static int by_share(const void *a, const void *b)
     return x->part - y->part;
 }
 
+// Returns what the function's suspended calls await, or NULL if that is not
+// known.
+static const struct AwaitRow *awaits_of(const struct Snapshot *snapshot,
+                                        uint64_t id)
+{
+    for (size_t i = 0; i < snapshot->tasks_await_count; i++)
+        if (snapshot->tasks_awaits[i].id == id)
+            return &snapshot->tasks_awaits[i];
+    return NULL;
+}
+
+// Fills the parts of awaits. If AWAIT and CALLS/s are known, the kinds of
+// awaits divide their product. Otherwise no call has ended, and the parts are
+// the mean numbers of suspended calls.
+static void divide_awaits(struct Part *parts, const struct Function *now,
+                          const struct AwaitRow *row)
+{
+    double whole = now->await_s * now->calls_per_s, sum = 0;
+    bool counted = isfinite(whole);
+    for (int i = 0; row && i < AWAIT_KINDS; i++)
+        sum += row->of[i];
+    bool known = isfinite(sum) && sum > 0;
+    for (int i = 0; i < AWAIT_KINDS; i++) {
+        double share = known ? row->of[i] : 0;
+        parts[PART_AWAITS + i] = (struct Part){
+            PART_AWAITS + i, counted && known ? whole * share / sum : share};
+    }
+    parts[PART_AWAIT] =
+        (struct Part){PART_AWAIT, counted && !known ? whole : 0};
+}
+
 // Fills the parts, the largest first. Returns their sum, or 0 if a part is not
 // known.
-static double divide(struct Part parts[PARTS], const struct Function *now)
+static double divide(struct Part parts[PARTS], const struct Function *now,
+                     const struct AwaitRow *awaits)
 {
-    const struct PartShares *from = now->total_parts;
-    double awaits = now->await_s * now->calls_per_s, sum = 0;
-    double python = now->total_share - from->c - from->gc;
+    static const struct PartShares none;
+    const struct PartShares *from =
+        now->total_part_count ? now->total_parts : &none;
+    double python = now->total_share - from->c - from->gc, sum = 0;
     for (int i = 0; i < WAIT_KINDS; i++) {
         parts[i] = (struct Part){i, from->waits[i]};
         python -= from->waits[i];
@@ -67,8 +117,7 @@ static double divide(struct Part parts[PARTS], const struct Function *now)
     parts[PART_PYTHON] = (struct Part){PART_PYTHON, fmax(python, 0)};
     parts[PART_C] = (struct Part){PART_C, from->c};
     parts[PART_GC] = (struct Part){PART_GC, from->gc};
-    parts[PART_AWAIT] =
-        (struct Part){PART_AWAIT, isfinite(awaits) ? awaits : 0};
+    divide_awaits(parts, now, awaits);
     for (int i = 0; i < PARTS; i++)
         sum += parts[i].share;
     qsort(parts, PARTS, sizeof *parts, by_share);
@@ -99,6 +148,14 @@ static const char *awaited(const struct Snapshot *snapshot, uint64_t id)
     return NULL;
 }
 
+// Returns true if the part's words do not say in what kind of function the
+// coroutine awaits.
+static bool names_place(int part)
+{
+    return part == PART_AWAIT || part == PART_AWAITS + AWAITS_FUTURE ||
+           part == PART_AWAITS + AWAITS_OTHER;
+}
+
 static void draw_legend(struct Canvas *canvas, struct Box box,
                         const struct Part *parts, double sum, const char *in)
 {
@@ -111,12 +168,19 @@ static void draw_legend(struct Canvas *canvas, struct Box box,
         Strip_add(&strip, LOOKS[part].style, "%s ", LOOKS[part].glyph);
         Strip_add(&strip, STYLE_PLAIN, "%s %.0f%%", LOOKS[part].words,
                   fmin(parts[i].share / sum, 1) * 100);
-        if (part != PART_AWAIT || !in)
+        if (!in || !names_place(part))
             continue;
         Text_clean(name, sizeof name, Text_tail(in, 40));
         Strip_add(&strip, STYLE_FAINT, " in %s", name);
+        in = NULL; // Only the largest part names the function.
     }
     Strip_draw(&strip, canvas, box, 2);
+}
+
+bool TimeBar_wants_tasks(const struct Row *row)
+{
+    const struct Function *now = row ? row->now : NULL;
+    return now && (now->await_s > 0 || Row_u64(now->in_flight) > 0);
 }
 
 void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
@@ -125,9 +189,12 @@ void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
     struct Part parts[PARTS];
     struct Box bar = box;
     double sum;
-    if (row->part || !row->now->total_part_count)
+    const struct AwaitRow *awaits = awaits_of(snapshot, row->id);
+    // A function that was always suspended is in no sample.
+    if (row->part ||
+        (!row->now->total_part_count && (row->now->total_share > 0 || !awaits)))
         return;
-    sum = divide(parts, row->now);
+    sum = divide(parts, row->now, awaits);
     if (!(sum > 0))
         return;
     bar.width = box.width / 4 < WIDEST ? box.width / 4 : WIDEST;

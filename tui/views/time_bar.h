@@ -8,9 +8,13 @@
 #include "tui/screen/canvas.h"
 
 // Draws nothing if the parts are not known. `snapshot` may have asyncio's
-// tasks, which say in which function a coroutine awaits.
+// tasks, which say in which function a coroutine awaits, and what.
 void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
                   const struct Snapshot *snapshot);
+
+// Returns true if asyncio's tasks can say more about the time of the row's
+// function. `row` may be NULL.
+bool TimeBar_wants_tasks(const struct Row *row);
 
 // Returns the style of a kind of waits (enum WaitKind).
 enum Style TimeBar_style(unsigned kind);

@@ -125,8 +125,7 @@ static void want(struct Ui *ui)
     const struct Row *row = Model_row_of(&ui->model, state->id);
     // The tasks say in which function a coroutine awaits, and at which line a
     // task is suspended.
-    if (row && (row->now->await_s > 0 || Row_u64(row->now->in_flight) > 0) &&
-        !Feed_is_replay(ui->feed))
+    if (TimeBar_wants_tasks(row) && !Feed_is_replay(ui->feed))
         Feed_tasks(ui->feed);
 }
 

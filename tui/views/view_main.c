@@ -256,6 +256,10 @@ static void want(struct Ui *ui)
     // The column CPU needs the sampled stacks.
     if (ui->view == VIEW_LATENCY)
         FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
+    const struct Row *row =
+        Model_row(&ui->model, (size_t)ui->lists[VIEW_MAIN].selected);
+    if (TimeBar_wants_tasks(row) && !Feed_is_replay(ui->feed))
+        Feed_tasks(ui->feed);
 }
 
 static void begin_search(struct Ui *ui)

@@ -9,6 +9,7 @@
 #include "tui/views/display.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
+#include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
 
 #include <math.h>
@@ -19,6 +20,8 @@
 #define GROUPS_MOST 256
 // Seconds. A group of tasks that only grows for this time may be a leak.
 #define LEAK_S 60.0
+// Least lines of the screen's body in which there is a bar.
+#define BAR_LEAST 12
 
 enum {
     TASKS_COUNT,
@@ -327,6 +330,18 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
+// Draws what the time of the selected coroutine is made of. Returns the number
+// of lines that this takes.
+static int draw_bar(struct Ui *ui, const struct TaskGroup *group, int y)
+{
+    const struct Row *row = Model_row_of(&ui->model, group->id);
+    struct Box line = {y, 2, ui->canvas.width - 3};
+    if (!row || ui->layout.body_height < BAR_LEAST)
+        return 0;
+    TimeBar_draw(&ui->canvas, line, row, ui->model.snapshot);
+    return 1;
+}
+
 static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
@@ -350,6 +365,8 @@ static void draw(struct Ui *ui, const struct Status *status)
     row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
     if (chained && row >= 0) {
         box.y += height + 1;
+        height += draw_bar(ui, tasks.order[row], box.y);
+        box.y = ui->layout.table_y + height + 1;
         draw_chain(ui, tasks.order[row], box,
                    ui->layout.body_height - height - 1);
     }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Tests how suspended calls are counted by what they await.
+#include "tests/unit.h"
+#include "tracer/session/await_counts.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct TaskLine HANDLER = {"handler", "/app.py", 3, 7};
+static const struct TaskLine HELPER = {"helper", "/app.py", 9, 8};
+static const struct TaskLine JOIN = {
+    "Queue.join", "/usr/lib/python3.13/asyncio/queues.py", 213, 9};
+static const struct TaskLine WAIT = {
+    "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 200, 10};
+
+// Returns the table's row of the function, or NULL.
+static const struct AwaitRow *row_of(const struct TaskTable *table,
+                                     uint64_t function)
+{
+    for (size_t i = 0; i < table->await_count; i++)
+        if (table->awaits[i].id == function)
+            return &table->awaits[i];
+    return NULL;
+}
+
+TEST(the_outermost_known_function_says_the_kind)
+{
+    struct AwaitCounts counts = {NULL};
+    struct TaskTable table = {.total = 0};
+    struct AwaitCount *queue[4], *own[3];
+    const struct AwaitRow *row;
+
+    AwaitCounts_begin(&counts);
+    queue[0] = own[0] = own[2] = AwaitCounts_find(&counts, &HANDLER);
+    queue[1] = own[1] = NULL; // A function for which there was no memory.
+    queue[2] = AwaitCounts_find(&counts, &JOIN);
+    queue[3] = AwaitCounts_find(&counts, &WAIT);
+    assert_ptr_equal(queue[0], AwaitCounts_find(&counts, &HANDLER));
+    AwaitCounts_add(&counts, queue, 4, AWAITS_FUTURE);
+    AwaitCounts_add(&counts, queue, 4, AWAITS_LOOP);
+    AwaitCounts_add(&counts, own, 3, AWAITS_FUTURE);
+    AwaitCounts_fill(&counts, &table);
+    assert_int_equal(table.await_count, 0); // The walk has not ended.
+    AwaitCounts_end(&counts, 100);
+    AwaitCounts_fill(&counts, &table);
+    assert_int_equal(table.await_count, 3);
+    row = row_of(&table, 7);
+    assert_string_equal(row->name, "handler");
+    assert_int_equal(row->line, 3);
+    assert_true(row->of[AWAITS_QUEUE] == 1 && row->of[AWAITS_LOOP] == 1);
+    // The function counts once, although it is twice in the chain.
+    assert_true(row->of[AWAITS_FUTURE] == 1 && row->of[AWAITS_LOCK] == 0);
+    assert_true(row_of(&table, 10)->of[AWAITS_QUEUE] == 1);
+    Arena_release(&table.arena);
+    AwaitCounts_release(&counts);
+}
+
+// The numbers are means over the newest walks. A walk that begins again counts
+// nothing, and a function without suspended calls is forgotten.
+TEST(the_newest_walks_weigh_most)
+{
+    struct AwaitCounts counts = {NULL};
+    struct TaskTable table = {.total = 0};
+    struct AwaitCount *chain[1];
+    double at_s = 1000;
+
+    for (int i = 0; i < 400; i++, at_s += 0.25) {
+        AwaitCounts_begin(&counts);
+        chain[0] = AwaitCounts_find(&counts, &HELPER);
+        AwaitCounts_add(&counts, chain, 1, AWAITS_OTHER);
+        AwaitCounts_begin(&counts);
+        chain[0] = AwaitCounts_find(&counts, &HANDLER);
+        for (int j = 0; j < 4 * (i % 2); j++)
+            AwaitCounts_add(&counts, chain, 1, AWAITS_SLEEP);
+        AwaitCounts_end(&counts, at_s);
+    }
+    AwaitCounts_fill(&counts, &table);
+    assert_null(row_of(&table, 8));
+    assert_true(fabs(row_of(&table, 7)->of[AWAITS_SLEEP] - 2) < 0.1);
+    Arena_release(&table.arena);
+    memset(&table, 0, sizeof table);
+    AwaitCounts_begin(&counts);
+    AwaitCounts_end(&counts, at_s + 1000);
+    AwaitCounts_fill(&counts, &table);
+    assert_int_equal(table.await_count, 0);
+    AwaitCounts_release(&counts);
+}
+
+TEST(there_is_a_largest_number_of_functions)
+{
+    struct AwaitCounts counts = {NULL};
+    struct TaskLine line = HANDLER;
+
+    AwaitCounts_begin(&counts);
+    for (line.function = 1; line.function <= AWAIT_FUNCTIONS; line.function++)
+        assert_non_null(AwaitCounts_find(&counts, &line));
+    assert_null(AwaitCounts_find(&counts, &line));
+    line.function = AWAIT_FUNCTIONS;
+    assert_non_null(AwaitCounts_find(&counts, &line));
+    AwaitCounts_release(&counts);
+}
+
+TEST(names_say_what_a_function_awaits)
+{
+    static const char asyncio[] = "/x/asyncio/tasks.py";
+    static const char anyio[] = "/x/anyio/_backends/_asyncio.py";
+
+    assert_int_equal(AwaitKind_of(asyncio, "sleep"), AWAITS_SLEEP);
+    assert_int_equal(AwaitKind_of(asyncio, "sleeps"), AWAIT_UNKNOWN);
+    assert_int_equal(AwaitKind_of("/xasyncio/tasks.py", "sleep"),
+                     AWAIT_UNKNOWN);
+    assert_int_equal(AwaitKind_of("/x/asyncio/locks.py", "Lock.acquire"),
+                     AWAITS_LOCK);
+    assert_int_equal(AwaitKind_of(anyio, "SocketStream.receive"),
+                     AWAITS_SOCKET);
+    // This function awaits the program's own code.
+    assert_int_equal(AwaitKind_of(anyio, "TaskGroup._run_wrapped_task"),
+                     AWAIT_UNKNOWN);
+    assert_int_equal(AwaitKind_of(NULL, "sleep"), AWAIT_UNKNOWN);
+}
