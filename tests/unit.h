@@ -4,8 +4,13 @@
 //   TEST(what_holds) { ... }
 //   TEST_WITH(what_holds, set_up, tear_down) { ... }
 // Instead of set_up or tear_down, NULL means that there is no such function.
-// Each test has a parameter `state`. If a file has to do something before all
-// its tests, it defines OWN_MAIN and has a main() that calls Unit_run().
+// Each of these tests has a parameter `state`. If a file has to do something
+// before all its tests, it defines OWN_MAIN and has a main() that calls
+// Unit_run().
+//   TEST_FIXTURE(what_holds) { ... }
+// The file has a `struct Fixture`, and the functions set_up(f) and
+// tear_down(f). Each of these tests has a new fixture `f`, which is zeroed
+// before set_up(f).
 #pragma once
 
 #include <locale.h>
@@ -14,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -44,6 +50,42 @@ static inline int Unit_run(CMFixtureFunction set_up,
         Unit_add((struct CMUnitTest){#name, name, set_up, tear_down, NULL});   \
     }                                                                          \
     static void name(void **state __attribute__((unused)))
+
+#define TEST_FIXTURE(name)                                                     \
+    static void set_up(struct Fixture *f), tear_down(struct Fixture *f);       \
+    static void name(struct Fixture *f);                                       \
+    static int name##_begin(void **state)                                      \
+    {                                                                          \
+        *state =                                                               \
+            Unit_zeroed(_Alignof(struct Fixture), sizeof(struct Fixture));     \
+        set_up(*state);                                                        \
+        return 0;                                                              \
+    }                                                                          \
+    static int name##_end(void **state)                                        \
+    {                                                                          \
+        tear_down(*state);                                                     \
+        free(*state);                                                          \
+        return 0;                                                              \
+    }                                                                          \
+    static void name##_run(void **state)                                       \
+    {                                                                          \
+        name(*state);                                                          \
+    }                                                                          \
+    __attribute__((constructor)) static void add_##name(void)                  \
+    {                                                                          \
+        Unit_add((struct CMUnitTest){#name, name##_run, name##_begin,          \
+                                     name##_end, NULL});                       \
+    }                                                                          \
+    static void name(struct Fixture *f __attribute__((unused)))
+
+static inline void *Unit_zeroed(size_t alignment, size_t size)
+{
+    void *fixture = aligned_alloc(alignment, size);
+
+    if (!fixture)
+        abort();
+    return memset(fixture, 0, size);
+}
 
 #ifndef OWN_MAIN
 int main(void)

@@ -84,15 +84,12 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 
 // --- Head of the snapshot ---------------------------------------------------
 
-static int set_up(void **state), tear_down(void **state);
-
 // --- Functions ---------------------------------------------------------------
 
 // If a function's calls have not returned, or have always had a dark callee,
 // the function's time is null and not zero.
-TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
+TEST_FIXTURE(test_what_was_not_timed_is_null)
 {
-    struct Fixture *f = *state;
     struct Code *inside = called(f, "inside", 1), *lean = called(f, "lean", 3);
     struct Code *quick = called(f, "quick", 1), *gone = called(f, "gone", 1);
     const struct Snapshot *s;
@@ -126,9 +123,8 @@ TEST_WITH(test_what_was_not_timed_is_null, set_up, tear_down)
 
 // The cost of a hook is only known to within a few ticks, so the cost that is
 // subtracted can exceed the measured cycles.
-TEST_WITH(test_no_cycles_below_zero, set_up, tear_down)
+TEST_FIXTURE(test_no_cycles_below_zero)
 {
-    struct Fixture *f = *state;
     struct Code *code = called(f, "f", 18);
     const struct Function *function;
 
@@ -181,9 +177,8 @@ static void take_samples(struct Fixture *f, struct MadeThread *thread)
 // Functions are first ordered by their shares. A function without a share that
 // last ran a minute ago comes last, whether it is dark or armed. A function
 // that only has time as a caller of other functions does not come last.
-TEST_WITH(test_shares_first, set_up, tear_down)
+TEST_FIXTURE(test_shares_first)
 {
-    struct Fixture *f = *state;
     struct Code *often = ranked(f, 20, 100), *hot = ranked(f, 1, 0);
     struct Code *old = ranked(f, 1000000, 1000), *above = ranked(f, 5, 0);
     uintptr_t frame[3] = {hot->who.address, 0, 0};
@@ -208,9 +203,8 @@ TEST_WITH(test_shares_first, set_up, tear_down)
 
 // --- Call rates and estimated calls -----------------------------------------
 
-TEST_WITH(test_rate, set_up, tear_down)
+TEST_FIXTURE(test_rate)
 {
-    struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
     double from, rate;
 
@@ -230,9 +224,8 @@ TEST_WITH(test_rate, set_up, tear_down)
 
 // After a function is armed again, the time in which it was dark does not count
 // for its call rate.
-TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
+TEST_FIXTURE(test_rate_after_the_dark)
 {
-    struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
     double now = Now_s(CLOCK_MONOTONIC), rate;
 
@@ -260,9 +253,8 @@ TEST_WITH(test_rate_after_the_dark, set_up, tear_down)
 
 // One sample shows that a hot function runs, but not how often it is called.
 // The screen and JSON then have no rate.
-TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
+TEST_FIXTURE(test_a_rate_that_is_not_known)
 {
-    struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
     double hz = Clock_hz(&f->engine.clock);
 
@@ -297,9 +289,8 @@ TEST_WITH(test_a_rate_that_is_not_known, set_up, tear_down)
 
 // The rate is computed from the function's share and the mean time of a call,
 // whether the function is armed or dark.
-TEST_WITH(test_rate_by_shares, set_up, tear_down)
+TEST_FIXTURE(test_rate_by_shares)
 {
-    struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
     double hz = Clock_hz(&f->engine.clock), rate;
     struct ShareTime now;
@@ -332,9 +323,8 @@ TEST_WITH(test_rate_by_shares, set_up, tear_down)
 
 // The function always calls a dark function, so samples give the fraction of
 // the function's total time that is its own time.
-TEST_WITH(test_self_by_samples, set_up, tear_down)
+TEST_FIXTURE(test_self_by_samples)
 {
-    struct Fixture *f = *state;
     struct Code *code = called(f, "f", 100);
     const struct Function *function;
 
@@ -364,9 +354,8 @@ TEST_WITH(test_self_by_samples, set_up, tear_down)
 
 // --- Values from the sampler ------------------------------------------------
 
-TEST_WITH(test_garbage_collections_are_in_the_overhead, set_up, tear_down)
+TEST_FIXTURE(test_garbage_collections_are_in_the_overhead)
 {
-    struct Fixture *f = *state;
     const struct AccountSource *source = &f->session.account.source;
     struct BudgetReading before = {0}, after = {0};
     const struct Snapshot *s;
@@ -385,10 +374,8 @@ TEST_WITH(test_garbage_collections_are_in_the_overhead, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     make_engine(&f->engine);
     f->session.engine = &f->engine;
     f->session.start_ticks = Clock_read(&f->engine.clock);
@@ -397,14 +384,10 @@ static int set_up(void **state)
     snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
     Collect_init(&f->session);
     Costs_init(&f->session);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Snapshot_free(f->snapshot);
     if (f->session.sampler)
         Sampler_stop(f->session.sampler);
@@ -413,6 +396,4 @@ static int tear_down(void **state)
     Roll_release(&f->session.roll);
     RowLog_release(&f->session.rows);
     Engine_release(&f->engine);
-    free(f);
-    return 0;
 }

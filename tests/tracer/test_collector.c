@@ -32,8 +32,6 @@ static void pause_ms(long ms)
 
 // --- Threads that wait for a snapshot ---------------------------------------
 
-static int set_up(void **state), tear_down(void **state);
-
 static void *wait_once(void *context)
 {
     struct Fixture *f = context;
@@ -48,9 +46,8 @@ static void *stop_it(void *context)
     return NULL;
 }
 
-TEST_WITH(test_who_waits_hears_of_the_end, set_up, tear_down)
+TEST_FIXTURE(test_who_waits_hears_of_the_end)
 {
-    struct Fixture *f = *state;
     pthread_t waiter, stopper;
     double began = Now_s(CLOCK_MONOTONIC);
     void *result;
@@ -113,10 +110,9 @@ static void *drain_too(void *context)
     return NULL;
 }
 
-TEST_WITH(test_code_goes_under_readers, set_up, tear_down)
+TEST_FIXTURE(test_code_goes_under_readers)
 {
-    struct Race race = {.fixture = *state};
-    struct Fixture *f = *state;
+    struct Race race = {.fixture = f};
     struct Code *alive[16] = {NULL};
     struct PerfettoName name;
     struct NameQuery query;
@@ -184,10 +180,9 @@ static void *build_always(void *context)
     return NULL;
 }
 
-TEST_WITH(test_each_is_counted_once, set_up, tear_down)
+TEST_FIXTURE(test_each_is_counted_once)
 {
-    struct Race race = {.fixture = *state};
-    struct Fixture *f = *state;
+    struct Race race = {.fixture = f};
     // The list has so many code objects that the list changes while a builder
     // reads it.
     struct Code *alive[1000] = {NULL};
@@ -215,10 +210,8 @@ TEST_WITH(test_each_is_counted_once, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     make_engine(&f->engine);
     f->session.engine = &f->engine;
     f->session.timeline = Frozen_timeline(64 << 20);
@@ -226,14 +219,10 @@ static int set_up(void **state)
     f->collector = &f->session.collector;
     Collect_init(&f->session);
     Costs_init(&f->session);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Collector_stop(f->collector);
     Publish_set(&f->session.publish, NULL);
     Roll_release(&f->session.roll);
@@ -242,6 +231,4 @@ static int tear_down(void **state)
     if (f->session.timeline)
         Timeline_free(f->session.timeline);
     Engine_release(&f->engine);
-    free(f);
-    return 0;
 }

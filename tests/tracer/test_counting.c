@@ -23,7 +23,6 @@ static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
                                          [HOOK_LEAVE] = 4,
                                          [HOOK_JUMP] = 2,
                                          [HOOK_INSTRUCTION] = 5};
-static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
     // This field comes first because its cache lines are aligned.
@@ -352,16 +351,12 @@ static void with_timeline(struct Fixture *f)
     assert_true(f->trace->ring && f->other->ring);
 }
 
-static int set_up(void **state);
-static int tear_down(void **state);
+static struct Fixture *new_world(void);
 
 static void begin_chaos(struct Chaos *chaos, struct Fixture *f)
 {
-    void *second;
-
-    set_up(&second);
     chaos->worlds[LATE] = f;
-    chaos->worlds[AT_ONCE] = second;
+    chaos->worlds[AT_ONCE] = new_world();
     for (int world = 0; world < WORLDS; world++) {
         with_timeline(chaos->worlds[world]);
         Contention_share(&chaos->worlds[world]->contention, 4000 / 1e15);
@@ -379,19 +374,15 @@ static void begin_chaos(struct Chaos *chaos, struct Fixture *f)
     push_thread(f, f->trace);
 }
 
-static int set_up_free(void **state);
-
-TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
+TEST_FIXTURE(test_late_is_as_good_as_at_once)
 {
     struct Chaos chaos = {.worlds = {NULL}};
-    void *second;
     long seeds = FEWER(30) + 1;
 
     for (long seed = 1; seed <= seeds; seed++) {
-        void *first = *state;
+        struct Fixture *first = seed > 1 ? new_world() : f;
 
-        if (seed > 1)
-            set_up(&first);
+        memcpy(first->cost, COST, sizeof COST);
         chaos = (struct Chaos){
             .worlds = {NULL}, .late = chaos.late, .dark = chaos.dark};
         begin_chaos(&chaos, first);
@@ -402,10 +393,12 @@ TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
                 compare(&chaos);
         }
         compare(&chaos);
-        second = chaos.worlds[AT_ONCE];
-        tear_down(&second);
-        if (seed > 1)
-            tear_down(&first);
+        tear_down(chaos.worlds[AT_ONCE]);
+        free(chaos.worlds[AT_ONCE]);
+        if (seed > 1) {
+            tear_down(first);
+            free(first);
+        }
     }
     assert_true(chaos.late > 6000 * (uint64_t)seeds);
     assert_true(chaos.dark > 100 * (uint64_t)seeds);
@@ -414,9 +407,8 @@ TEST_WITH(test_late_is_as_good_as_at_once, set_up, tear_down)
 // --- Thresholds --------------------------------------------------------------
 
 // If a site goes dark, its hits that are already in the ring do not count.
-TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
+TEST_FIXTURE(test_exactly_the_threshold)
 {
-    struct Fixture *f = *state;
     struct Code *code = add(f, 10);
     struct Hit enter, jump, leave;
 
@@ -460,9 +452,8 @@ TEST_WITH(test_exactly_the_threshold, set_up_free, tear_down)
 
 // If a site is armed again, the dark table keeps the site until the site's next
 // hit.
-TEST_WITH(test_armed_again, set_up_free, tear_down)
+TEST_FIXTURE(test_armed_again)
 {
-    struct Fixture *f = *state;
     struct Code *code = add(f, 2);
     struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 5000);
 
@@ -486,9 +477,8 @@ TEST_WITH(test_armed_again, set_up_free, tear_down)
 
 // A fork that the interpreter does not know of can happen between the hits of
 // another thread.
-TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
+TEST_FIXTURE(test_hits_of_who_is_not_in_the_child)
 {
-    struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
 
     Counting_begin(&f->counting);
@@ -507,9 +497,8 @@ TEST_WITH(test_hits_of_who_is_not_in_the_child, set_up_free, tear_down)
 
 // --- Unknown threads and code -----------------------------------------------
 
-TEST_WITH(test_the_unknown_is_left_out, set_up_free, tear_down)
+TEST_FIXTURE(test_the_unknown_is_left_out)
 {
-    struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
     struct Hit hit = make_hit(code, HIT_ENTER, 0, 1, 100);
 
@@ -553,10 +542,8 @@ static void fill(struct Fixture *f, uint64_t hits)
         push_paid(f, 1);
 }
 
-TEST_WITH(test_half_full_wakes_once, set_up_free, tear_down)
+TEST_FIXTURE(test_half_full_wakes_once)
 {
-    struct Fixture *f = *state;
-
     fill(f, HALF);
     assert_int_equal(wake_ups(f), 0);
     fill(f, HALF);
@@ -572,10 +559,8 @@ TEST_WITH(test_half_full_wakes_once, set_up_free, tear_down)
 
 // A hook that finds the ring full counts the hits itself if no other thread
 // counts.
-TEST_WITH(test_a_full_ring_is_counted_inline, set_up_free, tear_down)
+TEST_FIXTURE(test_a_full_ring_is_counted_inline)
 {
-    struct Fixture *f = *state;
-
     fill(f, HIT_RING_HITS - 1);
     assert_true(HitRing_find_room(&f->counting.ring));
     fill(f, 1);
@@ -635,9 +620,8 @@ static void halt(void *context, void *producer)
     Ring_pop(trace->ring, count);
 }
 
-TEST_WITH(test_room_while_another_counts, set_up_free, tear_down)
+TEST_FIXTURE(test_room_while_another_counts)
 {
-    struct Fixture *f = *state;
     const struct Code *code = add(f, 0);
     struct Halt there = {.f = f};
     const struct RingOverflow overflow = {halt, &there};
@@ -716,9 +700,8 @@ static void run_both(struct Both *both)
     Counting_catch_up(&both->f->counting);
 }
 
-TEST_WITH(test_two_at_a_time_and_a_threshold, set_up_free, tear_down)
+TEST_FIXTURE(test_two_at_a_time_and_a_threshold)
 {
-    struct Fixture *f = *state;
     struct Both both = {
         .f = f, .code = add(f, 0), .dark = add(f, 100), .calls = FEWER(500000)};
 
@@ -730,7 +713,7 @@ TEST_WITH(test_two_at_a_time_and_a_threshold, set_up_free, tear_down)
 
 // --- Limits of the numbers in a hit -----------------------------------------
 
-TEST_WITH(test_the_limits_of_a_hit, set_up_free, tear_down)
+TEST(test_the_limits_of_a_hit)
 {
     const uint32_t depth = (1u << HIT_DEPTH_BITS) - 1;
     const size_t unit = (1u << HIT_UNIT_BITS) - 1;
@@ -774,12 +757,9 @@ static struct ThreadTrace *new_trace(struct Fixture *f)
     return trace;
 }
 
-static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
+// The hooks of this fixture cost nothing.
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = aligned_alloc(_Alignof(struct Fixture), sizeof *f);
-
-    assert_non_null(f);
-    memset(f, 0, sizeof *f);
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
     // The clock is so fast that each interval is short, so the kernel is never
@@ -787,31 +767,25 @@ static int set_up_with(void **state, const int64_t cost[HOOK_KINDS])
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);
-    memcpy(f->cost, cost, sizeof f->cost);
     f->trace = new_trace(f);
     f->other = new_trace(f);
     f->contention.last_trace = f->trace;
-    *state = f;
-    return 0;
 }
 
-static int set_up(void **state)
+// Makes a second fixture, whose hooks have a cost.
+static struct Fixture *new_world(void)
 {
-    return set_up_with(state, COST);
+    struct Fixture *f =
+        Unit_zeroed(_Alignof(struct Fixture), sizeof(struct Fixture));
+
+    set_up(f);
+    memcpy(f->cost, COST, sizeof COST);
+    return f;
 }
 
-static int set_up_free(void **state)
+static void tear_down(struct Fixture *f)
 {
-    return set_up_with(state, NOTHING);
-}
-
-static int tear_down(void **state)
-{
-    struct Fixture *f = *state;
-
     ThreadTrace_free(f->trace);
     ThreadTrace_free(f->other);
     Registry_free(f->registry);
-    free(f);
-    return 0;
 }

@@ -50,11 +50,8 @@ static void darken_callee(struct Fixture *f)
     assert_int_equal(f->caller->hot.dark_callees, 1);
 }
 
-static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_rearm_clears_the_caller, set_up, tear_down)
+TEST_FIXTURE(test_rearm_clears_the_caller)
 {
-    struct Fixture *f = *state;
     uint16_t epoch;
 
     darken_callee(f);
@@ -82,9 +79,8 @@ static void run_more(struct Code *code, uint64_t calls, double s)
 }
 
 // Each time the mark of the mean has moved, re-arming ages the quantiles once.
-TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
+TEST_FIXTURE(test_rearm_ages_the_quantiles)
 {
-    struct Fixture *f = *state;
     struct Code *code = f->callee;
     uint64_t first;
 
@@ -109,9 +105,8 @@ TEST_WITH(test_rearm_ages_the_quantiles, set_up, tear_down)
 
 // If a function was dark during a call, the frame of the call is forgotten. The
 // next end of a call finds no frame of this call, and counts nothing.
-TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
+TEST_FIXTURE(test_open_frames_are_forgotten)
 {
-    struct Fixture *f = *state;
     uint64_t calls;
 
     enter(f, f->caller, 1, 100);
@@ -130,10 +125,8 @@ TEST_WITH(test_open_frames_are_forgotten, set_up, tear_down)
     assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
     make_opcodes(&f->engine.opcodes);
@@ -143,16 +136,10 @@ static int set_up(void **state)
     f->engine.contention.last_trace = f->trace;
     f->caller = add(&f->engine);
     f->callee = add(&f->engine);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Engine_release(&f->engine);
     assert_null(f->engine.registry);
-    free(f);
-    return 0;
 }

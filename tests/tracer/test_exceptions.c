@@ -24,10 +24,8 @@ struct Fixture {
     bool on;
 };
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     f->registry = Registry_new();
     f->code = make_code(7, 0x1000);
     f->ticks = SECOND;
@@ -35,20 +33,14 @@ static int set_up(void **state)
     Exceptions_reset(&f->exceptions);
     Exceptions_begin(&f->exceptions, f->ticks, HZ);
     Exceptions_limit(&f->exceptions, true);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Snapshot_free(f->snapshot);
     Exceptions_reset(&f->exceptions);
     Code_free(f->code);
     Registry_free(f->registry);
-    free(f);
-    return 0;
 }
 
 // The program runs all the time.
@@ -130,9 +122,8 @@ static int count_old(const struct Exceptions *e)
     return count;
 }
 
-TEST_WITH(test_a_type_that_is_made_again_keeps_its_label, set_up, tear_down)
+TEST_FIXTURE(test_a_type_that_is_made_again_keeps_its_label)
 {
-    struct Fixture *f = *state;
     char types[100][8];
     uint64_t bytes;
 
@@ -168,9 +159,8 @@ static struct ExceptionKind *cached(struct Fixture *f, uint32_t version)
     return Exceptions_find_cached(&f->exceptions, f->code, version, f->ticks);
 }
 
-TEST_WITH(test_a_type_without_room_is_cached, set_up, tear_down)
+TEST_FIXTURE(test_a_type_without_room_is_cached)
 {
-    struct Fixture *f = *state;
     struct Exceptions *e = &f->exceptions;
     struct ExceptionKind *others = &e->kinds[0];
     char types[EXCEPTION_KINDS][8];
@@ -192,9 +182,8 @@ TEST_WITH(test_a_type_without_room_is_cached, set_up, tear_down)
     assert_null(cached(f, 9)); // Another type may have the freed place.
 }
 
-TEST_WITH(test_a_cached_kind_needs_a_function, set_up, tear_down)
+TEST_FIXTURE(test_a_cached_kind_needs_a_function)
 {
-    struct Fixture *f = *state;
     struct ExceptionKind *kind = raise(f, "Mine", EXCEPTION_RAISED);
     struct Code *code = make_code(8, 0x2000);
 
@@ -206,9 +195,8 @@ TEST_WITH(test_a_cached_kind_needs_a_function, set_up, tear_down)
     Code_free(code);
 }
 
-TEST_WITH(test_a_full_cache_drops_entries, set_up, tear_down)
+TEST_FIXTURE(test_a_full_cache_drops_entries)
 {
-    struct Fixture *f = *state;
     struct ExceptionKind *kind = raise(f, "Mine", EXCEPTION_RAISED);
     uint32_t room = EXCEPTION_SETS * EXCEPTION_SET_SIZE, most = 4 * room;
     uint32_t found = 0;
@@ -222,9 +210,8 @@ TEST_WITH(test_a_full_cache_drops_entries, set_up, tear_down)
     assert_true(found > room * 9 / 10 && found <= room);
 }
 
-TEST_WITH(test_a_long_name_is_cut_between_characters, set_up, tear_down)
+TEST_FIXTURE(test_a_long_name_is_cut_between_characters)
 {
-    struct Fixture *f = *state;
     char type[2 * EXCEPTION_TYPE_SIZE + 1] = {0};
     const char *kept;
 
@@ -236,19 +223,16 @@ TEST_WITH(test_a_long_name_is_cut_between_characters, set_up, tear_down)
     assert_memory_equal(kept, type, strlen(kept));
 }
 
-TEST_WITH(test_up_to_the_limit_all_are_counted, set_up, tear_down)
+TEST_FIXTURE(test_up_to_the_limit_all_are_counted)
 {
-    struct Fixture *f = *state;
-
     run(f, 9000, 20);
     assert_true(f->on);
     assert_int_equal(build(f)->exception_totals_exact, 1);
     assert_float_equal(f->snapshot->exceptions[0].raised, 180000, 2000);
 }
 
-TEST_WITH(test_a_snapshot_in_a_window_has_the_time_before_it, set_up, tear_down)
+TEST_FIXTURE(test_a_snapshot_in_a_window_has_the_time_before_it)
 {
-    struct Fixture *f = *state;
     struct Function function = {0};
     struct Moment at;
     uint64_t before;
@@ -269,9 +253,8 @@ TEST_WITH(test_a_snapshot_in_a_window_has_the_time_before_it, set_up, tear_down)
     assert_float_equal(build(f)->exceptions[0].raised_per_s / 1e5, 1, .05);
 }
 
-TEST_WITH(test_code_that_loses_its_kind_gives_its_rate_away, set_up, tear_down)
+TEST_FIXTURE(test_code_that_loses_its_kind_gives_its_rate_away)
 {
-    struct Fixture *f = *state;
     struct Code *old = f->code;
 
     run(f, 100000, 40);
@@ -283,9 +266,8 @@ TEST_WITH(test_code_that_loses_its_kind_gives_its_rate_away, set_up, tear_down)
     Code_free(old);
 }
 
-TEST_WITH(test_all_are_counted_again_if_there_are_fewer, set_up, tear_down)
+TEST_FIXTURE(test_all_are_counted_again_if_there_are_fewer)
 {
-    struct Fixture *f = *state;
     uint64_t before;
 
     run(f, 100000, 10);
@@ -297,10 +279,8 @@ TEST_WITH(test_all_are_counted_again_if_there_are_fewer, set_up, tear_down)
     assert_int_equal(f->snapshot->exception_totals_exact, 0);
 }
 
-TEST_WITH(test_without_a_budget_all_are_counted, set_up, tear_down)
+TEST_FIXTURE(test_without_a_budget_all_are_counted)
 {
-    struct Fixture *f = *state;
-
     run(f, 100000, 1);
     assert_false(f->on);
     Exceptions_limit(&f->exceptions, false);

@@ -115,11 +115,9 @@ static void expect_next(const struct Code *code, unsigned number, unsigned next,
     assert_int_equal(code->layout.instructions[number].other, other);
 }
 
-static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_what_can_follow, set_up, tear_down)
+TEST_FIXTURE(test_what_can_follow)
 {
-    struct Code *code = add(*state, 0);
+    struct Code *code = add(f, 0);
 
     assert_int_equal(code->layout.instruction_count, COUNT);
     expect_next(code, I_LOAD, I_GET_ITER, I_GET_ITER);
@@ -133,9 +131,9 @@ TEST_WITH(test_what_can_follow, set_up, tear_down)
     expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
 }
 
-TEST_WITH(test_gates_heads_and_loops, set_up, tear_down)
+TEST_FIXTURE(test_gates_heads_and_loops)
 {
-    struct Code *code = add(*state, 0);
+    struct Code *code = add(f, 0);
     unsigned i;
 
     for (i = 1; i < COUNT; i++) {
@@ -153,7 +151,7 @@ TEST_WITH(test_gates_heads_and_loops, set_up, tear_down)
     }
 }
 
-TEST_WITH(test_extended_arguments, set_up, tear_down)
+TEST_FIXTURE(test_extended_arguments)
 {
     uint8_t bytecode[2 * 262] = {0};
     struct Code *code;
@@ -161,7 +159,7 @@ TEST_WITH(test_extended_arguments, set_up, tear_down)
     memcpy(bytecode, LONG_ARGUMENT, sizeof LONG_ARGUMENT);
     for (unsigned unit = 5; unit < 262; unit++)
         bytecode[2 * unit] = NOP;
-    code = make(*state, bytecode, sizeof bytecode, 0);
+    code = make(f, bytecode, sizeof bytecode, 0);
     // A prefix has the number of the instruction to which it belongs, but its
     // own code unit.
     assert_int_equal(code->layout.units[1].number, 1);
@@ -169,11 +167,11 @@ TEST_WITH(test_extended_arguments, set_up, tear_down)
     expect_next(code, 1, 2, code->layout.units[260].number);
     // After a jump without a valid target, only the next instruction can run.
     bytecode[3] = 9;
-    code = make(*state, bytecode, sizeof bytecode, 0);
+    code = make(f, bytecode, sizeof bytecode, 0);
     expect_next(code, 1, 2, 2);
 }
 
-TEST_WITH(test_damaged_code, set_up, tear_down)
+TEST_FIXTURE(test_damaged_code)
 {
     unsigned seed = 4711;
 
@@ -186,7 +184,7 @@ TEST_WITH(test_damaged_code, set_up, tear_down)
             seed = seed * 1664525 + 1013904223;
             bytes[i] = (uint8_t)((seed >> 24) % (i % 2 ? 256 : 18));
         }
-        code = make(*state, bytes, size, 1);
+        code = make(f, bytes, size, 1);
         for (i = 0; i < code->layout.instruction_count; i++) {
             const struct Instruction *at = &code->layout.instructions[i];
 
@@ -337,10 +335,9 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
     return timed;
 }
 
-TEST_WITH(test_random_programs, set_up, tear_down)
+TEST_FIXTURE(test_random_programs)
 {
     static const uint64_t thresholds[] = {0, 1, 2, 5, 20, 100};
-    struct Fixture *f = *state;
     uint64_t timed[6] = {0};
 
     for (unsigned seed = 0; seed < 1200; seed++)
@@ -353,11 +350,8 @@ TEST_WITH(test_random_programs, set_up, tear_down)
 
 // --- Fixture ----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
-    assert_non_null(f);
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
     // The clock is so fast that no interval between events is long, so the
@@ -369,15 +363,9 @@ static int set_up(void **state)
                                 &f->engine.contention, false, 0);
     assert_non_null(f->trace);
     f->engine.contention.last_trace = f->trace;
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Engine_release(&f->engine);
-    free(f);
-    return 0;
 }

@@ -12,22 +12,15 @@ struct Fixture {
     struct Code *code;
 };
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    static struct Fixture fixture;
-
-    fixture.latencies = (struct Latencies){0};
-    fixture.code = make_code(1, 0x1000);
-    *state = &fixture;
-    return 0;
+    f->latencies = (struct Latencies){0};
+    f->code = make_code(1, 0x1000);
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Code_free(f->code);
-    return 0;
 }
 
 static void suspend(struct Fixture *f, uint32_t frame, uint64_t begin,
@@ -63,10 +56,8 @@ static bool sees(struct Fixture *f, uint32_t in_flight, uint64_t oldest)
 }
 
 // If a call began before the function was armed, its beginning is unknown.
-TEST_WITH(test_an_unknown_beginning, set_up, tear_down)
+TEST_FIXTURE(test_an_unknown_beginning)
 {
-    struct Fixture *f = *state;
-
     suspend(f, 7, 0, 20);
     end(f, 7, 0, 20, 5000);
     assert_null(Code_latency(f->code));
@@ -76,10 +67,8 @@ TEST_WITH(test_an_unknown_beginning, set_up, tear_down)
     assert_true(sees(f, 1, 1000));
 }
 
-TEST_WITH(test_code_that_runs_once_needs_no_memory, set_up, tear_down)
+TEST_FIXTURE(test_code_that_runs_once_needs_no_memory)
 {
-    struct Fixture *f = *state;
-
     Counter_set(&f->code->hot.entries, 1);
     end(f, 1, 1000, 10, 2000);
     assert_null(Code_latency(f->code));
@@ -89,10 +78,9 @@ TEST_WITH(test_code_that_runs_once_needs_no_memory, set_up, tear_down)
 }
 
 // The calls end in another order than they began, and the table changes often.
-TEST_WITH(test_many_calls_in_flight, set_up, tear_down)
+TEST_FIXTURE(test_many_calls_in_flight)
 {
     enum { CALLS = 5000 };
-    struct Fixture *f = *state;
     const struct Latency *latency;
     uint64_t wall = 0;
     unsigned i, at;
@@ -115,10 +103,8 @@ TEST_WITH(test_many_calls_in_flight, set_up, tear_down)
 }
 
 // The end of a call was missed, and a new call has the same frame.
-TEST_WITH(test_a_frame_that_is_used_again, set_up, tear_down)
+TEST_FIXTURE(test_a_frame_that_is_used_again)
 {
-    struct Fixture *f = *state;
-
     suspend(f, 7, 1000, 1);
     suspend(f, 7, 6000, 1);
     assert_true(sees(f, 1, 6000));
@@ -126,10 +112,8 @@ TEST_WITH(test_a_frame_that_is_used_again, set_up, tear_down)
     assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 500);
 }
 
-TEST_WITH(test_a_function_goes_dark, set_up, tear_down)
+TEST_FIXTURE(test_a_function_goes_dark)
 {
-    struct Fixture *f = *state;
-
     suspend(f, 7, 1000, 1);
     suspend(f, 8, 1000, 1);
     Latency_cut(f->code);
@@ -145,10 +129,8 @@ TEST_WITH(test_a_function_goes_dark, set_up, tear_down)
 // A call has ended, but it is unknown which one. The number of calls in flight
 // is known again when the ended call's frame is used again, or when as many
 // calls have ended.
-TEST_WITH(test_an_end_that_was_not_seen, set_up, tear_down)
+TEST_FIXTURE(test_an_end_that_was_not_seen)
 {
-    struct Fixture *f = *state;
-
     suspend(f, 7, 1000, 1);
     suspend(f, 8, 1100, 1);
     assert_true(sees(f, 2, 1000) && !look(f)->unsure);
@@ -164,9 +146,8 @@ TEST_WITH(test_an_end_that_was_not_seen, set_up, tear_down)
     assert_int_equal(Code_latency(f->code)->room, 0);
 }
 
-TEST_WITH(test_a_function_that_is_freed, set_up, tear_down)
+TEST_FIXTURE(test_a_function_that_is_freed)
 {
-    struct Fixture *f = *state;
     struct Code *other = make_code(2, 0x2000);
     const struct CallPart part = {1000, 0, 1, 9, true};
 
@@ -180,10 +161,9 @@ TEST_WITH(test_a_function_that_is_freed, set_up, tear_down)
 }
 
 // The quantiles follow the newest calls.
-TEST_WITH(test_a_latency_that_changes, set_up, tear_down)
+TEST_FIXTURE(test_a_latency_that_changes)
 {
     static const double HALF = 0.5;
-    struct Fixture *f = *state;
     double median;
     unsigned i;
 

@@ -323,12 +323,8 @@ static void check(struct Fixture *f, unsigned round)
     Arena_release(&whole.arena);
 }
 
-static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_rows_are_what_counters_say, set_up, tear_down)
+TEST_FIXTURE(test_rows_are_what_counters_say)
 {
-    struct Fixture *f = *state;
-
     for (unsigned i = 0; i < FUNCTIONS; i++)
         f->codes[i] = make_code(f);
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -347,9 +343,8 @@ static size_t filled(const struct Fixture *f)
     return f->roll.due_count;
 }
 
-TEST_WITH(test_what_has_not_changed_is_not_filled, set_up, tear_down)
+TEST_FIXTURE(test_what_has_not_changed_is_not_filled)
 {
-    struct Fixture *f = *state;
     size_t sent;
 
     for (unsigned i = 0; i < FUNCTIONS; i++) {
@@ -390,9 +385,8 @@ TEST_WITH(test_what_has_not_changed_is_not_filled, set_up, tear_down)
 
 // A function that was not called for a minute has a rate since the last
 // snapshot.
-TEST_WITH(test_a_rate_is_not_since_the_row_was_filled, set_up, tear_down)
+TEST_FIXTURE(test_a_rate_is_not_since_the_row_was_filled)
 {
-    struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
     struct Snapshot whole = {0};
 
@@ -434,9 +428,8 @@ static void pass_seconds(struct Fixture *f, unsigned count)
     }
 }
 
-TEST_WITH(test_a_class_changes_without_a_call, set_up, tear_down)
+TEST_FIXTURE(test_a_class_changes_without_a_call)
 {
-    struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
 
     call(f->trace, code, ++f->at.ticks);
@@ -463,9 +456,8 @@ static void end_slice(struct Fixture *f, struct Code *code)
 // The first slice of two seconds has 20 calls. After the first slice come ten
 // dark seconds, and then a slice of two seconds without a call. The first span
 // weighs a tenth, and older spans weigh less.
-TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
+TEST_FIXTURE(test_a_slice_ends_without_a_call)
 {
-    struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
     double rate = 0.75 * 0.1 * 20 / (0.75 * 0.1 * 2 + 2);
 
@@ -493,9 +485,8 @@ TEST_WITH(test_a_slice_ends_without_a_call, set_up, tear_down)
 // These functions were dark for ten seconds, and then stay armed without a
 // call. The number of missed calls becomes known with time, and each step
 // changes only some of the rows.
-TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
+TEST_FIXTURE(test_an_idle_span_is_looked_at_seldom)
 {
-    struct Fixture *f = *state;
     size_t rows = 0;
 
     for (unsigned i = 0; i < FUNCTIONS; i++) {
@@ -521,9 +512,8 @@ TEST_WITH(test_an_idle_span_is_looked_at_seldom, set_up, tear_down)
 }
 
 // All calls of a function that was never dark are counted.
-TEST_WITH(test_calls_that_are_exact_are_all, set_up, tear_down)
+TEST_FIXTURE(test_calls_that_are_exact_are_all)
 {
-    struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 1000);
 
     Spans_open(code, f->at.ticks);
@@ -536,9 +526,8 @@ TEST_WITH(test_calls_that_are_exact_are_all, set_up, tear_down)
 }
 
 // A viewer that missed many retirements gets the whole snapshot.
-TEST_WITH(test_more_have_gone_than_are_remembered, set_up, tear_down)
+TEST_FIXTURE(test_more_have_gone_than_are_remembered)
 {
-    struct Fixture *f = *state;
     struct Snapshot out = {0};
     struct Changes changes;
 
@@ -572,9 +561,8 @@ static bool was_touched(struct Code *code)
 
 // Each change of a row must touch the code, because nothing else says that the
 // row has changed.
-TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
+TEST_FIXTURE(test_who_changes_a_row_says_so)
 {
-    struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
     uint64_t stamp;
 
@@ -610,10 +598,8 @@ TEST_WITH(test_who_changes_a_row_says_so, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     make_engine(&f->engine);
     f->trace = add_trace(&f->engine, false);
     ShareClock_advance(&f->clock, 1e9, 20);
@@ -626,14 +612,10 @@ static int set_up(void **state)
                             .ticks = 1000000000,
                             .sampled = &f->sampled,
                             .sees = true};
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     for (unsigned i = 0; i < VIEWERS; i++)
         Snapshot_free(f->shown[i]);
     Snapshot_free(f->newest);
@@ -641,6 +623,4 @@ static int tear_down(void **state)
     Roll_release(&f->roll);
     RowLog_release(&f->log);
     Engine_release(&f->engine);
-    free(f);
-    return 0;
 }

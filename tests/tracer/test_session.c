@@ -119,8 +119,6 @@ static struct Client *join(struct Fixture *f)
 
 // --- Start and finish --------------------------------------------------------
 
-static int set_up(void **state), tear_down(void **state);
-
 // --- Viewers -----------------------------------------------------------------
 
 static bool is_progress(const struct Message *message)
@@ -181,9 +179,8 @@ static void expect_done(struct Client *client, uint32_t request)
 
 // The collector's thread waits for a lock before it hands out the recording.
 // Meanwhile the server does not wait, and answers other requests.
-TEST_WITH(test_a_handout_keeps_nobody_waiting, set_up, tear_down)
+TEST_FIXTURE(test_a_handout_keeps_nobody_waiting)
 {
-    struct Fixture *f = *state;
     struct Client *client;
     struct Message message;
     uint32_t handout;
@@ -268,9 +265,8 @@ static void add_dark_ones(struct Fixture *f, int count)
 
 // A recording in memory has too little room for all names, but a viewer gets
 // all of them.
-TEST_WITH(test_a_handout_has_all_names, set_up, tear_down)
+TEST_FIXTURE(test_a_handout_has_all_names)
 {
-    struct Fixture *f = *state;
     struct Client *client;
     double steady_s;
     char *text;
@@ -308,9 +304,8 @@ static size_t blocks_of(int file, enum RecordingKind kind,
 
 // While a viewer copies the file, the blocks of names neither move nor change,
 // although more names come.
-TEST_WITH(test_names_stay_in_place, set_up, tear_down)
+TEST_FIXTURE(test_names_stay_in_place)
 {
-    struct Fixture *f = *state;
     struct Config config = config_of(f);
     struct RecordingBlock before[8], after[8];
     struct Client *client;
@@ -349,9 +344,8 @@ static struct Message ask_timeline(struct Client *client)
 // Two viewers copy the file at the same time. The second viewer does not
 // lengthen the time for which the timeline is held, and the lists of the first
 // viewer are not moved.
-TEST_WITH(test_two_viewers_get_one_cut, set_up, tear_down)
+TEST_FIXTURE(test_two_viewers_get_one_cut)
 {
-    struct Fixture *f = *state;
     struct Config config = config_of(f);
     struct RecordingBlock before[2], after[2];
     struct Client *first, *second;
@@ -406,9 +400,8 @@ static unsigned waiting(struct Handouts *handouts)
 // The collector's thread answers one request in each turn of its loop, so it
 // can be stopped between two requests. After an answer the collector's thread
 // pauses for as long as the costs require.
-TEST_WITH(test_handouts_have_a_price, set_up, tear_down)
+TEST_FIXTURE(test_handouts_have_a_price)
 {
-    struct Fixture *f = *state;
     struct Handouts *handouts;
     struct Client *client;
     struct Message message;
@@ -482,9 +475,8 @@ static void *hammer(void *context)
     return NULL;
 }
 
-TEST_WITH(test_finish_under_requests, set_up, tear_down)
+TEST_FIXTURE(test_finish_under_requests)
 {
-    struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
 
     for (int i = 0; i < 8; i++) {
@@ -553,9 +545,8 @@ static int files_in_memory(void)
 
 // A child that is forked while a copy is made closes the copy. Otherwise the
 // memory of the copy would be in use as long as the child lives.
-TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
+TEST_FIXTURE(test_a_child_keeps_no_copy)
 {
-    struct Fixture *f = *state;
     struct Client *client;
     struct Message message;
     int status, held;
@@ -596,29 +587,22 @@ TEST_WITH(test_a_child_keeps_no_copy, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     snprintf(f->directory, sizeof f->directory, "/tmp/ocular-session-XXXXXX");
     assert_non_null(mkdtemp(f->directory));
     setenv("OCULAR_DIR", f->directory, 1);
     make_engine(&f->engine);
     f->trace = add_trace(&f->engine, false);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
     char command[128];
 
     Engine_release(&f->engine);
     snprintf(command, sizeof command, "rm -r %s", f->directory);
     assert_int_equal(system(command), 0);
-    free(f);
-    return 0;
 }
 
 static int use_formats(void **state)

@@ -92,14 +92,10 @@ static void expect(struct Fixture *f, const char *expected)
 
 // --- Changes that are logged ------------------------------------------------
 
-static int set_up(void **state), tear_down(void **state);
-
 // --- Changes that are not logged --------------------------------------------
 
-TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
+TEST_FIXTURE(test_caches_are_no_opcodes)
 {
-    struct Fixture *f = *state;
-
     f->live[AT_FIRST + 2] = BINARY_OP_ADD_INT;
     f->live[AT_JUMP + 2] = ENTER_EXECUTOR;
     scan_now(f);
@@ -111,10 +107,8 @@ TEST_WITH(test_caches_are_no_opcodes, set_up, tear_down)
 
 // CPython throws compiled code away whenever anything is armed. The absence of
 // compiled code therefore shows nothing and is no change.
-TEST_WITH(test_executors, set_up, tear_down)
+TEST_FIXTURE(test_executors)
 {
-    struct Fixture *f = *state;
-
     scan_now(f);
     scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
     scan_with(f, AT_JUMP, INSTRUMENTED_JUMP_BACKWARD, 0);
@@ -136,10 +130,8 @@ TEST_WITH(test_executors, set_up, tear_down)
 
 // A change of any bit anywhere in the bytecode is noticed. The size of this
 // code object is no multiple of the hash's words.
-TEST_WITH(test_every_change_is_noticed, set_up, tear_down)
+TEST_FIXTURE(test_every_change_is_noticed)
 {
-    struct Fixture *f = *state;
-
     scan_now(f);
     for (unsigned i = 0; i < SIZE * 8; i++) {
         uint64_t hash = f->code->poll.history.hash;
@@ -187,9 +179,8 @@ static const struct Change *change_at(const struct Transitions *log,
 // Scans random bytes. The scan reads and writes no byte beyond the end, which
 // the sanitizers check. Each change of an instruction begins with the opcode
 // with which the change before ended.
-TEST_WITH(test_garbage, set_up, tear_down)
+TEST_FIXTURE(test_garbage)
 {
-    struct Fixture *f = *state;
     uint8_t last[SIZE / 2];
     unsigned seed = 1;
 
@@ -222,10 +213,8 @@ TEST_WITH(test_garbage, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     make_opcodes(&f->opcodes);
     Clock_start(&f->clock);
     f->now = Clock_read(&f->clock);
@@ -235,17 +224,11 @@ static int set_up(void **state)
     put(f, AT_FIRST, BINARY_OP, FRESH);
     put(f, AT_SECOND, BINARY_OP, FRESH);
     f->code = code_of(f, BASE, SIZE);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Snapshot_free(f->snapshot);
     Transitions_release(&f->log);
     Code_free(f->code);
-    free(f);
-    return 0;
 }

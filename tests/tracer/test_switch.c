@@ -100,13 +100,10 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
 
 // --- Single switches -------
 
-static int set_up(void **state), tear_down(void **state);
-
 // A generator that a greenlet runs directly has no chunk. A function that the
 // generator calls makes a chunk.
-TEST_WITH(test_a_stack_without_a_root, set_up, tear_down)
+TEST_FIXTURE(test_a_stack_without_a_root)
 {
-    struct Fixture *f = *state;
     struct Code *g = add(f), *leaf = add(f), *m = add(f);
     struct Greenlet main, child;
 
@@ -155,9 +152,8 @@ static void expect_event(struct Ring *ring, enum EventKind kind,
     Ring_pop(ring, 1);
 }
 
-TEST_WITH(test_the_timeline_parks_and_reopens, set_up, tear_down)
+TEST_FIXTURE(test_the_timeline_parks_and_reopens)
 {
-    struct Fixture *f = *state;
     struct Code *a = add(f), *b = add(f), *m = add(f);
     struct Ring *ring = f->trace->ring = Ring_new(NULL);
     struct Greenlet main, child, deep;
@@ -216,10 +212,9 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 // events. Frames end without an event, greenlets end without an event, and
 // other greenlets use the same roots again. The model credits each tick as
 // switch.h says, and knows the cost of every call.
-TEST_WITH(test_random_greenlets, set_up, tear_down)
+TEST_FIXTURE(test_random_greenlets)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };
-    struct Fixture *f = *state;
     struct Greenlet *greenlets = calloc(COUNT, sizeof *greenlets);
     struct Code *codes[CODES];
     uint64_t calls[CODES] = {0}, totals[CODES] = {0}, ticks = 0, sum = 0;
@@ -274,10 +269,8 @@ TEST_WITH(test_random_greenlets, set_up, tear_down)
     free(greenlets);
 }
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     f->registry = Registry_new();
     make_opcodes(&f->opcodes);
     // The clock is so fast that no interval between events is long, so the
@@ -287,16 +280,10 @@ static int set_up(void **state)
     assert_non_null(f->trace);
     ThreadTrace_reset(f->trace, 0);
     f->contention.last_trace = f->trace;
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     ThreadTrace_free(f->trace);
     Registry_free(f->registry);
-    free(f);
-    return 0;
 }

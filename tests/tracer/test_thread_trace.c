@@ -87,13 +87,10 @@ static void expect_empty(struct Fixture *f)
 
 // --- Calls -------------------------------------------------------------------
 
-static int set_up(void **state), tear_down(void **state);
-
 // The cost of a hook depends on the hook's kind. Code that can be suspended has
 // resumptions instead of calls, and an offset can be far (HOOK_FAR).
-TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
+TEST_FIXTURE(test_net_time_by_kind_of_hook)
 {
-    struct Fixture *f = *state;
     struct Code *caller = add(f, 0), *code = add(f, 0);
 
     code->hot.enter_hook = HOOK_RESUME;
@@ -116,9 +113,8 @@ TEST_WITH(test_net_time_by_kind_of_hook, set_up, tear_down)
 
 // The time between two events can be shorter than the cost of the first event's
 // hook. If the net time goes back, no negative time is counted.
-TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
+TEST_FIXTURE(test_hooks_that_cost_less_than_thought)
 {
-    struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
     enter(f, code, 1, 100);
@@ -139,9 +135,8 @@ TEST_WITH(test_hooks_that_cost_less_than_thought, set_up, tear_down)
 // At an event, all frames that are deeper than the event have ended. If a frame
 // ends without an event, its call is counted, but not its cycles. The total
 // times of the frames' callers are right.
-TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
+TEST_FIXTURE(test_frames_that_left_unseen)
 {
-    struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
 
     reset(f, 0);
@@ -158,9 +153,8 @@ TEST_WITH(test_frames_that_left_unseen, set_up, tear_down)
     expect_empty(f);
 }
 
-TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
+TEST_FIXTURE(test_an_enter_heals_too)
 {
-    struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
 
     reset(f, 0);
@@ -187,9 +181,8 @@ TEST_WITH(test_an_enter_heals_too, set_up, tear_down)
 //   leaves at 190: net 190 - 20 = 170, 15 cycles; the loop's end was not seen,
 //   so only the return, and nothing between the loop's head and the return,
 //   counts as run
-TEST_WITH(test_blocks, set_up, tear_down)
+TEST_FIXTURE(test_blocks)
 {
-    struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
     enter(f, code, 1, 100);
@@ -207,9 +200,8 @@ TEST_WITH(test_blocks, set_up, tear_down)
 
 // If the program has other threads, an interval that is longer than the switch
 // interval of the GIL does not belong to one thread.
-TEST_WITH(test_long_spans, set_up, tear_down)
+TEST_FIXTURE(test_long_spans)
 {
-    struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
     reset(f, 0);
@@ -231,9 +223,8 @@ TEST_WITH(test_long_spans, set_up, tear_down)
 }
 
 // A call that waited does not show the cost of a call.
-TEST_WITH(test_waited_calls_are_in_no_histogram, set_up, tear_down)
+TEST_FIXTURE(test_waited_calls_are_in_no_histogram)
 {
-    struct Fixture *f = *state;
     struct Code *code = add(f, 0);
     uint64_t ticks = 100;
 
@@ -326,9 +317,8 @@ static void model_turn(struct Fixture *f, struct Model *model,
     }
 }
 
-TEST_WITH(test_random_programs, set_up, tear_down)
+TEST_FIXTURE(test_random_programs)
 {
-    struct Fixture *f = *state;
     struct Model *model = calloc(1, sizeof *model);
     struct Code *codes[FUNCTIONS];
 
@@ -361,10 +351,8 @@ TEST_WITH(test_random_programs, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
     // The clock is so fast that no interval between events is long, so the
@@ -374,16 +362,10 @@ static int set_up(void **state)
     assert_non_null(f->trace);
     ThreadTrace_reset(f->trace, 0);
     f->contention.last_trace = f->trace;
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     ThreadTrace_free(f->trace);
     Registry_free(f->registry);
-    free(f);
-    return 0;
 }

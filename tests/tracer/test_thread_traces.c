@@ -42,13 +42,10 @@ struct Visits {
     unsigned ended;
 };
 
-static int set_up(void **state), tear_down(void **state);
-
 // If each request has its own thread, the threads use one record one after the
 // other. The record keeps nothing of the earlier thread.
-TEST_WITH(test_an_ended_record_is_used_again, set_up, tear_down)
+TEST_FIXTURE(test_an_ended_record_is_used_again)
 {
-    struct Fixture *f = *state;
     struct ThreadTrace *stays = add(f, false), *first = add(f, false), *second;
     struct ThreadTotals sum;
 
@@ -175,21 +172,20 @@ static void come_and_go_under_visits(struct Fixture *f, bool timeline)
     assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
 }
 
-TEST_WITH(test_threads_come_and_go_under_visits, set_up, tear_down)
+TEST_FIXTURE(test_threads_come_and_go_under_visits)
 {
-    come_and_go_under_visits(*state, true);
+    come_and_go_under_visits(f, true);
 }
 
 // The records of ended threads are used again during the visits.
-TEST_WITH(test_threads_without_rings_come_and_go, set_up, tear_down)
+TEST_FIXTURE(test_threads_without_rings_come_and_go)
 {
-    come_and_go_under_visits(*state, false);
+    come_and_go_under_visits(f, false);
 }
 
 // The first visit of a session to the records can come during their reset.
-TEST_WITH(test_reset_under_visits, set_up, tear_down)
+TEST_FIXTURE(test_reset_under_visits)
 {
-    struct Fixture *f = *state;
     struct Race race = {.fixture = f};
     pthread_t visitor;
 
@@ -211,25 +207,17 @@ TEST_WITH(test_reset_under_visits, set_up, tear_down)
     assert_int_equal(ThreadTraces_sum(&f->traces).count, 1);
 }
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     ThreadTraces_init(&f->traces);
     // The clock is so fast that no interval between events is long, so the
     // kernel is never asked about one.
     Contention_init(&f->contention, 1e15);
     f->registry = Registry_new();
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     ThreadTraces_keep_only(&f->traces, NULL);
     Registry_free(f->registry);
-    free(f);
-    return 0;
 }

@@ -53,13 +53,10 @@ static uint64_t sum(const struct Snapshot *s)
     return total;
 }
 
-static int set_up(void **state), tear_down(void **state);
-
 // There are more pairs of opcodes than any CPython has. If the table has no
 // free slot for a pair, the pair is counted in `other`.
-TEST_WITH(test_pairs_without_end, set_up, tear_down)
+TEST_FIXTURE(test_pairs_without_end)
 {
-    struct Fixture *f = *state;
     const struct Snapshot *s;
 
     for (int from = 0; from < 256; from++)
@@ -72,9 +69,8 @@ TEST_WITH(test_pairs_without_end, set_up, tear_down)
 }
 
 // All changes that one scan finds share a copy of the names.
-TEST_WITH(test_names_are_shared, set_up, tear_down)
+TEST_FIXTURE(test_names_are_shared)
 {
-    struct Fixture *f = *state;
     size_t one;
 
     add(f, 1, BINARY_OP, BINARY_OP_ADD_INT);
@@ -116,9 +112,8 @@ static void expect_whole(const struct Snapshot *s)
     assert_int_equal(sum(s), s->transition_count ? s->transitions[0].id : 0);
 }
 
-TEST_WITH(test_reader_and_writer, set_up, tear_down)
+TEST_FIXTURE(test_reader_and_writer)
 {
-    struct Fixture *f = *state;
     pthread_t thread;
     uint64_t newest = 0;
 
@@ -134,23 +129,15 @@ TEST_WITH(test_reader_and_writer, set_up, tear_down)
 
 // --- Fixture -----------------------------------------------------------------
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     make_opcodes(&f->opcodes);
     Clock_start(&f->clock);
     Transitions_init(&f->log, &f->opcodes, &f->clock, Clock_read(&f->clock));
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Snapshot_free(f->snapshot);
     Transitions_release(&f->log);
-    free(f);
-    return 0;
 }

@@ -97,12 +97,8 @@ static struct Snapshot *costing_an_older(double measured, double allowed)
     return snapshot;
 }
 
-static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_overhead_within_the_budget, set_up, tear_down)
+TEST_FIXTURE(test_overhead_within_the_budget)
 {
-    struct Fixture *f = *state;
-
     draw(f, costing(.008, .01), 200);
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
@@ -116,10 +112,8 @@ TEST_WITH(test_overhead_within_the_budget, set_up, tear_down)
     assert_true(says(f, "0.8% of its CPU time, 1.0 allowed  "));
 }
 
-TEST_WITH(test_overhead_beyond_the_budget, set_up, tear_down)
+TEST_FIXTURE(test_overhead_beyond_the_budget)
 {
-    struct Fixture *f = *state;
-
     draw(f, costing(.02, .01), 200);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
@@ -130,9 +124,8 @@ TEST_WITH(test_overhead_beyond_the_budget, set_up, tear_down)
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
 
-TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
+TEST_FIXTURE(test_what_the_overhead_is_made_of)
 {
-    struct Fixture *f = *state;
     struct Snapshot *snapshot = costing(.0093, .01);
 
     snapshot->overhead_hooks = .0024;
@@ -160,9 +153,8 @@ TEST_WITH(test_what_the_overhead_is_made_of, set_up, tear_down)
 
 // --- The sampler's window
 
-TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
+TEST_FIXTURE(test_what_shares_rest_on)
 {
-    struct Fixture *f = *state;
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
 
     snapshot->sampler_window_s = 30;
@@ -193,11 +185,10 @@ TEST_WITH(test_what_shares_rest_on, set_up, tear_down)
 
 // --- Garbage collection
 
-TEST_WITH(test_the_pauses_of_the_garbage_collector, set_up, tear_down)
+TEST_FIXTURE(test_the_pauses_of_the_garbage_collector)
 {
     static const struct GarbageRow rows[3] = {
         {40, .02, .001}, {4, .03, .0124}, {NULL_U64, NULL_F64, NULL_F64}};
-    struct Fixture *f = *state;
 
     for (int width = 80; width < 200; width++) {
         struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -216,10 +207,9 @@ TEST_WITH(test_the_pauses_of_the_garbage_collector, set_up, tear_down)
 
 // --- Stalls of event loops
 
-TEST_WITH(test_a_recent_stall_is_in_the_header, set_up, tear_down)
+TEST_FIXTURE(test_a_recent_stall_is_in_the_header)
 {
     static struct StallRow stall = {.seconds = 1.27};
-    struct Fixture *f = *state;
 
     for (int width = 80; width < 200; width++) {
         struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -237,9 +227,8 @@ TEST_WITH(test_a_recent_stall_is_in_the_header, set_up, tear_down)
 
 // --- The GIL
 
-TEST_WITH(test_the_gil, set_up, tear_down)
+TEST_FIXTURE(test_the_gil)
 {
-    struct Fixture *f = *state;
     struct Snapshot *snapshot;
 
     for (int width = 80; width < 200; width++) {
@@ -260,11 +249,10 @@ TEST_WITH(test_the_gil, set_up, tear_down)
 
 // --- The filter
 
-TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)
+TEST_FIXTURE(test_the_rules_of_the_filter)
 {
     static const struct FilterRule exclude[] = {{"numpy"}, {"torch"}};
     static const struct FilterRule only[] = {{"srv"}};
-    struct Fixture *f = *state;
     int width;
 
     for (width = 60; width < 200; width++) {
@@ -288,10 +276,8 @@ TEST_WITH(test_the_rules_of_the_filter, set_up, tear_down)
 
 // --- A process without a sampler
 
-TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)
+TEST_FIXTURE(test_why_there_are_no_shares)
 {
-    struct Fixture *f = *state;
-
     draw(f, Sample_new((struct SampleWish){.no_sampler = 1}), 150);
     assert_true(says(f, "shares are not sampled  "));
     draw(f, Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1}),
@@ -304,33 +290,24 @@ TEST_WITH(test_why_there_are_no_shares, set_up, tear_down)
 
 // --- One chosen thread
 
-static int set_up(void **state)
+static void set_up(struct Fixture *f)
 {
-    struct Fixture *f = calloc(1, sizeof *f);
-
     Model_init(&f->model);
     Canvas_init(&f->canvas, false);
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct Fixture *f)
 {
-    struct Fixture *f = *state;
-
     Canvas_release(&f->canvas);
     Model_release(&f->model);
-    free(f);
-    return 0;
 }
 
 // --- Time that no row has
 
 // If these shares are large, the header shows them. If these shares are not
 // measured, the header does not show them.
-TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
+TEST_FIXTURE(test_what_the_rows_lack)
 {
-    struct Fixture *f = *state;
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
     static const struct RetiredRow gone[] = {
         {.run_share = .08}, {.run_share = NAN}, {.run_share = .04}};
@@ -363,9 +340,8 @@ TEST_WITH(test_what_the_rows_lack, set_up, tear_down)
     assert_false(says(f, "untraced") || says(f, "gone"));
 }
 
-TEST_WITH(test_threads_that_wait_for_a_cpu, set_up, tear_down)
+TEST_FIXTURE(test_threads_that_wait_for_a_cpu)
 {
-    struct Fixture *f = *state;
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
 
     snapshot->cpu_waited = .049;
