@@ -28,8 +28,6 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// --- The trace of the tests ---
-
 struct Maker {
     struct Timeline *timeline;
     struct Ring *ring;
@@ -64,8 +62,6 @@ static void release(struct Maker *maker)
     Timeline_free(maker->timeline);
     Ring_free(maker->ring);
 }
-
-// --- Files that are written ---
 
 // The timeline of these tests has no events, because the content does not
 // matter here.

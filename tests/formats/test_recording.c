@@ -52,6 +52,19 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+// Limits the size of files. Returns the limit before.
+static rlim_t limit_files(rlim_t size)
+{
+    struct rlimit limit;
+    rlim_t before;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    before = limit.rlim_cur;
+    limit.rlim_cur = size;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return before;
+}
+
 static struct Recording *make(void)
 {
     int error = 1;
@@ -215,7 +228,7 @@ TEST(a_removed_file_takes_no_blocks)
 // the file takes them.
 TEST(what_a_file_does_not_take)
 {
-    struct rlimit before, limit;
+    rlim_t before;
     struct Recording *recording = make();
     struct Recording *file;
     struct RecordingSlot slots[8] = {0}, more = {0};
@@ -223,11 +236,8 @@ TEST(what_a_file_does_not_take)
     int error;
 
     Recording_set_room(recording, 5 << 16);
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
     // Room for two places and a part of a third place.
-    limit.rlim_cur = 4096 + 3 * 65536 - 4096;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    before = limit_files(4096 + 3 * 65536 - 4096);
     for (i = 0; i < 6; i++) {
         memset(piece, (int)i, sizeof piece);
         assert_int_equal(put(recording, &slots[i], PIECE), 0);
@@ -243,7 +253,7 @@ TEST(what_a_file_does_not_take)
                          0);
         assert_memory_equal(back, piece, PIECE);
     }
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(before);
     assert_int_equal(Recording_flush(recording, true), 0);
     file = Recording_open(path, &error);
     assert_non_null(file);
@@ -275,7 +285,7 @@ static size_t chunks(struct Recording *recording)
 TEST(neighbours_become_one_place)
 {
     struct RecordingHead own = {.hz = 1e9};
-    struct rlimit before, limit;
+    rlim_t before;
     struct Recording *recording = make();
     struct RecordingSlot slots[6] = {0}, large = {0}, small = {0};
     unsigned i;
@@ -285,10 +295,7 @@ TEST(neighbours_become_one_place)
     for (i = 0; i < 6; i++)
         assert_int_equal(put(recording, &slots[i], 20000), 0);
     flushed(recording);
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 4096 + 6 * 20480;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    before = limit_files(4096 + 6 * 20480);
     Recording_drop(recording, &slots[2]);
     assert_int_equal(put(recording, &large, 24000), -EFBIG);
     Recording_drop(recording, &slots[4]);
@@ -301,7 +308,7 @@ TEST(neighbours_become_one_place)
     assert_int_equal(chunks(recording), 3 + 2);
     Recording_drop(recording, &large);
     assert_int_equal(chunks(recording), 3 + 1);
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(before);
     let_go(recording);
 }
 
@@ -316,16 +323,13 @@ static struct RecordingSlot *beside;
 static void use_again(void)
 {
     struct Recording *recording = flushing;
-    struct rlimit before, limit;
+    rlim_t before;
 
     flushing = NULL;
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 4096;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    before = limit_files(4096);
     Recording_drop(recording, beside);
     assert_int_equal(put(recording, beside, SMALL), 0);
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(before);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -366,7 +370,7 @@ TEST(a_page_that_moves_during_a_flush)
 // place in memory.
 TEST(a_place_that_the_file_refuses)
 {
-    struct rlimit before, limit;
+    rlim_t before;
     struct Recording *recording = make();
     struct RecordingSlot in_file = {0}, in_memory[8] = {0}, small = {0};
     unsigned i = 0;
@@ -374,10 +378,7 @@ TEST(a_place_that_the_file_refuses)
     Recording_set_room(recording, 5 << 16);
     assert_int_equal(put(recording, &in_file, 20000), 0);
     flushed(recording);
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 4096;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    before = limit_files(4096);
     while (i < 8 && !put(recording, &in_memory[i], PIECE))
         i++;
     // The loop runs until the memory for pages is full.
@@ -387,7 +388,7 @@ TEST(a_place_that_the_file_refuses)
     Recording_drop(recording, &in_memory[0]);
     assert_int_equal(put(recording, &small, 20000), 0);
     assert_true(Recording_holds(recording, &small));
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(before);
     assert_int_equal(Recording_flush(recording, true), 0);
     // All bytes are in the file again, and so is the place.
     assert_int_equal(put(recording, &in_file, 20000), 0);

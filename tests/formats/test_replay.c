@@ -67,8 +67,6 @@ static int said(void *context, uint64_t ticks, const struct Mark *mark)
     return say("said ");
 }
 
-// --- Events ------------------------------------------------------------------
-
 static struct Ring *ring;
 
 static void put(enum EventKind kind, uint64_t what)
@@ -147,8 +145,6 @@ static void replay(size_t skip, uint32_t open, const char *words)
     Recording_put(recording);
     assert_string_equal(calls, words);
 }
-
-// --- Tests -------------------------------------------------------------------
 
 TEST(a_step_is_all_of_its_call)
 {

@@ -70,16 +70,6 @@ TEST(names_are_utf8)
     assert_int_equal(name.line, 0);
 }
 
-TEST(every_end_but_a_plain_one_has_a_word)
-{
-    int how;
-
-    for (how = CALL_RAISED; how <= CALL_PARKED; how++)
-        assert_non_null(Trace_end_word((enum CallEnd)how));
-    assert_string_equal(Trace_begin_word(CALL_EARLIER), "earlier");
-    assert_string_equal(Trace_begin_word(CALL_RESUMED), "resumed");
-}
-
 TEST(keys_differ)
 {
     const uint64_t keys[] = {Trace_function_key(UINT32_MAX),

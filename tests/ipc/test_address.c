@@ -36,8 +36,6 @@ static void has(const char *text, const char *word)
         fail_msg("'%s' lacks '%s'", text, word);
 }
 
-// --- Address_prepare
-
 static int prepare(char path[ADDRESS_MAX])
 {
     return Address_prepare(path, 77, why, sizeof(why));
@@ -66,8 +64,6 @@ TEST_WITH(test_restore, set_up, tear_down)
     snprintf(expected, sizeof(expected), "/tmp/ocular-%u/77.sock", geteuid());
     assert_string_equal(path, expected);
 }
-
-// --- Search for a process
 
 // Starts a child that serves in `directory`, and waits until it serves. If
 // `directory` is NULL, the child serves nowhere. `name` is the number in the
@@ -180,8 +176,6 @@ TEST_WITH(test_command_is_harmless, set_up, tear_down)
     close(ready[1]);
     end(child);
 }
-
-// --- Address_list
 
 static void touch(const char *name)
 {

@@ -17,8 +17,6 @@
 
 #include "tests/unit.h"
 
-// --- A tracer that does not trace
-
 struct Tracer {
     struct Server *server;
     struct Snapshot *_Atomic snapshot;
@@ -197,8 +195,6 @@ static void ask(struct Client *client, unsigned type, double value)
     assert_int_equal(Client_request(client, &request), 0);
 }
 
-// --- Requests
-
 static int set_up(void **state), tear_down(void **state);
 
 TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
@@ -225,8 +221,6 @@ TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
     halt(&tracer);
     free(text);
 }
-
-// --- Bad viewers
 
 // If viewers connect and disconnect without end, the server accepts only one
 // viewer at a time. So these viewers take only a bounded share of a core. Many
@@ -275,8 +269,6 @@ TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
     Client_close(client);
     halt(&tracer);
 }
-
-// --- The end of the server
 
 struct Reader {
     struct Client *client;
@@ -330,8 +322,6 @@ TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
     Client_close(idle);
     Snapshot_free(tracer.snapshot);
 }
-
-// --- Changes of the file system
 
 static void own_path(char path[ADDRESS_MAX])
 {
@@ -399,8 +389,6 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     close(fds[0]);
     halt(&tracer);
 }
-
-// --- One server, several sources of snapshots
 
 static int set_up(void **state)
 {

@@ -23,8 +23,6 @@ static struct Attribution attribution;
 // In this window, the program has used one core for one second.
 static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 
-// --- A function that contains a call ---
-
 enum { CACHE, RESUME, LOAD, EXTENDED, CALL, JUMP, CALL_PY = 100, CALL_C };
 enum { AT_RESUME, AT_LOAD, AT_EXTENDED, AT_CALL, AT_LAST = 6, AT_JUMP, UNITS };
 
@@ -119,8 +117,6 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
         cumulative);
 }
 
-// --- The function that gets the time ---
-
 // Until the collector's thread takes a retired function, samples that are older
 // than the retirement are credited to the function.
 TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
@@ -188,8 +184,6 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     assert_int_equal(Counter_get(&waits->own[WAITS_SOCKET].total_ns), 0);
 }
 
-// --- Callers ---
-
 TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
 {
     struct CallEdge edge;
@@ -215,8 +209,6 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     assert_false(CallEdges_pop(&edges, &edge));
 }
 
-// --- Instructions of a function ---
-
 // If allocation fails at a function's first sample, the next sample allocates
 // again. No allocated memory leaks (make asan).
 TEST_WITH(test_memory_is_out, set_up, tear_down)
@@ -237,8 +229,6 @@ TEST_WITH(test_memory_is_out, set_up, tear_down)
     assert_ptr_equal(Code_instruction_samples(caller), samples);
 }
 
-// --- Garbage collection ---
-
 TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
 {
     a->who.garbage = true;
@@ -257,8 +247,6 @@ TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
     Attribution_judge(&attribution, &stack, false);
     assert_false(stack.waits_to_run);
 }
-
-// --- State of the innermost frame ----
 
 // Attributes a stack whose top frame is in `caller` at the code unit `unit`.
 static void judge_at(unsigned unit, bool active)

@@ -82,10 +82,6 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
     return code;
 }
 
-// --- Head of the snapshot ---------------------------------------------------
-
-// --- Functions ---------------------------------------------------------------
-
 // If a function's calls have not returned, or have always had a dark callee,
 // the function's time is null and not zero.
 TEST_FIXTURE(test_what_was_not_timed_is_null)
@@ -200,8 +196,6 @@ TEST_FIXTURE(test_shares_first)
     Code_leave_unarmed(old);
     expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
 }
-
-// --- Call rates and estimated calls -----------------------------------------
 
 TEST_FIXTURE(test_rate)
 {
@@ -352,8 +346,6 @@ TEST_FIXTURE(test_self_by_samples)
     assert_int_equal(function->avg_estimated, 0);
 }
 
-// --- Values from the sampler ------------------------------------------------
-
 TEST_FIXTURE(test_garbage_collections_are_in_the_overhead)
 {
     const struct AccountSource *source = &f->session.account.source;
@@ -371,8 +363,6 @@ TEST_FIXTURE(test_garbage_collections_are_in_the_overhead)
     assert_int_equal(s->gc_generations[0].collections, 300000);
     assert_int_equal(s->gc_generations[2].collections, 100000);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

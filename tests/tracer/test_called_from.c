@@ -15,8 +15,6 @@ static struct ShareTime at(double s)
     return (struct ShareTime){.ns = s * 1e9, .age = s, .full_ns = 1e9};
 }
 
-// --- Reading of the callers ------------------------------------------------
-
 struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
@@ -98,8 +96,6 @@ TEST(test_callers_that_are_gone)
     assert_float_equal(from.untraced, 0.2, 1e-6);
     tear_down(&made);
 }
-
-// --- Writing of the callers ------------------------------------------------
 
 static void expect(const struct CalledFrom *from, const char *expected)
 {

@@ -66,8 +66,6 @@ static struct Code *generator(uint64_t threshold, bool two_arms)
     return code_of(GENERATOR, sizeof GENERATOR, threshold, two_arms);
 }
 
-// --- Layout ------------------------------------------------------------------
-
 // Within a budget, the program's own functions are armed before functions of
 // libraries.
 TEST(test_whose_code_it_is)
@@ -187,8 +185,6 @@ TEST(test_huge_code)
     free(bytecode);
 }
 
-// --- Callers -----------------------------------------------------------------
-
 // Code that never goes dark can get new callers without end.
 TEST(test_callers_of_the_never_dark_are_bounded)
 {
@@ -268,8 +264,6 @@ TEST(test_a_dark_jump_breaks_blocks)
     Code_free(code);
 }
 
-// --- Re-arming ---------------------------------------------------------------
-
 TEST(test_end_of_a_slice)
 {
     struct Code *code = generator(500, false);
@@ -291,8 +285,6 @@ TEST(test_end_of_a_slice)
     assert_true(code->hot.stop_at == CODE_NEVER);
     Code_free(code);
 }
-
-// --- Values computed from counters ------------------------------------------
 
 TEST(test_mean_takes_waits_in)
 {

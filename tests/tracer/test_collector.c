@@ -30,8 +30,6 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// --- Threads that wait for a snapshot ---------------------------------------
-
 static void *wait_once(void *context)
 {
     struct Fixture *f = context;
@@ -67,8 +65,6 @@ TEST_FIXTURE(test_who_waits_hears_of_the_end)
     pthread_mutex_unlock(&f->engine.traces.mutex);
     pthread_join(stopper, NULL);
 }
-
-// --- Retired code -----------------------------------------------------------
 
 struct Race {
     struct Fixture *fixture;
@@ -207,8 +203,6 @@ TEST_FIXTURE(test_each_is_counted_once)
     pthread_join(thread, NULL);
     assert_int_equal(race.wrong, 0);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

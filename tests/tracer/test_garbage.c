@@ -73,8 +73,6 @@ TEST_WITH(test_the_time_does_not_run_backwards, reset, NULL)
     assert_int_equal(Counter_get(&garbage.generations[0].longest), 0);
 }
 
-// --- Shadow stack -------
-
 static struct Engine engine;
 static struct Code *code, *outer, *finalizer;
 static struct ThreadTrace *trace;

@@ -106,8 +106,6 @@ static bool step(struct Fixture *f, struct Code *code, unsigned number,
     return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks);
 }
 
-// --- Layout ------------------------------------------------------------------
-
 static void expect_next(const struct Code *code, unsigned number, unsigned next,
                         unsigned other)
 {
@@ -197,8 +195,6 @@ TEST_FIXTURE(test_damaged_code)
         }
     }
 }
-
-// --- Random programs --------------------------------------------------------
 
 struct Program {
     struct Fixture *f;
@@ -347,8 +343,6 @@ TEST_FIXTURE(test_random_programs)
     for (unsigned i = 2; i < 6; i++)
         assert_true(timed[i] > 200 && timed[i] < timed[0]);
 }
-
-// --- Fixture ----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

@@ -17,54 +17,28 @@ static struct Opcodes opcodes;
 //         if i: t += i
 //         t -= i
 //     return t
+// clang-format off
 static const uint8_t loop_code[] = {
-    RESUME,
-    0, //  0
-    LOAD_FAST,
-    0, //  2
-    GET_ITER,
-    0, //  4
-    FOR_ITER,
-    14,
-    CACHE,
-    0, //  6, to 38
-    STORE_FAST,
-    1, // 10
-    LOAD_FAST,
-    1, // 12
-    POP_JUMP_IF_FALSE,
-    4,
-    CACHE,
-    0, // 14, to 26
-    LOAD_FAST,
-    2, // 18
-    BINARY_OP,
-    0,
-    CACHE,
-    0, // 20
-    STORE_FAST,
-    2, // 24
-    LOAD_FAST,
-    2, // 26
-    BINARY_OP,
-    1,
-    CACHE,
-    0, // 28
-    STORE_FAST,
-    2, // 32
-    JUMP_BACKWARD,
-    16,
-    CACHE,
-    0, // 34, to 6
-    END_FOR,
-    0, // 38
-    POP_TOP,
-    0, // 40
-    LOAD_FAST,
-    2, // 42
-    RETURN_VALUE,
-    0, // 44
+    RESUME, 0,                      //  0
+    LOAD_FAST, 0,                   //  2
+    GET_ITER, 0,                    //  4
+    FOR_ITER, 14, CACHE, 0,         //  6, to 38
+    STORE_FAST, 1,                  // 10
+    LOAD_FAST, 1,                   // 12
+    POP_JUMP_IF_FALSE, 4, CACHE, 0, // 14, to 26
+    LOAD_FAST, 2,                   // 18
+    BINARY_OP, 0, CACHE, 0,         // 20
+    STORE_FAST, 2,                  // 24
+    LOAD_FAST, 2,                   // 26
+    BINARY_OP, 1, CACHE, 0,         // 28
+    STORE_FAST, 2,                  // 32
+    JUMP_BACKWARD, 16, CACHE, 0,    // 34, to 6
+    END_FOR, 0,                     // 38
+    POP_TOP, 0,                     // 40
+    LOAD_FAST, 2,                   // 42
+    RETURN_VALUE, 0,                // 44
 };
+// clang-format on
 
 static struct Code *code_of(const void *bytecode, size_t size, bool two_arms)
 {
@@ -188,28 +162,19 @@ TEST(what_may_have_raised_is_a_floor)
 // instructions before it ran.
 TEST(blocks_do_not_leak_into_each_other)
 {
+    // clang-format off
     const uint8_t bytes[] = {
-        RESUME,
-        0, //  0
-        LOAD_FAST,
-        0, //  2
-        POP_JUMP_IF_FALSE,
-        2,
-        CACHE,
-        0, //  4, to 12
-        LOAD_FAST,
-        0, //  8
-        RAISE_VARARGS,
-        1, // 10
-        LOAD_FAST,
-        1, // 12
-        RETURN_VALUE,
-        0, // 14
-        PUSH_EXC_INFO,
-        0, // 16
-        RETURN_VALUE,
-        0, // 18
+        RESUME, 0,                      //  0
+        LOAD_FAST, 0,                   //  2
+        POP_JUMP_IF_FALSE, 2, CACHE, 0, //  4, to 12
+        LOAD_FAST, 0,                   //  8
+        RAISE_VARARGS, 1,               // 10
+        LOAD_FAST, 1,                   // 12
+        RETURN_VALUE, 0,                // 14
+        PUSH_EXC_INFO, 0,               // 16
+        RETURN_VALUE, 0,                // 18
     };
+    // clang-format on
     struct Code *code = code_of(bytes, sizeof bytes, false);
     struct ListingDetail detail;
 

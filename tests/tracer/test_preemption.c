@@ -107,8 +107,6 @@ TEST(test_what_was_lost_before)
     assert_int_equal(lost(after(4 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);
 }
 
-// --- Clocks of the kernel ---
-
 static atomic_bool spins;
 
 static int64_t clock_ns(clockid_t clock)

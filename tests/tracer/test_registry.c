@@ -111,8 +111,6 @@ TEST(test_bytes_return_to_zero)
     Registry_free(registry);
 }
 
-// --- Readers while code is added and retired --------------------------------
-
 struct Race {
     struct Registry *registry;
     _Atomic bool stop;

@@ -224,8 +224,6 @@ TEST(what_is_null_is_left_out)
     Snapshot_free(snapshot);
 }
 
-// --- Sources of the values --------------------------------------------------
-
 // Returns the report about a snapshot with one function.
 static char *report_of(struct Snapshot *snapshot, struct Function *function)
 {
@@ -349,8 +347,6 @@ TEST(without_shares_the_most_cycles_come_first)
     assert_ptr_equal(first[1].function, &functions[1]);
     Snapshot_free(snapshot);
 }
-
-// --- Functions that no longer exist -----------------------------------------
 
 TEST(those_without_a_row_are_summed_up)
 {

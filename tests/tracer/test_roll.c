@@ -4,6 +4,7 @@
 // changes has the same rows as a viewer that gets whole snapshots.
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
+#include "tests/function_record.h"
 #include "tests/random.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/arming.h"
@@ -204,14 +205,6 @@ static const struct Function *find(const struct Snapshot *snapshot, uint64_t id)
     for (size_t i = 0; i < snapshot->function_count; i++)
         if (snapshot->functions[i].id == id)
             return &snapshot->functions[i];
-    return NULL;
-}
-
-static const struct Record *function_record(void)
-{
-    for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++)
-        if (!strcmp(SNAPSHOT_RECORD.fields[i].name, "functions"))
-            return SNAPSHOT_RECORD.fields[i].record;
     return NULL;
 }
 

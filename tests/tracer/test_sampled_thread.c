@@ -125,8 +125,6 @@ TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
     CpuTimers_close(&timers);
 }
 
-// --- CPU time that no sample has ---------------------------------------------
-
 // A thread that is found running gets its CPU time at once. A thread that is
 // not found running gets its CPU time only after a second of CPU time.
 TEST_WITH(test_without_a_timer, set_up, NULL)

@@ -105,8 +105,6 @@ static void make_stack(struct FakeThread *thread, uintptr_t top)
     call(thread, top);
 }
 
-// --- Virtual time ------------------------------------------------------------
-
 #define TID 0x7ffffff0
 
 static struct {
@@ -268,8 +266,6 @@ TEST_WITH(test_threads_come_and_go, NULL, end)
     // Nobody has taken the list of threads, so Sampler_stop frees the list.
     Sampler_set_threads(sampler, threads, 3);
 }
-
-// --- The sampler's own thread -----------------------------------------------
 
 struct Program {
     pthread_t thread;

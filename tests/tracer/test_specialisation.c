@@ -90,10 +90,6 @@ static void expect(struct Fixture *f, const char *expected)
     assert_string_equal(text, expected);
 }
 
-// --- Changes that are logged ------------------------------------------------
-
-// --- Changes that are not logged --------------------------------------------
-
 TEST_FIXTURE(test_caches_are_no_opcodes)
 {
     f->live[AT_FIRST + 2] = BINARY_OP_ADD_INT;
@@ -102,8 +98,6 @@ TEST_FIXTURE(test_caches_are_no_opcodes)
     expect(f, "");
     assert_int_equal(f->code->poll.specialized, 0);
 }
-
-// --- Compiled code -----------------------------------------------------------
 
 // CPython throws compiled code away whenever anything is armed. The absence of
 // compiled code therefore shows nothing and is no change.
@@ -126,8 +120,6 @@ TEST_FIXTURE(test_executors)
            "6:(executor)>BINARY_OP_ADD_FLOAT");
 }
 
-// --- Hash of the bytecode ------
-
 // A change of any bit anywhere in the bytecode is noticed. The size of this
 // code object is no multiple of the hash's words.
 TEST_FIXTURE(test_every_change_is_noticed)
@@ -144,8 +136,6 @@ TEST_FIXTURE(test_every_change_is_noticed)
         assert_true(f->code->poll.history.hash == hash);
     }
 }
-
-// --- Odd bytecode ------------------------------------------------------------
 
 static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
                             size_t size)
@@ -210,8 +200,6 @@ TEST_FIXTURE(test_garbage)
     assert_true(f->log.count > 100);
     assert_true(f->code->poll.history.count <= 6);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

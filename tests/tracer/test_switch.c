@@ -98,8 +98,6 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
     assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
-// --- Single switches -------
-
 // A generator that a greenlet runs directly has no chunk. A function that the
 // generator calls makes a chunk.
 TEST_FIXTURE(test_a_stack_without_a_root)
@@ -138,8 +136,6 @@ TEST_FIXTURE(test_a_stack_without_a_root)
     assert_int_equal(Counter_get(&f->trace->unwound), 0);
     assert_int_equal(f->trace->parked.count, 1);
 }
-
-// --- The timeline ---
 
 static void expect_event(struct Ring *ring, enum EventKind kind,
                          const struct Code *code, unsigned level)
@@ -195,8 +191,6 @@ TEST_FIXTURE(test_the_timeline_parks_and_reopens)
         expect_event(ring, EVENT_REOPEN, a, i);
     expect_event(ring, EVENT_LEAVE, a, 2 * SWITCH_SHOWN - 1);
 }
-
-// --- Random greenlets ---
 
 static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 {

@@ -85,8 +85,6 @@ static void expect_empty(struct Fixture *f)
         assert_int_equal(f->trace->active[i], 0);
 }
 
-// --- Calls -------------------------------------------------------------------
-
 // The cost of a hook depends on the hook's kind. Code that can be suspended has
 // resumptions instead of calls, and an offset can be far (HOOK_FAR).
 TEST_FIXTURE(test_net_time_by_kind_of_hook)
@@ -130,8 +128,6 @@ TEST_FIXTURE(test_hooks_that_cost_less_than_thought)
         (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), 44);
 }
 
-// --- Depth -------------------------------------------------------------------
-
 // At an event, all frames that are deeper than the event have ended. If a frame
 // ends without an event, its call is counted, but not its cycles. The total
 // times of the frames' callers are right.
@@ -173,8 +169,6 @@ TEST_FIXTURE(test_an_enter_heals_too)
     expect_calls(a, 1, 0, 0, 60);
 }
 
-// --- Blocks ------------------------------------------------------------------
-
 //   enters at 100: net 100, instruction 0
 //   jumps at 140: net 140 - 10 = 130, 30 cycles over 0, 1, 2; on at 1
 //   jumps at 170: net 170 - 15 = 155, 25 cycles over 1, 2
@@ -195,8 +189,6 @@ TEST_FIXTURE(test_blocks)
     assert_int_equal(Counter_get(&code->hot.last_seen), 170);
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
-
-// --- Waiting -----------------------------------------------------------------
 
 // If the program has other threads, an interval that is longer than the switch
 // interval of the GIL does not belong to one thread.
@@ -242,8 +234,6 @@ TEST_FIXTURE(test_waited_calls_are_in_no_histogram)
     assert_int_equal(Code_histogram(code)->buckets[0], 0);
     assert_true(Code_histogram(code)->buckets[9] >= 2);
 }
-
-// --- Random programs --------------------------------------------------------
 
 struct ModelFrame {
     unsigned function;
@@ -348,8 +338,6 @@ TEST_FIXTURE(test_random_programs)
     expect_empty(f);
     free(model);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

@@ -34,8 +34,6 @@ static void end(struct ThreadTrace *trace)
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
-// --- Visits ------------------------------------------------------------------
-
 struct Visits {
     unsigned count;
     unsigned sum; // Sum of the threads' numbers, each plus one
@@ -73,8 +71,6 @@ TEST_FIXTURE(test_an_ended_record_is_used_again)
     assert_ptr_equal(add(f, true), stays);
     assert_ptr_equal(f->contention.last_trace, second);
 }
-
-// --- Threads -----------------------------------------------------------------
 
 enum { THREADS = 3, LIVES = UNDER_TSAN ? 20 : 60, EVENTS = 500 };
 

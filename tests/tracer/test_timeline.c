@@ -51,6 +51,19 @@ static struct Timeline *make_growing(size_t limit)
     return Timeline_new(recording, limit, true);
 }
 
+// Limits the size of files. Returns the limit before.
+static rlim_t limit_files(rlim_t size)
+{
+    struct rlimit limit;
+    rlim_t before;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    before = limit.rlim_cur;
+    limit.rlim_cur = size;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return before;
+}
+
 static const struct TimelineView *look(struct Timeline *timeline)
 {
     return Frozen_view(timeline, &reader);
@@ -501,14 +514,11 @@ TEST(a_file_that_is_full)
     struct Timeline *timeline = make_growing(1 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    struct rlimit before, limit;
+    rlim_t before;
     const struct TimelineView *view;
     size_t i, events;
 
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 2 << 20;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    before = limit_files(2 << 20);
     for (i = 0; i < 50; i++) {
         record(timeline, track, &program, 1);
         if (i % 7) // The events of the last flush are read, too.
@@ -518,7 +528,7 @@ TEST(a_file_that_is_full)
         assert_int_equal(events + view->forgotten, 20000 * (i + 1));
         RecordingReader_close(&reader);
     }
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(before);
     assert_int_equal(Timeline_forgotten(timeline), 20000 * i - events);
     assert_int_equal(Recording_error(Timeline_recording(timeline)), -EFBIG);
     // The events take at least most of the room in the file.
@@ -534,13 +544,10 @@ TEST(larger_blocks_in_a_full_file)
     struct Timeline *timeline = make_growing(256 << 10);
     struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
     struct Track *track = begin(timeline, 0);
-    struct rlimit before, limit;
+    rlim_t before;
     size_t i, events;
 
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit = before;
-    limit.rlim_cur = 4 << 20;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    before = limit_files(4 << 20);
     for (i = 0; i < 80; i++) {
         program.pause = i < 50 ? 0 : 3000000;
         record(timeline, track, &program, 1);
@@ -553,7 +560,7 @@ TEST(larger_blocks_in_a_full_file)
         if (i > 50)
             assert_true(events > 200000);
     }
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(before);
     Timeline_free(timeline);
     Ring_free(program.ring);
 }

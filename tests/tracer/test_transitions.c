@@ -86,8 +86,6 @@ TEST_FIXTURE(test_names_are_shared)
     assert_int_equal(Transitions_bytes(&f->log), one);
 }
 
-// --- A reader and a writer ---------------------------------------------------
-
 enum { ADDITIONS = 20000 };
 
 static void *write_all(void *context)
@@ -126,8 +124,6 @@ TEST_FIXTURE(test_reader_and_writer)
     }
     pthread_join(thread, NULL);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

@@ -373,8 +373,6 @@ TEST_WITH(test_noise, set_up, tear_down)
     }
 }
 
-// --- Walks of a thread's own frames in place --------------------------------
-
 static void begin_in_place(struct World *world)
 {
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);

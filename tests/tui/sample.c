@@ -2,6 +2,8 @@
 // See sample.h.
 #include "tests/tui/sample.h"
 
+#include "tests/function_record.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,48 +185,10 @@ static void add_callers(struct Snapshot *snapshot, struct Function *function,
 static void add_functions(struct Snapshot *snapshot,
                           const struct SampleWish *wish)
 {
-    static const struct Function null = {.line = NULL_U64,
-                                         .calls = NULL_U64,
-                                         .calls_estimated = NULL_F64,
-                                         .calls_per_s = NULL_F64,
-                                         .rate_estimated = NULL_U64,
-                                         .share = NULL_F64,
-                                         .cpu_share = NULL_F64,
-                                         .wait_share = NULL_F64,
-                                         .c_share = NULL_F64,
-                                         .total_share = NULL_F64,
-                                         .run_share = NULL_F64,
-                                         .samples = NULL_U64,
-                                         .run_samples = NULL_U64,
-                                         .calls_error = NAN,
-                                         .calls_per_s_error = NULL_F64,
-                                         .wall_p50_s = NULL_F64,
-                                         .wall_p99_s = NULL_F64,
-                                         .wall_max_s = NULL_F64,
-                                         .in_flight = NULL_U64,
-                                         .oldest_s = NULL_F64,
-                                         .await_s = NULL_F64,
-                                         .raised = NULL_U64,
-                                         .raised_estimated = NULL_U64,
-                                         .gil_blocked_share = NULL_F64,
-                                         .gil_blocked_s = NULL_F64,
-                                         .resumptions = NULL_U64,
-                                         .self_cycles = NULL_U64,
-                                         .total_cycles = NULL_U64,
-                                         .avg_cycles = NULL_F64,
-                                         .min_cycles = NULL_F64,
-                                         .p50_cycles = NULL_F64,
-                                         .p99_cycles = NULL_F64,
-                                         .waited_cycles = NULL_U64,
-                                         .age_s = NULL_F64,
-                                         .sites = NULL_U64,
-                                         .dark_sites = NULL_U64,
-                                         .specialized_sites = NULL_U64,
-                                         .specializable_sites = NULL_U64};
     size_t count = BRIEFS + wish->extra;
     struct Function *functions = take(snapshot, count * sizeof *functions);
     for (size_t i = 0; i < count; i++) {
-        functions[i] = null;
+        Record_clear(function_record(), &functions[i]);
         functions[i].id = i + 1;
         if (i < BRIEFS)
             fill(&functions[i], &briefs[i], wish);

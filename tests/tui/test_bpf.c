@@ -35,8 +35,6 @@ static struct seccomp_data call(void)
     return data;
 }
 
-// --- Random filters
-
 static const uint16_t codes[] = {
     BPF_LD | BPF_IMM,
     BPF_LD | BPF_MEM,
@@ -147,8 +145,6 @@ static size_t make_program(struct sock_filter *code)
     return count + sizeof end / sizeof *end;
 }
 
-// --- The kernel's result
-
 // Runs the filter in a child. Returns the errno of the call, or the negative
 // number of the signal that killed the child.
 static int ask_kernel(struct sock_filter *code, size_t count)
@@ -198,8 +194,6 @@ TEST(test_as_the_kernel)
     }
     assert_true(different > PROGRAMS / 4);
 }
-
-// --- Filters that the kernel rejects
 
 static uint32_t run(const struct sock_filter *code, size_t count)
 {

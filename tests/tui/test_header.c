@@ -71,8 +71,6 @@ static int count_cells(const struct Fixture *f, uint32_t code, enum Style style)
     return count;
 }
 
-// --- The overhead
-
 #define FULL 0x2588 // code point of a full block
 
 // Returns a snapshot with this overhead, as a share of one core.
@@ -151,8 +149,6 @@ TEST_FIXTURE(test_what_the_overhead_is_made_of)
     assert_false(says(f, "hooks"));
 }
 
-// --- The sampler's window
-
 TEST_FIXTURE(test_what_shares_rest_on)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
@@ -183,8 +179,6 @@ TEST_FIXTURE(test_what_shares_rest_on)
     assert_false(says(f, "by wall-clock"));
 }
 
-// --- Garbage collection
-
 TEST_FIXTURE(test_the_pauses_of_the_garbage_collector)
 {
     static const struct GarbageRow rows[3] = {
@@ -205,8 +199,6 @@ TEST_FIXTURE(test_the_pauses_of_the_garbage_collector)
     assert_false(says(f, "gc "));
 }
 
-// --- Stalls of event loops
-
 TEST_FIXTURE(test_a_recent_stall_is_in_the_header)
 {
     static struct StallRow stall = {.seconds = 1.27};
@@ -224,8 +216,6 @@ TEST_FIXTURE(test_a_recent_stall_is_in_the_header)
         assert_true(says(f, "loop stalled 1.3s 10s ago (L)"));
     }
 }
-
-// --- The GIL
 
 TEST_FIXTURE(test_the_gil)
 {
@@ -246,8 +236,6 @@ TEST_FIXTURE(test_the_gil)
     draw(f, Sample_new((struct SampleWish){0}), 150);
     assert_false(says(f, "GIL"));
 }
-
-// --- The filter
 
 TEST_FIXTURE(test_the_rules_of_the_filter)
 {
@@ -274,8 +262,6 @@ TEST_FIXTURE(test_the_rules_of_the_filter)
     assert_false(says(f, "excluded ") || says(f, "only "));
 }
 
-// --- A process without a sampler
-
 TEST_FIXTURE(test_why_there_are_no_shares)
 {
     draw(f, Sample_new((struct SampleWish){.no_sampler = 1}), 150);
@@ -288,8 +274,6 @@ TEST_FIXTURE(test_why_there_are_no_shares)
     assert_true(says(f, "shares are not sampled"));
 }
 
-// --- One chosen thread
-
 static void set_up(struct Fixture *f)
 {
     Model_init(&f->model);
@@ -301,8 +285,6 @@ static void tear_down(struct Fixture *f)
     Canvas_release(&f->canvas);
     Model_release(&f->model);
 }
-
-// --- Time that no row has
 
 // If these shares are large, the header shows them. If these shares are not
 // measured, the header does not show them.

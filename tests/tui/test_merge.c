@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "tests/function_record.h"
 #include "tests/unit.h"
 
 static struct Merge merge;
@@ -38,14 +39,6 @@ static int finish(void **state)
     free(standouts.items);
     standouts = (struct Standouts){0};
     return 0;
-}
-
-static const struct Record *function_record(void)
-{
-    for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++)
-        if (!strcmp(SNAPSHOT_RECORD.fields[i].name, "functions"))
-            return SNAPSHOT_RECORD.fields[i].record;
-    return NULL;
 }
 
 // Adds functions of which only the id and the name are known.

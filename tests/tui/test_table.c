@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the cells of the main table: the format of a function's numbers, of
 // null, and of the signs `~`, `>=` and `<`.
-#include "tests/tui/sample.h"
+#include "tests/function_record.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/text.h"
 #include "tui/views/table.h"
@@ -32,27 +32,8 @@ static struct Row row_of(const struct Function *function)
 
 static struct Function nothing(void)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
-    struct Function function = snapshot->functions[0];
-    Snapshot_free(snapshot);
-    function.name = function.file = NULL;
-    function.line = function.calls = function.samples = NULL_U64;
-    function.self_cycles = function.total_cycles = NULL_U64;
-    function.waited_cycles = function.sites = function.dark_sites = NULL_U64;
-    function.specialized_sites = function.specializable_sites = NULL_U64;
-    function.calls_exact = function.state = NULL_U64;
-    function.rate_estimated = NULL_U64;
-    function.calls_estimated = function.calls_per_s = NAN;
-    function.share = function.cpu_share = function.wait_share = NAN;
-    function.c_share = function.total_share = function.run_share = NAN;
-    function.avg_cycles = function.min_cycles = NAN;
-    function.p50_cycles = function.p99_cycles = function.age_s = NAN;
-    function.calls_per_s_error = NAN;
-    function.resumptions = function.in_flight = NULL_U64;
-    function.wall_p50_s = function.wall_p99_s = function.wall_max_s = NAN;
-    function.oldest_s = function.await_s = NAN;
-    function.gil_blocked_share = function.gil_blocked_s = NAN;
-    function.raised = function.raised_estimated = NULL_U64;
+    struct Function function;
+    Record_clear(function_record(), &function);
     return function;
 }
 

@@ -280,8 +280,6 @@ TEST(test_no_latencies)
     Stage_release(&stage);
 }
 
-// --- Keys that are offered have an effect
-
 // Writes everything that a key can change, except the message, to `out`.
 static void picture(struct Stage *stage, struct Bytes *out)
 {

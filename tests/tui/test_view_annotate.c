@@ -74,43 +74,6 @@ static void expect_line(struct Stage *stage, const char *const *parts)
 #define EXPECT(...)                                                            \
     expect_line(&stage, (const char *const[]){__VA_ARGS__, NULL})
 
-TEST(test_what_the_lines_say)
-{
-    struct Stage stage;
-    open_view(&stage, 150, 40, source_path);
-    EXPECT("LINE", "OFFS", "SOURCE / BYTECODE", "BASE -> SPECIALISED", "HITS",
-           "TIME", "CYCLES");
-    EXPECT("4", "def run(self, rows):");
-    EXPECT("6", "json.loads(row)", "96%");
-    EXPECT("0", "RESUME", "0", "●", ">=700", "20");
-    EXPECT("2", "LOAD_FAST", "rows", " 700", "20");
-    EXPECT("4", "L1: FOR_ITER", "to L2", "FOR_ITER -> FOR_ITER_LIST", "○",
-           ">=512", "4.0%", "20");
-    EXPECT("LOAD_GLOBAL", "json", "LOAD_GLOBAL (deoptimised)");
-    EXPECT("CALL", "1  61% in C: json.loads", "CALL -> CALL_PY_EXACT_ARGS",
-           ">=512", "80%", "40");
-    EXPECT("BINARY_OP", "*", "BINARY_OP (never specialised after >=512)",
-           "16%");
-    EXPECT("JUMP_BACKWARD", "to L1", "○", "dark");
-    EXPECT("30", "L2: RETURN_CONST", "(never ran)", "●", "0");
-    EXPECT("8", "return \"中文\"");
-    Stage_press(&stage, 'u');
-    EXPECT("HITS", "TIME", "NS");
-    Stage_release(&stage);
-}
-
-TEST(test_nothing_harmful)
-{
-    struct Stage stage;
-    open_view(&stage, 150, 40, source_path);
-    const char *text = Stage_text(&stage);
-    for (const char *at = text; *at; at++)
-        assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
-    assert_null(strstr(text, "\xe2\x80\xae"));
-    assert_null(strstr(text, "\t"));
-    Stage_release(&stage);
-}
-
 // Counts the cells of the bar on the line that contains `text`, and sets *style
 // to the bar's style.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
