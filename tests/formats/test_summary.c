@@ -134,36 +134,58 @@ static void put_own(struct Program *program, struct Event event)
     Timeline_add(program->timeline, &event, 1);
 }
 
-static struct Summary *opened(void)
-{
-    const struct SummaryWatch nobody = {0};
+struct Fixture {
+    struct Program program;
     struct Summary *summary;
-    char why[256];
+    struct Snapshot *shown;
+};
 
-    assert_int_equal(Summary_open(&summary, path, nobody, why, sizeof why), 0);
-    assert_string_equal(why, "");
-    return summary;
+static void set_up(struct Fixture *f)
+{
+    (void)f;
 }
 
-static struct Snapshot *of_stretch(struct Summary *summary, double from,
-                                   double to)
+static void tear_down(struct Fixture *f)
+{
+    Snapshot_free(f->shown);
+    Summary_close(f->summary);
+    unlink(path);
+}
+
+static void open_summary(struct Fixture *f)
+{
+    const struct SummaryWatch nobody = {0};
+    char why[256];
+
+    assert_int_equal(Summary_open(&f->summary, path, nobody, why, sizeof why),
+                     0);
+    assert_string_equal(why, "");
+}
+
+static void show(struct Fixture *f, double from, double to)
 {
     const struct SummaryWatch nobody = {0};
     const struct SummaryStretch stretch = {from, to};
-    struct Snapshot *snapshot;
 
-    assert_int_equal(Summary_read(summary, stretch, nobody), 0);
-    snapshot = Summary_snapshot(summary);
-    assert_non_null(snapshot);
-    return snapshot;
+    assert_int_equal(Summary_read(f->summary, stretch, nobody), 0);
+    Snapshot_free(f->shown);
+    f->shown = Summary_snapshot(f->summary);
+    assert_non_null(f->shown);
 }
 
-static const struct Function *function(const struct Snapshot *snapshot,
-                                       uint64_t id)
+// Ends the recording, and shows the whole run.
+static void end_and_show(struct Fixture *f)
 {
-    size_t i;
+    end(&f->program);
+    open_summary(f);
+    show(f, 0, INFINITY);
+}
 
-    for (i = 0; i < snapshot->function_count; i++)
+static const struct Function *function(const struct Fixture *f, uint64_t id)
+{
+    const struct Snapshot *snapshot = f->shown;
+
+    for (size_t i = 0; i < snapshot->function_count; i++)
         if (snapshot->functions[i].id == id)
             return &snapshot->functions[i];
     fail_msg("no function %u", (unsigned)id);
@@ -198,144 +220,114 @@ static void make_run(void)
 
 // --- Tests -------------------------------------------------------------------
 
-TEST(the_whole_run)
+TEST_FIXTURE(the_whole_run)
 {
-    struct Summary *summary;
-    struct Snapshot *all;
-    const struct Function *f;
+    const struct Function *one;
 
     make_run();
-    summary = opened();
-    all = of_stretch(summary, 0, INFINITY);
-    assert_near(Summary_all(summary).to_s, 10, .1);
-    assert_int_equal(all->pid, 4711);
-    assert_string_equal(all->command, "x.py");
-    assert_int_equal(all->function_count, 2);
-    f = function(all, 2);
-    assert_string_equal(f->name, "function_2");
-    assert_int_equal(f->line, 20);
-    assert_int_equal(f->calls, 1000);
-    assert_int_equal(f->calls_exact, 1);
-    assert_near(f->calls_per_s, 100, .1);
-    assert_near(f->share, .5, .001);
-    assert_near(f->total_share, .5, .001);
-    assert_near(f->c_share, .25, .05);
-    assert_int_equal(f->caller_count, 1);
-    assert_int_equal(f->callers[0].id, 1);
-    assert_near(f->callers[0].share, .5, .001);
-    assert_int_equal(f->state, STATE_ARMED);
-    f = function(all, 1);
-    assert_near(f->share, 0, 0);
-    assert_near(f->total_share, .5, .001);
-    assert_true(isnan(f->avg_cycles) && isnan(f->p50_cycles));
-    assert_int_equal(f->self_cycles, NULL_U64);
-    assert_true(isnan(f->wall_p99_s) && isnan(f->wall_max_s));
-    assert_true(isnan(f->oldest_s) && isnan(f->await_s));
-    assert_true(isnan(f->gil_blocked_share) && isnan(f->gil_blocked_s));
-    assert_int_equal(f->in_flight, NULL_U64);
-    assert_int_equal(f->raised, NULL_U64);
-    assert_int_equal(all->exception_totals_raised, NULL_U64);
-    assert_int_equal(all->thread_count, 1);
-    assert_string_equal(all->threads[0].name, "MainThread");
-    assert_near(all->threads[0].cpu_s, 5, .01);
-    assert_int_equal(all->threads[0].functions[0].id, 2);
-    Snapshot_free(all);
-    Summary_close(summary);
-    unlink(path);
+    open_summary(f);
+    show(f, 0, INFINITY);
+    assert_near(Summary_all(f->summary).to_s, 10, .1);
+    assert_int_equal(f->shown->pid, 4711);
+    assert_string_equal(f->shown->command, "x.py");
+    assert_int_equal(f->shown->function_count, 2);
+    one = function(f, 2);
+    assert_string_equal(one->name, "function_2");
+    assert_int_equal(one->line, 20);
+    assert_int_equal(one->calls, 1000);
+    assert_int_equal(one->calls_exact, 1);
+    assert_near(one->calls_per_s, 100, .1);
+    assert_near(one->share, .5, .001);
+    assert_near(one->total_share, .5, .001);
+    assert_near(one->c_share, .25, .05);
+    assert_int_equal(one->caller_count, 1);
+    assert_int_equal(one->callers[0].id, 1);
+    assert_near(one->callers[0].share, .5, .001);
+    assert_int_equal(one->state, STATE_ARMED);
+    one = function(f, 1);
+    assert_near(one->share, 0, 0);
+    assert_near(one->total_share, .5, .001);
+    assert_true(isnan(one->avg_cycles) && isnan(one->p50_cycles));
+    assert_int_equal(one->self_cycles, NULL_U64);
+    assert_true(isnan(one->wall_p99_s) && isnan(one->wall_max_s));
+    assert_true(isnan(one->oldest_s) && isnan(one->await_s));
+    assert_true(isnan(one->gil_blocked_share) && isnan(one->gil_blocked_s));
+    assert_int_equal(one->in_flight, NULL_U64);
+    assert_int_equal(one->raised, NULL_U64);
+    assert_int_equal(f->shown->exception_totals_raised, NULL_U64);
+    assert_int_equal(f->shown->thread_count, 1);
+    assert_string_equal(f->shown->threads[0].name, "MainThread");
+    assert_near(f->shown->threads[0].cpu_s, 5, .01);
+    assert_int_equal(f->shown->threads[0].functions[0].id, 2);
 }
 
-TEST(a_stretch)
+TEST_FIXTURE(a_stretch)
 {
-    struct Summary *summary;
-    struct Snapshot *part;
-    const struct Function *f;
+    const struct Function *one;
 
     make_run();
-    summary = opened();
-    part = of_stretch(summary, 6, 8);
-    f = function(part, 2);
-    assert_int_equal(f->calls, 200);
-    assert_near(f->share, .8, .01);
-    assert_near(f->calls_per_s, 100, .1);
-    // The only call of function 1 began before the stretch of the run `part`.
-    assert_int_equal(function(part, 1)->calls, NULL_U64);
-    assert_near(part->sampler_window_s, 2, 1e-6);
-    Snapshot_free(part);
-    part = of_stretch(summary, 0, 5);
-    assert_near(function(part, 2)->share, .2, .01);
-    Snapshot_free(part);
-    part = of_stretch(summary, 7, 3); // This stretch of the run is empty.
-    assert_near(Summary_shown(summary).to_s, 7, 1e-6);
-    Snapshot_free(part);
-    Summary_close(summary);
-    unlink(path);
+    open_summary(f);
+    show(f, 6, 8);
+    one = function(f, 2);
+    assert_int_equal(one->calls, 200);
+    assert_near(one->share, .8, .01);
+    assert_near(one->calls_per_s, 100, .1);
+    // The only call of function 1 began before the stretch of the run.
+    assert_int_equal(function(f, 1)->calls, NULL_U64);
+    assert_near(f->shown->sampler_window_s, 2, 1e-6);
+    show(f, 0, 5);
+    assert_near(function(f, 2)->share, .2, .01);
+    show(f, 7, 3); // This stretch of the run is empty.
+    assert_near(Summary_shown(f->summary).to_s, 7, 1e-6);
 }
 
 // A function is called 50 times and is dark from then on.
-TEST(a_function_that_goes_dark)
+TEST_FIXTURE(a_function_that_goes_dark)
 {
-    struct Program program;
-    struct Summary *summary;
-    struct Snapshot *all;
-    const struct Function *f;
+    const struct Function *one;
     unsigned i;
 
-    begin(&program, 1 << 20);
+    begin(&f->program, 1 << 20);
     for (i = 0; i < 50; i++)
-        put_call(&program, i * MS, 2);
-    put(&program, 50 * MS, EVENT_DARK, 2);
-    put_call(&program, 10 * S, 4);
-    put_sample(&program, 5 * S, 5, false);
-    end(&program);
-    summary = opened();
-    all = of_stretch(summary, 0, INFINITY);
-    f = function(all, 2);
-    assert_int_equal(f->calls, 50);
-    assert_int_equal(f->calls_exact, 0);
-    assert_true(isnan(f->calls_estimated) && isnan(f->calls_per_s));
-    assert_int_equal(f->state, STATE_PARTIAL);
-    assert_int_equal(function(all, 4)->calls_exact, 1);
+        put_call(&f->program, i * MS, 2);
+    put(&f->program, 50 * MS, EVENT_DARK, 2);
+    put_call(&f->program, 10 * S, 4);
+    put_sample(&f->program, 5 * S, 5, false);
+    end_and_show(f);
+    one = function(f, 2);
+    assert_int_equal(one->calls, 50);
+    assert_int_equal(one->calls_exact, 0);
+    assert_true(isnan(one->calls_estimated) && isnan(one->calls_per_s));
+    assert_int_equal(one->state, STATE_PARTIAL);
+    assert_int_equal(function(f, 4)->calls_exact, 1);
     // Function 5 was only sampled, so the number of its calls is unknown.
-    assert_int_equal(function(all, 5)->calls, NULL_U64);
+    assert_int_equal(function(f, 5)->calls, NULL_U64);
     // Function 5 has no event, so nothing shows whether function 5 was armed.
-    assert_int_equal(function(all, 5)->state, NULL_U64);
-    Snapshot_free(all);
+    assert_int_equal(function(f, 5)->state, NULL_U64);
     // The stretch of the run ends before function 2 went dark.
-    all = of_stretch(summary, 0, .04);
-    assert_int_equal(function(all, 2)->calls_exact, 1);
-    Snapshot_free(all);
-    Summary_close(summary);
-    unlink(path);
+    show(f, 0, .04);
+    assert_int_equal(function(f, 2)->calls_exact, 1);
 }
 
 // The timeline forgets old events when it reaches its limit. After events were
 // forgotten, the counts of the whole run are not exact, but the counts of the
 // last half second are exact.
-TEST(events_that_are_missing)
+TEST_FIXTURE(events_that_are_missing)
 {
-    struct Program program;
-    struct Summary *summary;
-    struct Snapshot *all;
     unsigned i;
 
-    begin(&program, 1 << 20);
+    begin(&f->program, 1 << 20);
     for (i = 0; i < 100000; i++) {
-        put_call(&program, UINT64_C(100000) * i, 2);
+        put_call(&f->program, UINT64_C(100000) * i, 2);
         if (i % 1000 == 0)
-            save(&program);
+            save(&f->program);
     }
-    end(&program);
-    summary = opened();
-    all = of_stretch(summary, 0, INFINITY);
-    assert_int_equal(function(all, 2)->calls_exact, 0);
-    assert_true(function(all, 2)->calls < 100000);
-    Snapshot_free(all);
-    all = of_stretch(summary, 9.5, INFINITY);
-    assert_int_equal(function(all, 2)->calls_exact, 1);
-    assert_near((double)function(all, 2)->calls, 5000, 2);
-    Snapshot_free(all);
-    Summary_close(summary);
-    unlink(path);
+    end_and_show(f);
+    assert_int_equal(function(f, 2)->calls_exact, 0);
+    assert_true(function(f, 2)->calls < 100000);
+    show(f, 9.5, INFINITY);
+    assert_int_equal(function(f, 2)->calls_exact, 1);
+    assert_near((double)function(f, 2)->calls, 5000, 2);
 }
 
 // --- Slices ------------------------------------------------------------------
@@ -348,14 +340,13 @@ static double below_one(void)
 // Records a function that is called at random times, `rate` times a second. The
 // function is armed about every 5 s. The function goes dark at its first call
 // that comes more than 0.2 s after it was armed.
-static void make_slices(double rate, double length)
+static void make_slices(struct Fixture *f, double rate, double length)
 {
-    struct Program program;
     double at = 0, armed_until = -1, next = 1, dark = 0;
     bool armed = false;
 
-    begin(&program, 6 << 20);
-    put(&program, 0, EVENT_DARK, 2);
+    begin(&f->program, 6 << 20);
+    put(&f->program, 0, EVENT_DARK, 2);
     while (at < length) {
         at += -log(1 - below_one()) / rate;
         while (next < at) {
@@ -363,7 +354,7 @@ static void make_slices(double rate, double length)
                 uint64_t now = (uint64_t)(next * HZ);
 
                 put_own(
-                    &program,
+                    &f->program,
                     Aside_rearmed(S + now, 2, (uint64_t)((next - dark) * HZ)));
                 armed = true;
                 armed_until = next + .2;
@@ -373,20 +364,20 @@ static void make_slices(double rate, double length)
         if (!armed)
             continue;
         if (at > armed_until) {
-            put(&program, (uint64_t)(at * HZ), EVENT_DARK, 2);
+            put(&f->program, (uint64_t)(at * HZ), EVENT_DARK, 2);
             armed = false;
             dark = at;
         }
-        put_call(&program, (uint64_t)(at * HZ), 2);
+        put_call(&f->program, (uint64_t)(at * HZ), 2);
     }
-    put_call(&program, (uint64_t)(length * HZ), 9);
-    end(&program);
+    put_call(&f->program, (uint64_t)(length * HZ), 9);
+    end(&f->program);
 }
 
 // At least 80 % of the estimates must be within two standard errors of the true
 // rate. The test does not require 95 %, because a standard error that is
 // computed from few slices is sometimes too small.
-TEST(a_function_that_is_armed_in_slices)
+TEST_FIXTURE(a_function_that_is_armed_in_slices)
 {
     static const double rates[] = {20, 100, 3000};
     unsigned i, k, known = 0, within = 0;
@@ -394,25 +385,23 @@ TEST(a_function_that_is_armed_in_slices)
 
     for (i = 0; i < 3; i++)
         for (k = 0; k < 20; k++) {
-            struct Summary *summary;
-            struct Snapshot *all;
-            const struct Function *f;
+            const struct Function *one;
 
-            make_slices(rates[i], 100);
-            summary = opened();
-            all = of_stretch(summary, 0, INFINITY);
-            f = function(all, 2);
-            assert_int_equal(f->calls_exact, 0);
-            if (isfinite(f->calls_per_s)) {
+            make_slices(f, rates[i], 100);
+            open_summary(f);
+            show(f, 0, INFINITY);
+            one = function(f, 2);
+            assert_int_equal(one->calls_exact, 0);
+            if (isfinite(one->calls_per_s)) {
                 known++;
-                within +=
-                    fabs(f->calls_per_s - rates[i]) <= 2 * f->calls_per_s_error;
-                sum += f->calls_per_s / rates[i];
-                assert_near(f->calls_estimated, f->calls_per_s * 100, rates[i]);
+                within += fabs(one->calls_per_s - rates[i]) <=
+                          2 * one->calls_per_s_error;
+                sum += one->calls_per_s / rates[i];
+                assert_near(one->calls_estimated, one->calls_per_s * 100,
+                            rates[i]);
             }
-            Snapshot_free(all);
-            Summary_close(summary);
-            unlink(path);
+            tear_down(f);
+            *f = (struct Fixture){.summary = NULL};
         }
     assert_true(known >= 55);
     assert_true(within >= known * 8 / 10);
@@ -422,30 +411,22 @@ TEST(a_function_that_is_armed_in_slices)
 // A function makes 100 calls in 0.1 ms and then goes dark for a second. These
 // 100 calls do not show how many calls the dark time has, so the function's
 // rate is unknown.
-TEST(a_function_that_is_too_hot)
+TEST_FIXTURE(a_function_that_is_too_hot)
 {
-    struct Program program;
-    struct Summary *summary;
-    struct Snapshot *all;
     unsigned i, k;
 
-    begin(&program, 6 << 20);
-    put(&program, 0, EVENT_DARK, 2);
+    begin(&f->program, 6 << 20);
+    put(&f->program, 0, EVENT_DARK, 2);
     for (i = 1; i < 10; i++) {
-        put_own(&program, Aside_rearmed(S + i * S, 2, S));
+        put_own(&f->program, Aside_rearmed(S + i * S, 2, S));
         for (k = 0; k < 100; k++)
-            put_call(&program, i * S + k * 1000, 2);
-        put(&program, i * S + 100000, EVENT_DARK, 2);
+            put_call(&f->program, i * S + k * 1000, 2);
+        put(&f->program, i * S + 100000, EVENT_DARK, 2);
     }
-    put_call(&program, 10 * S, 9);
-    end(&program);
-    summary = opened();
-    all = of_stretch(summary, 0, INFINITY);
-    assert_int_equal(function(all, 2)->calls, 900);
-    assert_true(isnan(function(all, 2)->calls_per_s));
-    Snapshot_free(all);
-    Summary_close(summary);
-    unlink(path);
+    put_call(&f->program, 10 * S, 9);
+    end_and_show(f);
+    assert_int_equal(function(f, 2)->calls, 900);
+    assert_true(isnan(function(f, 2)->calls_per_s));
 }
 
 static bool refuse(void *context, double done)
@@ -455,19 +436,17 @@ static bool refuse(void *context, double done)
     return false;
 }
 
-TEST(it_can_be_stopped)
+TEST_FIXTURE(it_can_be_stopped)
 {
     const struct SummaryWatch no = {refuse, NULL};
-    struct Summary *summary;
     char why[256];
 
     make_run();
-    assert_int_equal(Summary_open(&summary, path, no, why, sizeof why),
+    assert_int_equal(Summary_open(&f->summary, path, no, why, sizeof why),
                      -ECANCELED);
-    summary = opened();
-    assert_int_equal(Summary_read(summary, Summary_all(summary), no),
+    open_summary(f);
+    assert_int_equal(Summary_read(f->summary, Summary_all(f->summary), no),
                      -ECANCELED);
-    Summary_close(summary);
     unlink(path);
     assert_true(Summary_probe(path, why, sizeof why) == -ENOENT && *why);
 }
