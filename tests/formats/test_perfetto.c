@@ -6,10 +6,8 @@
 #include "tests/formats/frozen.h"
 #include "tracer/timeline/ring.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,45 +83,6 @@ static int thaw(void **state)
     RecordingReader_close(&frozen.reader);
     release(&frozen.maker);
     return 0;
-}
-
-static bool progress_takes_the_name(void *context, double done, uint64_t bytes)
-{
-    FILE *other = fopen(context, "w");
-
-    (void)done, (void)bytes;
-    assert_non_null(other);
-    fputs("another one's", other);
-    fclose(other);
-    return true;
-}
-
-// The other file did not exist when the writing began.
-TEST_WITH(what_another_has_written_stays, freeze, thaw)
-{
-    struct PerfettoTrace trace = frozen.trace;
-    struct PerfettoResult result;
-    char text[64] = "", place[300];
-    struct dirent *entry;
-    FILE *file;
-    DIR *all;
-
-    snprintf(place, sizeof place, "%s/taken.json", directory);
-    trace.overwrite = false;
-    trace.watcher = place;
-    trace.progress = progress_takes_the_name;
-    assert_int_equal(Perfetto_write(&trace, place, &result), -EEXIST);
-    file = fopen(place, "r");
-    assert_non_null(file);
-    assert_non_null(fgets(text, sizeof text, file));
-    fclose(file);
-    assert_string_equal(text, "another one's");
-    unlink(place);
-    all = opendir(directory); // No other file is left in the folder.
-    assert_non_null(all);
-    while ((entry = readdir(all)) != NULL)
-        assert_null(strstr(entry->d_name, ".tmp"));
-    closedir(all);
 }
 
 static bool progress_goes_away(void *context, double done, uint64_t bytes)

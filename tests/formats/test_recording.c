@@ -671,19 +671,6 @@ static char *as_json(void)
     return text;
 }
 
-// Makes a recording whose settings have changed once.
-static void record_settings(double budget, const char *rule)
-{
-    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
-
-    set_settings(timeline, .5, "before");
-    Timeline_save_run(timeline, &head, &source);
-    set_settings(timeline, budget, rule);
-    Timeline_save_run(timeline, &head, &source);
-    Recording_flush(Timeline_recording(timeline), true);
-    Timeline_free(timeline);
-}
-
 static void check_settings(const char *rule)
 {
     struct RecordingReader reader;
@@ -723,28 +710,6 @@ TEST(a_recording_without_settings)
     text = as_json();
     assert_non_null(strstr(text, "\"version\":\"" OCULAR_VERSION "\""));
     assert_null(strstr(text, "\"overhead_budget\""));
-    free(text);
-}
-
-// The file can be converted, whatever its settings are.
-TEST(forged_settings)
-{
-    static const double budgets[] = {-1, 0, 7, 1e300, INFINITY};
-    char rule[9000], *text;
-    size_t i;
-
-    for (i = 0; i < sizeof budgets / sizeof *budgets; i++) {
-        record_settings(budgets[i], "\x1b[2J\"\xff");
-        text = as_json();
-        assert_null(strstr(text, "overhead_budget"));
-        assert_null(strchr(text, '\x1b'));
-        free(text);
-    }
-    memset(rule, 'x', sizeof rule - 1);
-    rule[sizeof rule - 1] = '\0';
-    record_settings(.1, rule);
-    text = as_json();
-    assert_non_null(strstr(text, "\"exclude\":\"xxx"));
     free(text);
 }
 
@@ -906,33 +871,6 @@ TEST(cut_at_any_length)
         RecordingReader_close(&reader);
         if (i % 10 == 0)
             convert();
-    }
-    free(data);
-    unlink(path);
-}
-
-TEST(flipped_bits)
-{
-    size_t size;
-    char *data;
-    unsigned i, n;
-
-    record(6 << 20, false, 2000);
-    data = contents(&size);
-    for (i = 0; i < 200; i++) {
-        char *copy = malloc(size);
-
-        assert_non_null(copy);
-        memcpy(copy, data, size);
-        // Most of the damaged bytes are in headers.
-        for (n = 0; n < 1 + i % 20; n++)
-            copy[n % 2 ? random_u64() % size
-                       : random_u64() % (size / 4096 + 1) * 4096 % size +
-                             random_u64() % 160] ^=
-                (char)(1 << random_u64() % 8);
-        store(copy, size);
-        free(copy);
-        convert();
     }
     free(data);
     unlink(path);

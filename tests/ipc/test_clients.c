@@ -189,35 +189,6 @@ TEST(test_a_frame_is_kept_for_who_comes_later)
     close_hall(&hall);
 }
 
-// If a viewer does not read, its frame is kept, and the other viewers are not
-// disturbed.
-TEST(test_who_does_not_read_skips)
-{
-    struct Hall hall;
-    struct Viewer *stuck;
-    const struct Frame *first;
-
-    open_hall(&hall);
-    stuck = &hall.clients.viewers[2];
-    Clients_turn(&hall.clients, 0);
-    Clients_publish(&hall.clients);
-    first = stuck->frame;
-    for (int i = 0; i < MANY; i++) {
-        struct Viewer *viewer = &hall.clients.viewers[i];
-
-        if (viewer != stuck)
-            assert_int_equal(Viewer_flush(viewer), 0);
-    }
-    hall.snapshot->uptime_s = 2;
-    Clients_turn(&hall.clients, 1000);
-    Clients_publish(&hall.clients);
-    assert_ptr_equal(stuck->frame, first);
-    assert_true(first->uptime_s == 1);
-    assert_int_equal(stuck->frame->references, 1);
-    assert_int_equal(hall.clients.frames.whole->references, MANY);
-    close_hall(&hall);
-}
-
 // A viewer reads as many bytes as arrive, and so always leaves some bytes
 // unread. The buffer of its answers does not grow.
 TEST(test_answers_that_wait_are_bounded)

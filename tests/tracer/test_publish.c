@@ -25,22 +25,6 @@ static struct Snapshot *numbered(uint64_t n)
     return number(Snapshot_new(), n);
 }
 
-TEST(test_the_newest_is_got)
-{
-    struct Publish publish = {0};
-
-    assert_null(Publish_get(&publish));
-    Publish_put(&publish);
-    for (uint64_t i = 1; i <= 3; i++) {
-        Publish_set(&publish, numbered(i));
-        assert_int_equal(Publish_get(&publish)->pid, i);
-        Publish_put(&publish);
-    }
-    Publish_set(&publish, NULL);
-    assert_null(Publish_get(&publish));
-    Publish_put(&publish);
-}
-
 // When nobody reads the snapshot before the newest any more, this snapshot is
 // returned as a blank snapshot.
 TEST(test_a_blank_one_is_the_one_before)

@@ -23,24 +23,6 @@ static void expect_none(struct RearmQueue *rearm)
     assert_int_equal(request.id, 4711);
 }
 
-TEST(test_each_is_taken_once)
-{
-    struct RearmQueue rearm;
-    struct RearmRequest request;
-    unsigned seen = 0;
-
-    RearmQueue_init(&rearm);
-    expect_none(&rearm);
-    RearmQueue_push(&rearm, 1, false);
-    RearmQueue_push(&rearm, 2, false);
-    RearmQueue_push(&rearm, 4, false);
-    while (RearmQueue_pop(&rearm, &request))
-        seen += request.id;
-    assert_int_equal(seen, 7);
-    expect_none(&rearm);
-    RearmQueue_release(&rearm);
-}
-
 TEST(test_too_many_are_all)
 {
     struct RearmQueue rearm;

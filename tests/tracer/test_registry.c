@@ -79,23 +79,6 @@ TEST(test_many)
     Registry_free(registry);
 }
 
-// CPython reuses the address of a code object at once.
-TEST(test_an_address_is_reused)
-{
-    struct Registry *registry = Registry_new();
-    struct Code *old = add(registry, 0x2000), *young;
-
-    Registry_retire(registry, old, 1);
-    assert_null(Registry_find(registry, 0x2000));
-    young = add(registry, 0x2000);
-    assert_ptr_equal(Registry_find(registry, 0x2000), young);
-    assert_ptr_equal(Registry_by_id(registry, young->hot.id), young);
-    assert_null(Registry_by_id(registry, old->hot.id));
-    assert_ptr_equal(Registry_take_retired(registry, UINT64_MAX), old);
-    Code_free(old);
-    Registry_free(registry);
-}
-
 TEST(test_bytes_return_to_zero)
 {
     struct Registry *registry = Registry_new();

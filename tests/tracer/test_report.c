@@ -239,30 +239,6 @@ static char *report_of(struct Snapshot *snapshot, struct Function *function)
     return text;
 }
 
-TEST(the_overhead_of_the_whole_run)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function function = function_of("f", "f.py");
-    char *text;
-
-    snapshot->overhead_measured = 0.5; // Overhead in the last seconds
-    snapshot->overhead_mean = 0.0123;
-    text = report_of(snapshot, &function);
-    expect(text,
-           "\n  overhead: 1.2% of the program's CPU time, over the whole "
-           "run\n");
-    free(text);
-    snapshot->overhead_mean = 0.0004;
-    text = report_of(snapshot, &function);
-    expect(text, "\n  overhead: below 0.1% of the program's CPU time");
-    free(text);
-    snapshot->overhead_mean = NULL_F64;
-    text = report_of(snapshot, &function);
-    expect(text, "\n  overhead: not known, the program used no CPU time");
-    free(text);
-    Snapshot_free(snapshot);
-}
-
 TEST(what_writing_the_timeline_took)
 {
     struct Snapshot *snapshot = snapshot_of();
@@ -310,6 +286,7 @@ TEST(where_no_share_is_known)
     expect(text,
            "\n  shares of the run: not known, no sampler ran (this process "
            "may not read its own memory)\n");
+    expect(text, "\n  overhead: not known, the program used no CPU time");
     expect(text,
            "\n  functions are ordered by the cycles of their timed "
            "calls: calls without hooks are not among them\n");

@@ -223,50 +223,6 @@ TEST_WITH(test_after_a_stall, NULL, end)
     assert_s(cpu_s(LONG), 7);
 }
 
-TEST_WITH(test_threads_come_and_go, NULL, end)
-{
-    struct ListedThread threads[] = {
-        {.tid = 0},
-        {(uintptr_t)&world.thread, 7, "b", 0},
-        {(uintptr_t)&world.thread, TID, "f", 0},
-    };
-    struct ThreadShares *shares;
-    uint64_t samples;
-
-    simulate(LONG);
-    // The name has no NUL at its end.
-    memset(threads[1].name, 'x', sizeof threads[1].name);
-    run(1);
-    // The sampler leaves out the thread with tid 0.
-    Sampler_set_threads(sampler, threads, 3);
-    run(1);
-    assert_int_equal(Sampler_threads(sampler, &shares), 2);
-    assert_int_equal(shares[0].tid, 7);
-    assert_int_equal(strlen(shares[0].name), sizeof shares[0].name - 1);
-    // The thread's samples from before are still there.
-    assert_true(shares[1].samples > shares[0].samples);
-    samples = shares[1].samples;
-    Heap_free(shares);
-    Sampler_set_threads(sampler, threads, 1);
-    run(3);
-    // A thread that has ended keeps its numbers. If the thread had only left
-    // Python, it comes back in another thread state with the same numbers.
-    assert_int_equal(Sampler_threads(sampler, &shares), 2);
-    assert_true(shares[0].ended && shares[1].ended);
-    Heap_free(shares);
-    assert_int_equal(Sampler_threads_dropped(sampler), 0);
-    threads[2].state += 8;
-    Sampler_set_threads(sampler, threads + 2, 1);
-    run(1.1);
-    assert_int_equal(Sampler_threads(sampler, &shares), 2);
-    assert_false(shares[0].ended);
-    assert_int_equal(shares[0].tid, TID);
-    assert_true(shares[0].samples >= samples);
-    Heap_free(shares);
-    // Nobody has taken the list of threads, so Sampler_stop frees the list.
-    Sampler_set_threads(sampler, threads, 3);
-}
-
 struct Program {
     pthread_t thread;
     _Atomic pid_t tid;

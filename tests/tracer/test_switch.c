@@ -137,61 +137,6 @@ TEST_FIXTURE(test_a_stack_without_a_root)
     assert_int_equal(f->trace->parked.count, 1);
 }
 
-static void expect_event(struct Ring *ring, enum EventKind kind,
-                         const struct Code *code, unsigned level)
-{
-    const struct Event *event;
-
-    assert_true(Ring_peek(ring, &event) > 0);
-    assert_int_equal(Event_kind(event), kind);
-    assert_int_equal(event->what, code ? Event_call(code->hot.id, level) : 0);
-    Ring_pop(ring, 1);
-}
-
-TEST_FIXTURE(test_the_timeline_parks_and_reopens)
-{
-    struct Code *a = add(f), *b = add(f), *m = add(f);
-    struct Ring *ring = f->trace->ring = Ring_new(NULL);
-    struct Greenlet main, child, deep;
-    const struct Event *event;
-    unsigned i;
-
-    start(&main, 0x1000, 0);
-    start(&child, 0x2000, 0);
-    start(&deep, 0x3000, 0);
-    enter(f, &main, m, 100);
-    enter(f, &child, a, 200);
-    enter(f, &child, b, 210);
-    enter(f, &main, b, 300);
-    child.depth--; // b ends without an event.
-    leave(f, &child, 400);
-    leave(f, &main, 500);
-    expect_event(ring, EVENT_ENTER, m, 0);
-    expect_event(ring, EVENT_PARK, NULL, 0);
-    expect_event(ring, EVENT_ENTER, a, 0);
-    expect_event(ring, EVENT_ENTER, b, 1);
-    expect_event(ring, EVENT_PARK, NULL, 0);
-    expect_event(ring, EVENT_REOPEN, m, 0);
-    expect_event(ring, EVENT_ENTER, b, 1);
-    expect_event(ring, EVENT_PARK, NULL, 0);
-    expect_event(ring, EVENT_REOPEN, a, 0);
-    expect_event(ring, EVENT_LEAVE, a, 0);
-    expect_event(ring, EVENT_REOPEN, m, 0); // No open call was parked.
-    expect_event(ring, EVENT_REOPEN, b, 1);
-    expect_event(ring, EVENT_LEAVE, b, 1);
-    assert_int_equal(Ring_peek(ring, &event), 0);
-    // At most SWITCH_SHOWN calls are shown again, namely the innermost ones.
-    for (i = 1; i <= 2 * SWITCH_SHOWN; i++)
-        enter(f, &deep, a, 1000 + i);
-    jump(f, &main, 2000);
-    Ring_pop(ring, Ring_peek(ring, &event));
-    leave(f, &deep, 2010);
-    expect_event(ring, EVENT_PARK, NULL, 0);
-    for (i = SWITCH_SHOWN; i < 2 * SWITCH_SHOWN; i++)
-        expect_event(ring, EVENT_REOPEN, a, i);
-    expect_event(ring, EVENT_LEAVE, a, 2 * SWITCH_SHOWN - 1);
-}
-
 static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 {
     uint32_t depth;
