@@ -339,7 +339,6 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
     return syscall(SYS_pwrite64, fd, data, size, at);
 }
 
-// A page moves to memory while a flush writes to the same page of the file.
 TEST(a_page_that_moves_during_a_flush)
 {
     struct Recording *recording = make();

@@ -281,7 +281,6 @@ TEST_FIXTURE(a_stretch)
     assert_near(Summary_shown(f->summary).to_s, 7, 1e-6);
 }
 
-// A function is called 50 times and is dark from then on.
 TEST_FIXTURE(a_function_that_goes_dark)
 {
     const struct Function *one;

@@ -47,29 +47,6 @@ TEST(what_was_before_the_start_is_at_the_start)
     assert_int_equal(ns_of(1e9, UINT64_MAX, 0), 0);
 }
 
-static bool hostile(void *context, uint32_t id, struct PerfettoName *name)
-{
-    (void)context;
-    *name = (struct PerfettoName){"a\xff", NULL, id, 7};
-    return id != 404;
-}
-
-TEST(names_are_utf8)
-{
-    const struct PerfettoTrace trace = {.name = hostile};
-    static struct TraceName name;
-
-    TraceWriter_init(&writer, &trace);
-    TraceWriter_name(&writer, 3, &name);
-    assert_string_equal(name.name, "a\xef\xbf\xbd");
-    assert_string_equal(name.file, "");
-    assert_int_equal(name.line, 3);
-    assert_int_equal(name.address, 7);
-    TraceWriter_name(&writer, 404, &name);
-    assert_string_equal(name.name, "<retired>");
-    assert_int_equal(name.line, 0);
-}
-
 TEST(keys_differ)
 {
     const uint64_t keys[] = {Trace_function_key(UINT32_MAX),

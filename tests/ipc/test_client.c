@@ -148,93 +148,99 @@ static void has(const char *word)
 
 // --- Opening
 
-static int set_up(void **state), tear_down(void **state);
-
-TEST_WITH(test_newer_protocol, set_up, tear_down)
-{
+struct Fixture {
     struct Script script;
     struct Client *client;
+};
 
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION + 1));
-    assert_int_equal(open_client(&script, &client), -EPROTONOSUPPORT);
+static void set_up(struct Fixture *f)
+{
+    snprintf(directory, sizeof(directory), "/tmp/ocular-test-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    begin(&f->script);
+}
+
+static void tear_down(struct Fixture *f)
+{
+    Client_close(f->client);
+    finish(&f->script);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+// Connects the client to a process that says hello.
+static void greet(struct Fixture *f)
+{
+    add(&f->script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&f->script, &f->client), 0);
+}
+
+TEST_FIXTURE(test_newer_protocol)
+{
+    add(&f->script, hello_of(WIRE_VERSION + 1));
+    assert_int_equal(open_client(&f->script, &f->client), -EPROTONOSUPPORT);
     has("3.1");
     has("protocol 2");
-    finish(&script);
 }
 
-TEST_WITH(test_refused_with_words, set_up, tear_down)
+TEST_FIXTURE(test_refused_with_words)
 {
-    struct Script script;
-    struct Client *client;
     char words[] = "too many cooks";
 
-    begin(&script);
-    add(&script, (struct Message){
-                     .type = MESSAGE_ERROR, .number = EUSERS, .text = words});
-    script.hang_up = true;
-    assert_int_equal(open_client(&script, &client), -EUSERS);
+    add(&f->script, (struct Message){.type = MESSAGE_ERROR,
+                                     .number = EUSERS,
+                                     .text = words});
+    f->script.hang_up = true;
+    assert_int_equal(open_client(&f->script, &f->client), -EUSERS);
     has(words);
-    finish(&script);
 }
 
-TEST_WITH(test_nonsense_instead_of_hello, set_up, tear_down)
+TEST_FIXTURE(test_nonsense_instead_of_hello)
 {
-    struct Script script;
-    struct Client *client;
-
-    begin(&script);
-    Bytes_put(&script.bytes, "HTTP/1.1 400", 12);
-    assert_int_equal(open_client(&script, &client), -EPROTO);
+    Bytes_put(&f->script.bytes, "HTTP/1.1 400", 12);
+    assert_int_equal(open_client(&f->script, &f->client), -EPROTO);
     has("protocol");
-    finish(&script);
-    begin(&script);
-    add(&script, (struct Message){.type = MESSAGE_END});
-    assert_int_equal(open_client(&script, &client), -EPROTO);
+    finish(&f->script);
+    begin(&f->script);
+    add(&f->script, (struct Message){.type = MESSAGE_END});
+    assert_int_equal(open_client(&f->script, &f->client), -EPROTO);
     has("hello");
-    finish(&script);
 }
 
 // --- Messages
 
-TEST_WITH(test_nonsense_later, set_up, tear_down)
+TEST_FIXTURE(test_nonsense_later)
 {
     static const char huge[] = "Oc\x02\0\xff\xff\xff\xff\0\0\0\0";
     static const char broken[] = "Oc\x02\0\4\0\0\0\0\0\0\0\xff\0\0\0";
-    struct Script script;
-    struct Client *client;
     struct Message message;
 
     for (int i = 0; i < 2; i++) {
-        begin(&script);
-        add(&script, hello_of(WIRE_VERSION));
-        Bytes_put(&script.bytes, i ? broken : huge, i ? 16 : 12);
-        assert_int_equal(open_client(&script, &client), 0);
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), -EPROTO);
-        assert_int_equal(Client_next(client, &message), -EPROTO);
-        Client_close(client);
-        finish(&script);
+        add(&f->script, hello_of(WIRE_VERSION));
+        Bytes_put(&f->script.bytes, i ? broken : huge, i ? 16 : 12);
+        assert_int_equal(open_client(&f->script, &f->client), 0);
+        assert_int_equal(Client_wait(f->client, &message, LIMIT_MS), -EPROTO);
+        assert_int_equal(Client_next(f->client, &message), -EPROTO);
+        Client_close(f->client);
+        f->client = NULL;
+        finish(&f->script);
+        begin(&f->script);
     }
 }
 
 // --- Requests
 
-TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
+TEST_FIXTURE(test_request_numbers_and_bytes)
 {
-    struct Script script;
-    struct Client *client;
     struct Message request = {.type = MESSAGE_REARM, .number = 7}, got;
     uint8_t bytes[256];
     long size, used;
 
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    assert_int_equal(open_client(&script, &client), 0);
-    assert_int_equal(Client_request(client, &request), 0);
+    greet(f);
+    assert_int_equal(Client_request(f->client, &request), 0);
     assert_int_equal(request.request, 1);
-    assert_int_equal(Client_request(client, &request), 0);
+    assert_int_equal(Client_request(f->client, &request), 0);
     assert_int_equal(request.request, 2);
-    size = Socket_receive(script.fd, bytes, sizeof(bytes));
+    size = Socket_receive(f->script.fd, bytes, sizeof(bytes));
     used = Message_decode(&got, bytes, (size_t)size, WIRE_MAX_REQUEST);
     assert_int_equal(got.type, MESSAGE_HELLO);
     assert_int_equal(got.version, WIRE_VERSION);
@@ -254,16 +260,12 @@ TEST_WITH(test_request_numbers_and_bytes, set_up, tear_down)
     assert_true(Message_decode(&got, bytes + used, (size_t)(size - used),
                                WIRE_MAX_REQUEST) > 0);
     assert_int_equal(got.request, 2);
-    Client_close(client);
-    finish(&script);
 }
 
 // If a process reads nothing, requests wait in the client, up to a limit. When
 // the process reads again, the waiting requests arrive complete.
-TEST_WITH(test_requests_wait, set_up, tear_down)
+TEST_FIXTURE(test_requests_wait)
 {
-    struct Script script;
-    struct Client *client;
     struct Message request = {.type = MESSAGE_EXPORT}, message;
     char *text = malloc(60001);
     struct Bytes bytes;
@@ -273,21 +275,19 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
     memset(text, 'p', 60000);
     text[60000] = '\0';
     request.text = text;
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    assert_int_equal(open_client(&script, &client), 0);
-    while (Client_request(client, &request) == 0)
+    greet(f);
+    while (Client_request(f->client, &request) == 0)
         assert_true(++sent < 1000);
-    assert_int_equal(Client_request(client, &request), -EAGAIN);
+    assert_int_equal(Client_request(f->client, &request), -EAGAIN);
     Bytes_init(&bytes);
     for (int idle = 0; idle < 3;) {
         uint8_t *room = Bytes_extend(&bytes, 65536);
-        long got = Socket_receive(script.fd, room, 65536);
+        long got = Socket_receive(f->script.fd, room, 65536);
 
         bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
         idle = got > 0 ? 0 : idle + 1;
         // This call continues to send the request.
-        assert_int_equal(Client_next(client, &message), 0);
+        assert_int_equal(Client_next(f->client, &message), 0);
     }
     for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
         used = Message_decode(&message, bytes.data + at, bytes.size - at,
@@ -298,17 +298,13 @@ TEST_WITH(test_requests_wait, set_up, tear_down)
     }
     assert_int_equal(seen, sent);
     Bytes_release(&bytes);
-    Client_close(client);
-    finish(&script);
     free(text);
 }
 
 // A descriptor is sent together with its own request, even if other requests
 // wait before this request.
-TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
+TEST_FIXTURE(test_a_file_goes_with_its_request)
 {
-    struct Script script;
-    struct Client *client;
     struct Message request = {.type = MESSAGE_REARM}, message;
     struct Bytes bytes;
     FILE *file = tmpfile();
@@ -316,26 +312,24 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
     size_t came_at = 0;
     int came = 0;
 
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    assert_int_equal(open_client(&script, &client), 0);
+    greet(f);
     while (sent < 50000) { // these are more bytes than a socket's buffer holds
-        assert_int_equal(Client_request(client, &request), 0);
+        assert_int_equal(Client_request(f->client, &request), 0);
         sent++;
     }
     request =
         (struct Message){.type = MESSAGE_EXPORT, .descriptor = fileno(file)};
-    assert_int_equal(Client_request(client, &request), 0);
+    assert_int_equal(Client_request(f->client, &request), 0);
     // One request with a descriptor already waits.
-    assert_int_equal(Client_request(client, &request), -EAGAIN);
+    assert_int_equal(Client_request(f->client, &request), -EAGAIN);
     fclose(file); // the client has its own copy of the descriptor
     request = (struct Message){.type = MESSAGE_CANCEL};
-    assert_int_equal(Client_request(client, &request), 0);
+    assert_int_equal(Client_request(f->client, &request), 0);
     Bytes_init(&bytes);
     for (int idle = 0; idle < 3;) {
         uint8_t *room = Bytes_extend(&bytes, 4096);
         int passed = 0;
-        long got = Socket_receive_file(script.fd, room, 4096, &passed);
+        long got = Socket_receive_file(f->script.fd, room, 4096, &passed);
 
         bytes.size -= 4096 - (size_t)(got > 0 ? got : 0);
         idle = got > 0 ? 0 : idle + 1;
@@ -346,7 +340,7 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
             came_at = bytes.size;
         }
         // This call continues to send the requests.
-        assert_int_equal(Client_next(client, &message), 0);
+        assert_int_equal(Client_next(f->client, &message), 0);
     }
     assert_true(came > 2);
     close(came);
@@ -361,8 +355,6 @@ TEST_WITH(test_a_file_goes_with_its_request, set_up, tear_down)
         Message_release(&message);
     }
     Bytes_release(&bytes);
-    Client_close(client);
-    finish(&script);
 }
 
 static unsigned descriptors(void)
@@ -390,38 +382,32 @@ static void send_file(struct Script *script, struct Message message, int file)
 }
 
 // A process cannot send a viewer files for which the viewer has not asked.
-TEST_WITH(test_a_file_that_nobody_asked_for, set_up, tear_down)
+TEST_FIXTURE(test_a_file_that_nobody_asked_for)
 {
     struct Message recording = {.type = MESSAGE_RECORDING, .request = 1};
     struct Message request = {.type = MESSAGE_HANDOUT}, message;
     FILE *file = tmpfile();
-    struct Script script;
-    struct Client *client;
     unsigned before;
 
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    assert_int_equal(open_client(&script, &client), 0);
+    greet(f);
     before = descriptors();
     for (int i = 0; i < 3; i++) {
-        send_file(&script,
+        send_file(&f->script,
                   i ? (struct Message){.type = MESSAGE_END} : recording,
                   fileno(file));
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+        assert_int_equal(Client_wait(f->client, &message, LIMIT_MS), 1);
         assert_int_equal(message.descriptor, 0);
         assert_int_equal(descriptors(), before);
     }
     // The viewer has cancelled the first of its two requests.
     for (int i = 0; i < 2; i++)
-        assert_int_equal(Client_request(client, &request), 0);
+        assert_int_equal(Client_request(f->client, &request), 0);
     for (int i = 0; i < 2; i++) {
-        send_file(&script, recording, fileno(file));
-        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+        send_file(&f->script, recording, fileno(file));
+        assert_int_equal(Client_wait(f->client, &message, LIMIT_MS), 1);
         assert_true(message.descriptor > 2);
     }
     fclose(file);
-    Client_close(client);
-    finish(&script);
 }
 
 static void do_nothing(int number)
@@ -429,35 +415,16 @@ static void do_nothing(int number)
     (void)number;
 }
 
-TEST_WITH(test_a_signal_ends_the_wait, set_up, tear_down)
+TEST_FIXTURE(test_a_signal_ends_the_wait)
 {
     struct sigaction action = {.sa_handler = do_nothing};
-    struct Script script;
-    struct Client *client;
     struct Message message;
     double start;
 
-    begin(&script);
-    add(&script, hello_of(WIRE_VERSION));
-    assert_int_equal(open_client(&script, &client), 0);
+    greet(f);
     sigaction(SIGALRM, &action, NULL);
     alarm(1);
     start = Now_s(CLOCK_MONOTONIC);
-    assert_int_equal(Client_wait(client, &message, LIMIT_MS), 0);
+    assert_int_equal(Client_wait(f->client, &message, LIMIT_MS), 0);
     assert_true(Now_s(CLOCK_MONOTONIC) - start < 30);
-    Client_close(client);
-    finish(&script);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(directory, sizeof(directory), "/tmp/ocular-test-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return rmdir(directory);
 }

@@ -118,20 +118,3 @@ TEST(none_is_a_standard_stream)
     assert_int_equal(dup2(kept, 0), 0);
     close(kept);
 }
-
-TEST(files_are_read)
-{
-    char path[] = "/tmp/ocular-opened-XXXXXX", text[16];
-    int fd = mkstemp(path);
-
-    assert_int_equal(write(fd, "0123456789", 10), 10);
-    close(fd);
-    assert_int_equal(Opened_read(path, text, sizeof text), 10);
-    assert_string_equal(text, "0123456789");
-    assert_int_equal(Opened_read(path, text, 4), 3);
-    assert_string_equal(text, "012");
-    unlink(path);
-    assert_int_equal(Opened_read(path, text, sizeof text), -ENOENT);
-    assert_int_equal(Opened_read("/", text, sizeof text), -EISDIR);
-    assert_string_equal(text, "");
-}

@@ -248,7 +248,6 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
     halt(&tracer);
 }
 
-// A viewer sends requests, and never reads the answers.
 TEST_WITH(test_one_that_reads_no_answers, set_up, tear_down)
 {
     static char text[32 << 10];

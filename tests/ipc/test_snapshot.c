@@ -127,34 +127,6 @@ TEST(test_every_member_has_one_row)
                 sizeof(struct Snapshot) - offsetof(struct Snapshot, shared));
 }
 
-TEST(test_arena_is_aligned_zeroed_and_apart)
-{
-    struct Snapshot *snapshot = Snapshot_new();
-    unsigned char *blocks[3000];
-    size_t before = 0;
-
-    for (size_t i = 0; i < 3000; i++) {
-        size_t size = i % 97 == 0 ? 5000 : i % 61;
-
-        blocks[i] = Snapshot_alloc(snapshot, size);
-        assert_non_null(blocks[i]);
-        assert_int_equal((uintptr_t)blocks[i] % 16, 0);
-        for (size_t b = 0; b < size; b++)
-            assert_int_equal(blocks[i][b], 0);
-        memset(blocks[i], (int)(i & 0xff), size);
-        assert_non_null(Snapshot_text(snapshot, "between"));
-    }
-    for (size_t i = 0; i < 3000; i++) {
-        for (size_t b = 0; i % 97 && b < i % 61; b++)
-            assert_int_equal(blocks[i][b], i & 0xff);
-    }
-    before = Snapshot_bytes(snapshot);
-    assert_true(before > 150000 && before < 2000000);
-    assert_non_null(Snapshot_alloc(snapshot, (size_t)3 << 20));
-    assert_true(Snapshot_bytes(snapshot) >= before + ((size_t)3 << 20));
-    Snapshot_free(snapshot);
-}
-
 // A snapshot that is renewed is like a new one. A renewed snapshot uses its old
 // memory again as soon as this memory is one chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)

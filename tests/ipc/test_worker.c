@@ -122,38 +122,6 @@ TEST(test_all_signals_are_blocked_there_and_none_here)
     pthread_sigmask(SIG_SETMASK, &mine, NULL);
 }
 
-static _Atomic pid_t handled_on;
-
-static void handle(int number)
-{
-    (void)number;
-    handled_on = gettid();
-}
-
-// The kernel delivers a signal to the process to any thread that does not block
-// it.
-TEST(test_a_signal_is_handled_by_the_program)
-{
-    struct Seen seen = {.hold = true};
-    struct sigaction action = {.sa_handler = handle};
-    struct Worker worker = {0};
-
-    sigaction(SIGUSR1, &action, NULL);
-    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
-                     0);
-    while (!seen.tid)
-        usleep(1000);
-    for (int i = 0; i < 20; i++) {
-        handled_on = 0;
-        kill(getpid(), SIGUSR1);
-        while (!handled_on)
-            usleep(100);
-        assert_int_equal(handled_on, gettid());
-    }
-    seen.hold = false;
-    Worker_join(&worker);
-}
-
 TEST(test_the_stack_is_small)
 {
     struct Seen seen = {.value = 0};

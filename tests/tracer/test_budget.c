@@ -133,7 +133,6 @@ TEST(test_snapshots_wait_in_idle_spells)
     assert_true(throttled_idle > 40);
 }
 
-// If hooks take much time at the start, this time is paid back later.
 TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);

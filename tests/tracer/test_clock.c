@@ -135,8 +135,6 @@ static void send_signal(void)
     raise(SIGUSR1);
 }
 
-// A signal arrives while the guard handles a fault, and the signal's handler
-// also reads the counter.
 TEST(test_a_signal_arrives_while_the_guard_handles_a_fault)
 {
     const struct rlimit no_core = {0, 0};

@@ -81,7 +81,6 @@ static double sum(const struct FlameTable *table)
 
 static int set_up(void **state), tear_down(void **state);
 
-// The times of paths decay like the functions' shares.
 TEST_WITH(test_it_fades, set_up, tear_down)
 {
     struct FlameTable *table;
@@ -133,7 +132,6 @@ TEST_WITH(test_it_is_bounded, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// A table of only a few rows loses no time.
 TEST_WITH(test_fewer_rows, set_up, tear_down)
 {
     struct FlameTable *table;

@@ -403,7 +403,6 @@ TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
     assert_true(blocked_s(0) > 10);
 }
 
-// A thread that is ready to run and has no CPU does not wait for the GIL.
 TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
 {
     static const bool second[] = {false, true, false};

@@ -84,7 +84,6 @@ static void *count_on(void *context)
     return NULL;
 }
 
-// Hooks run during the ranking, and code is retired.
 TEST_WITH(test_beside_hooks, set_up, tear_down)
 {
     struct Code *code = called(1, 100);

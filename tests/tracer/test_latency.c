@@ -55,7 +55,6 @@ static bool sees(struct Fixture *f, uint32_t in_flight, uint64_t oldest)
            latency->in_flight == in_flight && latency->oldest == oldest;
 }
 
-// If a call began before the function was armed, its beginning is unknown.
 TEST_FIXTURE(test_an_unknown_beginning)
 {
     suspend(f, 7, 0, 20);
@@ -160,7 +159,6 @@ TEST_FIXTURE(test_a_function_that_is_freed)
     assert_null(f->latencies.first);
 }
 
-// The quantiles follow the newest calls.
 TEST_FIXTURE(test_a_latency_that_changes)
 {
     static const double HALF = 0.5;

@@ -31,7 +31,6 @@ TEST(every_kind_of_entry)
     assert_int_equal(lines[COUNT(WANTED)], 1234);
 }
 
-// The table is cut off at each length, and its memory ends at the cut.
 TEST(a_table_cut_off_is_not_read_beyond)
 {
     uint32_t lines[COUNT(WANTED)];

@@ -74,8 +74,6 @@ static void *push_all(void *argument)
     return NULL;
 }
 
-// If a function is requested twice, and once with its jumps, the function is
-// armed with its jumps.
 TEST(test_jumps_are_not_forgotten)
 {
     struct RearmRequest request;

@@ -504,7 +504,6 @@ TEST_FIXTURE(test_an_idle_span_is_looked_at_seldom)
     assert_in_range(rows, FUNCTIONS, 4 * FUNCTIONS);
 }
 
-// All calls of a function that was never dark are counted.
 TEST_FIXTURE(test_calls_that_are_exact_are_all)
 {
     struct Code *code = add_code(&f->engine, "f", 1000);

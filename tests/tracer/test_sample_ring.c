@@ -92,7 +92,6 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
     assert_int_equal(Counter_get(&ring->lost), 2);
 }
 
-// A sample can use the last word of the ring, too.
 TEST_WITH(test_to_the_last_word, set_up, tear_down)
 {
     const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);

@@ -302,8 +302,6 @@ static size_t blocks_of(int file, enum RecordingKind kind,
     return count;
 }
 
-// While a viewer copies the file, the blocks of names neither move nor change,
-// although more names come.
 TEST_FIXTURE(test_names_stay_in_place)
 {
     struct Config config = config_of(f);

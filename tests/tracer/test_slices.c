@@ -84,7 +84,6 @@ static void run(struct World *w, double s)
     }
 }
 
-// The first slice begins together with the trace.
 TEST(test_the_first)
 {
     struct World w = world(0.005, 0.001, 0);
@@ -148,7 +147,6 @@ TEST(test_in_debt)
     assert_true(poor.count > rich.count / 3);
 }
 
-// The times of slices do not follow the rhythm of the program.
 TEST(test_the_phase_is_random)
 {
     struct World w = world(0.002, 0.01, 0.001);
@@ -182,7 +180,6 @@ TEST(test_own_functions_are_counted_more_often)
     assert_true(w.own_gap_s < 16);
 }
 
-// Own functions that cost much are counted less often.
 TEST(test_own_functions_that_cost_much)
 {
     struct World w = world(0.001, 1, 0.002);
@@ -221,7 +218,6 @@ TEST(test_imports_get_no_slice)
     assert_int_equal(w.count, 2);
 }
 
-// A program that makes new code all the time gets slices in spite of this.
 TEST(test_code_that_comes_for_ever)
 {
     struct World w = world(0.002, 0.01, 0.001);

@@ -159,7 +159,6 @@ TEST_WITH(test_through_a_cframe, set_up, tear_down)
     }
 }
 
-// A frame can lie at any address, also across two pages.
 TEST_WITH(test_frames_on_two_pages, set_up, tear_down)
 {
     struct World *world = *state;

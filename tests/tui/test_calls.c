@@ -94,7 +94,6 @@ TEST_WITH(test_deep, NULL, tear_down)
     free(stacks);
 }
 
-// In the tree, the branches of F add up to F.
 TEST_WITH(test_the_tree, NULL, tear_down)
 {
     struct Snapshot *snapshot = Snapshot_new();

@@ -224,7 +224,6 @@ TEST(a_function_that_is_slower)
     assert_true(fails >= .8 * runs);
 }
 
-// If the numbers of calls are not known, the shares are compared.
 TEST(calls_that_are_not_known)
 {
     struct Wish one = PLAIN, slow;
@@ -294,7 +293,6 @@ TEST(other_machines_and_lengths)
     Comparison_release(&comparison);
 }
 
-// A run without functions is compared with another run.
 TEST(what_is_missing)
 {
     struct Snapshot *full = run(&PLAIN), *empty = Snapshot_new();

@@ -102,33 +102,50 @@ static void finish(struct Traced *process, struct Feed *feed)
 
 // --- A process that sends without a pause
 
-static int make_directory(void **state), remove_directory(void **state);
-
-TEST(test_a_flood_is_taken_in_parts)
-{
+struct Fixture {
     struct Traced process;
     struct Feed feed;
+    char path[64]; // the file of an export
+};
+
+static void set_up(struct Fixture *f)
+{
+    strcpy(f->path, "/tmp/ocular-feed-XXXXXX");
+    assert_non_null(mkdtemp(f->path));
+    strcat(f->path, "/trace.json");
+    begin(&f->process, &f->feed);
+}
+
+static void tear_down(struct Fixture *f)
+{
+    finish(&f->process, &f->feed);
+    unlink(f->path);
+    *strrchr(f->path, '/') = 0;
+    // rmdir() fails if another file is left in the directory.
+    assert_int_equal(rmdir(f->path), 0);
+}
+
+TEST_FIXTURE(test_a_flood_is_taken_in_parts)
+{
     struct Answer answer;
     char words[] = "not yet";
     int parts = 0;
-    begin(&process, &feed);
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
-    send_often(&process, notice, MANY);
+    send_often(&f->process, notice, MANY);
     // Makes free space in the socket's buffer.
-    assert_int_equal(Feed_next(&feed, &answer), 0);
-    assert_true(Feed_has_more(&feed));
-    send_message(&process, (struct Message){.type = MESSAGE_END});
+    assert_int_equal(Feed_next(&f->feed, &answer), 0);
+    assert_true(Feed_has_more(&f->feed));
+    send_message(&f->process, (struct Message){.type = MESSAGE_END});
     // No more data arrives, but the feed still processes the messages in the
     // client's buffer.
-    while (!feed.ended) {
-        assert_int_equal(Feed_next(&feed, &answer), 0);
-        assert_true(feed.ended || Feed_has_more(&feed));
-        assert_true(feed.ended || Feed_wait(&feed, 600000));
+    while (!f->feed.ended) {
+        assert_int_equal(Feed_next(&f->feed, &answer), 0);
+        assert_true(f->feed.ended || Feed_has_more(&f->feed));
+        assert_true(f->feed.ended || Feed_wait(&f->feed, 600000));
         parts++;
     }
     assert_between(parts, 2, MANY);
-    assert_string_equal(feed.notice, "not yet");
-    finish(&process, &feed);
+    assert_string_equal(f->feed.notice, "not yet");
 }
 
 static uint32_t export_number(const struct Feed *feed)
@@ -139,51 +156,26 @@ static uint32_t export_number(const struct Feed *feed)
     return 0;
 }
 
-TEST_WITH(test_so_are_answers, make_directory, remove_directory)
+TEST_FIXTURE(test_so_are_answers)
 {
-    const char *path = *state;
-    struct Traced process;
-    struct Feed feed;
     struct Answer answer;
     int shown = 0;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    uint32_t number = export_number(&feed);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    uint32_t number = export_number(&f->feed);
     struct Message progress = {
         .type = MESSAGE_REPLY, .request = number, .value = .5};
-    send_often(&process, progress, MANY);
-    while (Feed_next(&feed, &answer))
+    send_often(&f->process, progress, MANY);
+    while (Feed_next(&f->feed, &answer))
         shown++;
     assert_between(shown, 1, MANY / 2);
-    assert_true(Feed_has_more(&feed));
-    while (Feed_has_more(&feed))
-        while (Feed_next(&feed, &answer))
+    assert_true(Feed_has_more(&f->feed));
+    while (Feed_has_more(&f->feed))
+        while (Feed_next(&f->feed, &answer))
             shown++;
     assert_int_equal(shown, MANY);
-    finish(&process, &feed);
 }
 
 // --- Exports
-
-static int make_directory(void **state)
-{
-    static char path[64];
-    strcpy(path, "/tmp/ocular-feed-XXXXXX");
-    if (!mkdtemp(path))
-        return -1;
-    strcat(path, "/trace.json");
-    *state = path;
-    return 0;
-}
-
-static int remove_directory(void **state)
-{
-    char *path = *state;
-    unlink(path);
-    *strrchr(path, '/') = 0;
-    // rmdir() fails if another file is left in the directory.
-    return rmdir(path);
-}
 
 // Makes a recording without events. Returns a descriptor of this recording.
 static int make_recording(void)
@@ -297,38 +289,29 @@ ssize_t copy_file_range(int from, off_t *at, int to, off_t *to_at, size_t size,
 
 // After the time for which the process has promised not to change its
 // recording, the file can change. So the viewer does not continue its copy.
-TEST_WITH(test_a_copy_that_is_late, make_directory, remove_directory)
+TEST_FIXTURE(test_a_copy_that_is_late)
 {
-    struct Traced process;
-    struct Feed feed;
     copies = 0;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, *state, false), 0);
-    hand_out(&process, export_number(&feed), 1e-9);
-    struct Answer answer = end_of(&feed);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    hand_out(&f->process, export_number(&f->feed), 1e-9);
+    struct Answer answer = end_of(&f->feed);
     assert_int_equal(answer.error, ETIMEDOUT);
     assert_non_null(strstr(answer.text, "could not be copied in"));
     assert_int_equal(copies, 0);
-    finish(&process, &feed);
 }
 
 // Exports a file of as many bytes as the process says.
-static struct Answer export_of(const char *path, int file, uint64_t size)
+static struct Answer export_of(struct Fixture *f, int file, uint64_t size)
 {
-    struct Traced process;
-    struct Feed feed;
     char text[] = "the last 4 s are missing";
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    hand_out_file(&process,
-                  (struct Message){.request = export_number(&feed),
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    hand_out_file(&f->process,
+                  (struct Message){.request = export_number(&f->feed),
                                    .number = size,
                                    .value = 1000,
                                    .text = text},
                   file);
-    struct Answer answer = end_of(&feed);
-    finish(&process, &feed);
-    return answer;
+    return end_of(&f->feed);
 }
 
 // Makes a file that begins with a recording and continues with a hole.
@@ -345,7 +328,7 @@ static int make_hole(uint64_t size)
 
 // The process says how many bytes of the file a viewer copies. If there is no
 // room for the copy, the viewer does not begin it.
-TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
+TEST_FIXTURE(test_a_copy_of_a_large_file)
 {
     struct rlimit before, limit;
     signal(SIGXFSZ, SIG_IGN);
@@ -356,14 +339,13 @@ TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
     int large = make_hole((uint64_t)1 << 50);
     // A viewer that copied the whole file would get EFBIG.
     setrlimit(RLIMIT_FSIZE, &limit);
-    struct Answer answer =
-        export_of(*state, small, sizeof(struct RecordingHead));
+    struct Answer answer = export_of(f, small, sizeof(struct RecordingHead));
     if (answer.failed)
         fail_msg("%s", answer.text);
     assert_string_equal(answer.lack, "the last 4 s are missing");
-    assert_string_equal(answer.text, *state);
-    unlink(*state);
-    answer = export_of(*state, large, (uint64_t)1 << 50);
+    assert_string_equal(answer.text, f->path);
+    unlink(f->path);
+    answer = export_of(f, large, (uint64_t)1 << 50);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(answer.error, ENOSPC);
     assert_non_null(strstr(answer.text, "needs 1125899.9 GB"));
@@ -371,112 +353,95 @@ TEST_WITH(test_a_copy_of_a_large_file, make_directory, remove_directory)
 }
 
 // A hostile process hands out a descriptor that is no regular file.
-TEST_WITH(test_a_copy_of_no_file, make_directory, remove_directory)
+TEST_FIXTURE(test_a_copy_of_no_file)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     close(ends[1]);
-    struct Answer answer = export_of(*state, ends[0], 4096);
+    struct Answer answer = export_of(f, ends[0], 4096);
     assert_int_equal(answer.error, EINVAL);
     assert_non_null(strstr(answer.text, "no regular file"));
 }
 
 // When a trace ends, the program may truncate its recording.
-TEST_WITH(test_a_recording_that_is_truncated, make_directory, remove_directory)
+TEST_FIXTURE(test_a_recording_that_is_truncated)
 {
-    struct Traced process;
-    struct Feed feed;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, *state, false), 0);
-    hand_out_bytes(&process, export_number(&feed), 1 << 20, 1000);
-    struct Answer answer = end_of(&feed);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    hand_out_bytes(&f->process, export_number(&f->feed), 1 << 20, 1000);
+    struct Answer answer = end_of(&f->feed);
     assert_int_equal(answer.error, ESHUTDOWN);
     assert_non_null(strstr(answer.text, "the trace has ended"));
-    finish(&process, &feed);
 }
 
-TEST_WITH(test_a_recording_that_does_not_arrive, make_directory,
-          remove_directory)
+TEST_FIXTURE(test_a_recording_that_does_not_arrive)
 {
-    struct Traced process;
-    struct Feed feed;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, *state, false), 0);
-    send_message(&process, (struct Message){.type = MESSAGE_RECORDING,
-                                            .request = export_number(&feed)});
-    struct Answer answer = end_of(&feed);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    send_message(&f->process,
+                 (struct Message){.type = MESSAGE_RECORDING,
+                                  .request = export_number(&f->feed)});
+    struct Answer answer = end_of(&f->feed);
     assert_true(answer.failed);
     assert_non_null(strstr(answer.text, "did not arrive"));
-    finish(&process, &feed);
 }
 
 // A user can cancel an export before the process answers, and while the viewer
 // writes the file.
-TEST_WITH(test_an_export_is_cancelled, make_directory, remove_directory)
+TEST_FIXTURE(test_an_export_is_cancelled)
 {
-    struct Traced process;
-    struct Feed feed;
     struct Answer answer;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, *state, false), 0);
-    uint32_t number = export_number(&feed);
-    assert_int_equal(Feed_cancel(&feed), 0);
-    answer = end_of(&feed);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    uint32_t number = export_number(&f->feed);
+    assert_int_equal(Feed_cancel(&f->feed), 0);
+    answer = end_of(&f->feed);
     assert_int_equal(answer.error, ECANCELED);
-    hand_out(&process, number, 0); // This answer comes too late.
-    assert_int_equal(Feed_export(&feed, *state, false), 0);
-    hand_out(&process, export_number(&feed), 0);
-    while (!feed.converter) {
-        assert_int_equal(Feed_next(&feed, &answer), 0);
-        Feed_wait(&feed, 100);
+    hand_out(&f->process, number, 0); // This answer comes too late.
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    hand_out(&f->process, export_number(&f->feed), 0);
+    while (!f->feed.converter) {
+        assert_int_equal(Feed_next(&f->feed, &answer), 0);
+        Feed_wait(&f->feed, 100);
     }
-    assert_int_equal(Feed_cancel(&feed), 0);
-    answer = end_of(&feed);
+    assert_int_equal(Feed_cancel(&f->feed), 0);
+    answer = end_of(&f->feed);
     assert_true(!answer.failed || answer.error == ECANCELED);
     // The user quits the viewer during an export.
-    assert_int_equal(Feed_export(&feed, *state, true), 0);
-    hand_out(&process, export_number(&feed), 0);
-    while (!feed.converter) {
-        assert_int_equal(Feed_next(&feed, &answer), 0);
-        Feed_wait(&feed, 100);
+    assert_int_equal(Feed_export(&f->feed, f->path, true), 0);
+    hand_out(&f->process, export_number(&f->feed), 0);
+    while (!f->feed.converter) {
+        assert_int_equal(Feed_next(&f->feed, &answer), 0);
+        Feed_wait(&f->feed, 100);
     }
-    finish(&process, &feed);
 }
 
 // An older process does not know the request HANDOUT, and writes the exported
 // file itself.
-TEST_WITH(test_an_older_process_writes_the_file, make_directory,
-          remove_directory)
+TEST_FIXTURE(test_an_older_process_writes_the_file)
 {
-    const char *path = *state;
     char words[] = "request 26 is not known";
-    struct Traced process;
-    struct Feed feed;
     int file;
-    begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, path, false), 0);
-    send_message(&process, (struct Message){.type = MESSAGE_ERROR,
-                                            .request = export_number(&feed),
-                                            .number = EOPNOTSUPP,
-                                            .text = words});
-    assert_int_equal(Feed_next(&feed, &(struct Answer){0}), 0);
-    assert_true(Feed_is_exporting(&feed));
-    struct Message asked = expect_request(&process, MESSAGE_EXPORT, &file);
-    assert_string_equal(asked.text, path);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    send_message(&f->process,
+                 (struct Message){.type = MESSAGE_ERROR,
+                                  .request = export_number(&f->feed),
+                                  .number = EOPNOTSUPP,
+                                  .text = words});
+    assert_int_equal(Feed_next(&f->feed, &(struct Answer){0}), 0);
+    assert_true(Feed_is_exporting(&f->feed));
+    struct Message asked = expect_request(&f->process, MESSAGE_EXPORT, &file);
+    assert_string_equal(asked.text, f->path);
     assert_true(file > 2);
     assert_int_equal(write(file, "whole", 5), 5);
     close(file);
     // The process has perhaps written too much to cancel the export.
-    assert_int_equal(Feed_cancel(&feed), 0);
-    struct Message cancel = expect_request(&process, MESSAGE_CANCEL, &file);
+    assert_int_equal(Feed_cancel(&f->feed), 0);
+    struct Message cancel = expect_request(&f->process, MESSAGE_CANCEL, &file);
     Message_release(&cancel);
-    send_message(&process, (struct Message){.type = MESSAGE_REPLY,
-                                            .request = asked.request,
-                                            .number = 5,
-                                            .value = 1});
+    send_message(&f->process, (struct Message){.type = MESSAGE_REPLY,
+                                               .request = asked.request,
+                                               .number = 5,
+                                               .value = 1});
     Message_release(&asked);
-    struct Answer answer = end_of(&feed);
+    struct Answer answer = end_of(&f->feed);
     assert_false(answer.failed);
-    assert_int_equal(size_of(path), 5);
-    finish(&process, &feed);
+    assert_int_equal(size_of(f->path), 5);
 }

@@ -34,7 +34,6 @@ static struct json_object *get(struct json_object *object, const char *key)
     return value;
 }
 
-// Every member of every table is present in the JSON, even if it is null.
 TEST(test_null)
 {
     struct Snapshot *snapshot = Snapshot_new();

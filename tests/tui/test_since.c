@@ -141,7 +141,6 @@ TEST(test_one_thread)
     Model_release(&model);
 }
 
-// A new thread that has the id of an earlier thread is another thread.
 TEST(test_a_tid_that_comes_again)
 {
     struct Model model;

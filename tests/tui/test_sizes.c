@@ -200,7 +200,6 @@ TEST(test_little_to_show)
             (struct SampleWish){.no_sampler = 1, .no_overhead = 1});
 }
 
-// Tests the list of processes with hostile command lines.
 TEST(test_the_list_of_processes)
 {
     enum { COUNT = 40 };
@@ -239,7 +238,6 @@ TEST(test_the_list_of_processes)
     Chooser_release(&chooser);
 }
 
-// After any change of the screen's size, a view shows its selection.
 TEST(test_resizing)
 {
     struct Stage stage;

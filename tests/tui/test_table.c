@@ -245,7 +245,6 @@ TEST(test_estimates_from_few_samples)
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "");
 }
 
-// The longest text of a cell fits its column, so no number is cut.
 TEST(test_cells_fit_their_columns)
 {
     struct Function function = nothing();

@@ -31,26 +31,14 @@ TEST(test_plain_text_stays)
 
 TEST(test_controls_and_deceivers_are_replaced)
 {
-    static const char *const harmful[] = {"\x1b",
-                                          "\x07",
-                                          "\n",
-                                          "\t",
-                                          "\x7f",
-                                          "\xc2\x80",
-                                          "\xc2\x9b",
-                                          "\xc2\xad",
-                                          "\xe2\x80\x8b",
-                                          "\xe2\x80\x8d",
-                                          "\xe2\x80\x8e",
-                                          "\xe2\x80\xa8",
-                                          "\xe2\x80\xae",
-                                          "\xe2\x81\xa6",
-                                          "\xe2\x81\xa9",
-                                          "\xef\xbb\xbf",
-                                          "\xd8\x9c",
-                                          "\xef\xb8\x8f",
-                                          "\xf3\xa0\x80\x81",
-                                          "\xe3\x85\xa4"};
+    // clang-format off
+    static const char *const harmful[] = {
+        "\x1b", "\x07", "\n", "\t", "\x7f", "\xc2\x80", "\xc2\x9b", "\xc2\xad",
+        "\xe2\x80\x8b", "\xe2\x80\x8d", "\xe2\x80\x8e", "\xe2\x80\xa8",
+        "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9", "\xef\xbb\xbf",
+        "\xd8\x9c", "\xef\xb8\x8f", "\xf3\xa0\x80\x81", "\xe3\x85\xa4",
+    };
+    // clang-format on
     char behind[16];
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);

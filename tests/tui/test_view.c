@@ -80,7 +80,6 @@ TEST(test_the_self_time_of_the_selected_function)
     Stage_release(&stage);
 }
 
-// A view that is opened too early says what it waits for.
 TEST(test_before_the_first_snapshot)
 {
     for (int id = 0; id < VIEW_COUNT; id++) {
@@ -102,8 +101,6 @@ TEST(test_before_the_first_snapshot)
     }
 }
 
-// Without a sampler there are no shares, and views that need shares say why
-// there are none.
 TEST(test_without_a_sampler)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
@@ -121,7 +118,6 @@ TEST(test_without_a_sampler)
     }
 }
 
-// After an export, the bottom line says which data the file lacks.
 TEST(test_an_export_that_is_not_whole)
 {
     struct Answer answer = {.request = MESSAGE_EXPORT,
@@ -376,7 +372,6 @@ TEST(test_every_key_that_is_offered)
     }
 }
 
-// No key crashes a view, at any size.
 TEST(test_every_key_in_every_view)
 {
     static const int sizes[][2] = {{60, 12}, {150, 40}, {30, 5}};

@@ -145,8 +145,6 @@ static void fail_with(struct Stage *stage, int error, const char *why)
     Frame_draw(&stage->ui);
 }
 
-// If the program makes a function again, the new function has another id, and
-// the view shows the new function.
 // The ages of a task and of the newest hit say what they are.
 TEST(test_ages)
 {
@@ -177,6 +175,8 @@ TEST(test_ages)
     Stage_release(&stage);
 }
 
+// If the program makes a function again, the new function has another id, and
+// the view shows the new function.
 TEST(test_a_function_that_is_replaced)
 {
     struct Stage stage;

@@ -176,7 +176,6 @@ static void take(struct Stage *stage, unsigned tick)
     Frame_draw(&stage->ui);
 }
 
-// The key w selects another window of time, and the title names it.
 TEST(test_windows)
 {
     const struct FlameState *view;
