@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/rest.h"
 #include "tests/unit.h"
 
 struct Tracer {
@@ -153,13 +154,6 @@ static int connect_raw(const struct Tracer *tracer)
     return fd;
 }
 
-static void pause_ms(long ms)
-{
-    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
-}
-
 // Returns the ns of CPU time that a thread gets in this time.
 static uint64_t spin_ms(unsigned ms)
 {
@@ -175,7 +169,7 @@ static uint64_t spin_ms(unsigned ms)
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
         for (int tries_ = 0; tries_ < LIMIT_MS / 10 && !(condition); tries_++) \
-            pause_ms(10);                                                      \
+            rest_ms(10);                                                       \
         assert_true(condition);                                                \
     } while (0)
 
@@ -283,7 +277,7 @@ static void *read_to_the_end(void *argument)
         reader->snapshots += message.type == MESSAGE_SNAPSHOT;
         reader->ends += message.type == MESSAGE_END;
         Message_release(&message);
-        pause_ms(20);
+        rest_ms(20);
     }
     return NULL;
 }
@@ -302,7 +296,7 @@ TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
     reader.client = join(&tracer);
     pthread_create(&thread, NULL, read_to_the_end, &reader);
     EVENTUALLY(tracer.viewers == 1);
-    pause_ms(100);
+    rest_ms(100);
     begin = Now_s(CLOCK_MONOTONIC);
     Server_close(tracer.server, 30000);
     assert_true(Now_s(CLOCK_MONOTONIC) - begin < 25);
@@ -314,7 +308,7 @@ TEST_WITH(test_close_waits_for_readers_only, set_up, tear_down)
 
     start(&tracer, 20000);
     idle = join(&tracer);
-    pause_ms(100);
+    rest_ms(100);
     begin = Now_s(CLOCK_MONOTONIC);
     Server_close(tracer.server, 300);
     assert_true(Now_s(CLOCK_MONOTONIC) - begin < 15);
@@ -365,7 +359,7 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     struct Client *client;
 
     start(&tracer, 1);
-    pause_ms(20);
+    rest_ms(20);
     getrlimit(RLIMIT_NOFILE, &before);
     tight = before;
     fds[0] = dup(0);

@@ -197,25 +197,6 @@ TEST_FIXTURE(test_shares_first)
     expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
 }
 
-TEST_FIXTURE(test_rate)
-{
-    struct Code *code = called(f, "f", 1000);
-    double from, rate;
-
-    build(f); // The call rate is measured from this snapshot on.
-    from = Now_s(CLOCK_MONOTONIC);
-    code->row.rate_at = from;
-    code->row.rate_calls = 1000;
-    rest(0.6);
-    Counter_set(&code->hot.entries, 1600);
-    rate = find(build(f), code)->calls_per_s;
-    assert_true(rate <= 600 / 0.6 * 1.001);
-    assert_true(rate >= 600 / (Now_s(CLOCK_MONOTONIC) - from) * 0.999);
-    // It is too soon for a new rate, so the last rate is shown again.
-    Counter_set(&code->hot.entries, 999999);
-    assert_true(find(build(f), code)->calls_per_s == rate);
-}
-
 // After a function is armed again, the time in which it was dark does not count
 // for its call rate.
 TEST_FIXTURE(test_rate_after_the_dark)

@@ -14,14 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/rest.h"
 #include "tests/unit.h"
-
-static void rest(long ms)
-{
-    struct timespec time = {0, ms * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 // A reading, and the earliest and the latest time at which it can have been
 // made.
@@ -75,7 +69,7 @@ TEST(test_a_contradiction_is_dropped)
     hz = Clock_hz(&clock);
     error = Clock_error(&clock);
     clock.start_ticks -= (uint64_t)hz;
-    rest(20);
+    rest_ms(20);
     Clock_refine(&clock);
     assert_true(Clock_hz(&clock) == hz);
     assert_true(Clock_error(&clock) == error);
@@ -103,7 +97,7 @@ TEST(test_seconds_count_from_the_start)
                 clock.start_unix_ns <= unix_to);
     assert_true(Clock_seconds(&clock, clock.start_ticks) == 0);
     assert_true(Clock_seconds(&clock, clock.start_ticks - 1000) < 0);
-    rest(20);
+    rest_ms(20);
     now = moment_of(&clock);
     seconds = Clock_seconds(&clock, now.ticks);
     assert_true(seconds > (double)(now.from_ns - raw_to) * 0.995e-9);

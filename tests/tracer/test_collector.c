@@ -5,6 +5,7 @@
 
 #include "ipc/base/now.h"
 #include "tests/formats/frozen.h"
+#include "tests/rest.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/base/rcu.h"
@@ -22,13 +23,6 @@ struct Fixture {
     struct Session session;
     struct Collector *collector;
 };
-
-static void pause_ms(long ms)
-{
-    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 static void *wait_once(void *context)
 {
@@ -101,7 +95,7 @@ static void *drain_too(void *context)
 
     while (!race->stop) {
         Collect_drain(&race->fixture->session);
-        pause_ms(1);
+        rest_ms(1);
     }
     return NULL;
 }
@@ -128,7 +122,7 @@ TEST_FIXTURE(test_code_goes_under_readers)
         Code_touch(*slot);
         if (count % 100 == 0) {
             assert_int_equal(Collector_wait(f->collector, 60000), 0);
-            pause_ms(1);
+            rest_ms(1);
         }
     }
     race.stop = true;

@@ -6,6 +6,7 @@
 #include "tracer/sample/sampler.h"
 #include "tracer/sample/wait_call.h"
 
+#include "tests/rest.h"
 #include "tests/unit.h"
 
 #include "tests/tracer/make_code.h"
@@ -200,13 +201,6 @@ static void run(double seconds, int holder, const bool *waiting)
         pass(5000000);
         Sampler_step(sampler);
     }
-}
-
-// The length of a hold of the GIL is measured in ticks of the time stamp
-// counter.
-static void rest_ms(long ms)
-{
-    nanosleep(&(struct timespec){0, ms * 1000000}, NULL);
 }
 
 static struct ThreadShares *shares_of(void)

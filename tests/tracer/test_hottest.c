@@ -5,8 +5,6 @@
 
 #include "tests/tracer/make_engine.h"
 
-#include <pthread.h>
-
 #include "tests/unit.h"
 
 static struct Engine engine;
@@ -71,37 +69,6 @@ TEST_WITH(test_by_share, set_up, tear_down)
     expect(3, (struct Code *[]){darker, dark, busy});
     rank(500); // Without a sampler there is no share.
     expect(0, NULL);
-}
-
-static void *count_on(void *context)
-{
-    struct Code *code = context;
-
-    for (unsigned i = 0; i < 200000; i++) {
-        Counter_add(&code->hot.entries, 1);
-        Counter_set(&code->hot.last_seen, 1000 + i);
-    }
-    return NULL;
-}
-
-TEST_WITH(test_beside_hooks, set_up, tear_down)
-{
-    struct Code *code = called(1, 100);
-    pthread_t thread;
-    uint64_t total = 0;
-
-    assert_int_equal(pthread_create(&thread, NULL, count_on, code), 0);
-    for (unsigned i = 0; i < 300; i++) {
-        struct Code *other = called(1, 1);
-
-        rank(1);
-        total += hottest.count ? (uint64_t)hottest.heat[0] : 0;
-        Engine_retire(&engine, other);
-    }
-    pthread_join(thread, NULL);
-    rank(1);
-    total += hottest.count ? (uint64_t)hottest.heat[0] : 0;
-    assert_true(total >= 200001 && total <= 200001 + 300);
 }
 
 static int set_up(void **state)

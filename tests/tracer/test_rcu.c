@@ -9,19 +9,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/rest.h"
 #include "tests/unit.h"
 
 #define READERS 4
-
-static void rest(long ms)
-{
-    struct timespec time = {0, ms * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 // liburcu's thread-local variable, which is NULL in a thread that liburcu does
 // not know.
@@ -78,7 +71,7 @@ TEST(test_readers_never_see_a_freed_box)
     for (int i = 0; i < READERS; i++)
         pthread_create(&readers[i], NULL, read_boxes, &shared);
     while (shared.reads < 10)
-        rest(1);
+        rest_ms(1);
     for (long i = 1; i <= 300; i++) {
         struct Box *old = Rcu_exchange(&shared.slot, box_new(i));
 
@@ -105,7 +98,7 @@ static void *stay_inside(void *argument)
     Rcu_read_unlock();
     atomic_store(&shared->inside, true);
     while (!atomic_load(&shared->leave))
-        rest(1);
+        rest_ms(1);
     Rcu_read_unlock();
     return NULL;
 }
@@ -126,9 +119,9 @@ static void check_that_synchronize_waits(bool registers)
 
     pthread_create(&reader, NULL, stay_inside, &shared);
     while (!shared.inside)
-        rest(1);
+        rest_ms(1);
     pthread_create(&writer, NULL, synchronize, &shared);
-    rest(30);
+    rest_ms(30);
     assert_false(shared.stop);
     shared.leave = true;
     pthread_join(writer, NULL);
@@ -179,7 +172,7 @@ static void check_the_child(bool registers)
 
     pthread_create(&reader, NULL, stay_inside, &shared);
     while (!shared.inside)
-        rest(1);
+        rest_ms(1);
     Rcu_before_fork();
     pid = fork();
     if (pid == 0) {

@@ -24,21 +24,6 @@ static struct Code *add(struct Registry *registry, uintptr_t address)
     return code;
 }
 
-TEST(test_finds_by_address_and_id)
-{
-    struct Registry *registry = Registry_new();
-    struct Code *code = add(registry, 0x1000);
-
-    assert_ptr_equal(Registry_find(registry, 0x1000), code);
-    assert_ptr_equal(Registry_by_id(registry, code->hot.id), code);
-    assert_null(Registry_find(registry, 0x1010));
-    assert_null(Registry_find(registry, 0));
-    assert_null(Registry_find(registry, UINTPTR_MAX));
-    assert_null(Registry_by_id(registry, 0));
-    assert_null(Registry_by_id(registry, code->hot.id + REGISTRY_BUCKETS));
-    Registry_free(registry);
-}
-
 // There are three times as many code objects as hash buckets, so every chain
 // has more than one. Afterwards every third code object is retired.
 TEST(test_many)

@@ -12,25 +12,6 @@
 
 #define PUSHED 600000
 
-TEST(an_event_packs)
-{
-    struct Event event = {Event_when(123456789u, EVENT_RAISE),
-                          Event_call(4000000000u, 70000)};
-    struct Event loop = {EVENT_LOOP, Event_loop(UINT64_MAX, 70000, 65535)};
-    struct Event small = {EVENT_LOOP, Event_loop(7, 8, 9)};
-
-    assert_int_equal(Event_kind(&event), EVENT_RAISE);
-    assert_int_equal(Event_ticks(&event), 123456789u);
-    assert_int_equal(Event_id(&event), 4000000000u);
-    assert_int_equal(Event_level(&event), 70000);
-    assert_int_equal(Event_cycles(&loop), UINT32_MAX);
-    assert_int_equal(Event_instructions(&loop), UINT16_MAX);
-    assert_int_equal(Event_unit(&loop), 65535);
-    assert_int_equal(Event_cycles(&small), 7);
-    assert_int_equal(Event_instructions(&small), 8);
-    assert_int_equal(Event_unit(&small), 9);
-}
-
 TEST(a_gap_is_marked_where_it_is)
 {
     struct Ring *ring = Ring_new(NULL);

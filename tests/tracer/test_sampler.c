@@ -8,6 +8,7 @@
 #include "tracer/sample/sampler.h"
 
 #define OWN_MAIN
+#include "tests/rest.h"
 #include "tests/tracer/fake_frames.h"
 #include "tests/unit.h"
 
@@ -256,13 +257,6 @@ static void halt(struct Program *program)
 {
     program->stop = true;
     pthread_join(program->thread, NULL);
-}
-
-static void rest_ms(long ms)
-{
-    const struct timespec time = {0, ms * 1000000};
-
-    nanosleep(&time, NULL);
 }
 
 static void *ask(void *argument)

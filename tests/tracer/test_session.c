@@ -9,6 +9,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "ipc/client.h"
+#include "tests/rest.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/base/rcu.h"
@@ -34,13 +35,6 @@ struct Fixture {
     struct ThreadTrace *trace;
     char directory[64];
 };
-
-static void pause_ms(long ms)
-{
-    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
-}
 
 static void path_in(struct Fixture *f, char path[PATH_MAX], const char *name)
 {
@@ -116,8 +110,6 @@ static struct Client *join(struct Fixture *f)
         fail_msg("Client_open: %s", why);
     return client;
 }
-
-// --- Start and finish --------------------------------------------------------
 
 // --- Viewers -----------------------------------------------------------------
 
@@ -362,7 +354,7 @@ TEST_FIXTURE(test_two_viewers_get_one_cut)
         file = receive_recording(first, &steady_s);
         lent = Timeline_lent(f->session->timeline);
         assert_int_equal(blocks_of(file, RECORDING_THREADS, before, 2), 1);
-        pause_ms(1100);
+        rest_ms(1100);
         message = ask_timeline(second);
         assert_int_equal(blocks_of(file, RECORDING_THREADS, after, 2), 1);
         close(file);
@@ -416,7 +408,7 @@ TEST_FIXTURE(test_handouts_have_a_price)
     for (int i = 0; i < 3; i++)
         ask(client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
     while (waiting(handouts) < 3)
-        pause_ms(1);
+        rest_ms(1);
     now = Now_ns(CLOCK_MONOTONIC);
     cost = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     assert_int_equal(handouts->serve(f->session), 0);
@@ -489,7 +481,7 @@ TEST_FIXTURE(test_finish_under_requests)
         for (int n = 0; n < 3; n++)
             pthread_create(&threads[n], NULL, hammer, &hammers);
         while (hammers.rounds < 30)
-            pause_ms(1);
+            rest_ms(1);
         halt(f);
         for (int n = 0; n < 3; n++)
             pthread_join(threads[n], NULL);
@@ -511,7 +503,7 @@ static void wait_for_the_test(struct Session *session)
         pthread_mutex_unlock(&session->draining);
     copying = true;
     while (stopped)
-        pause_ms(1);
+        rest_ms(1);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -558,7 +550,7 @@ TEST_FIXTURE(test_a_child_keeps_no_copy)
     stopped = f->session;
     ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
     while (!copying)
-        pause_ms(1);
+        rest_ms(1);
     Rcu_before_fork();
     Heap_before_fork();
     child = fork();

@@ -38,10 +38,8 @@ AT_BOTH = (
 # screens.
 SCREENS = {
     "functions": "<Frame><Frame><Frame>",
-    "sorted": "<Frame>>>>Ijjj",
     "sort-menu": "<Frame>>>Ijjj<F6>jj",
     "filtered": "\\bench<Enter>j",
-    "searching": "/plan",
     "idle-hidden": "<Frame>iG",
     "baseline": "<Frame>b<Frame><Frame><Frame>",
     "reset": "u<Frame>r<Frame>",
@@ -61,11 +59,7 @@ SCREENS = {
     "flame-waits": "<Frame>fmmj<End>",
     "flame-idle": "<Frame>fmmi",
     "one-thread": "<Frame>tj<Enter>j",
-    "ended": "<Frame:99>",
     "latency": "<Frame>l",
-    "latency-sorted": "<Frame>l<lt>I",
-    "latency-baseline": "<Frame>lb<Frame><Frame>",
-    "latency-menu": "l<F6>j",
     "loops": "<Frame>Lj",
     "tasks": "<Frame>Tj",
     "tasks-oldest": "<Frame>T>>j",

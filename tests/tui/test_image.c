@@ -27,17 +27,6 @@ static uint64_t library(void)
     return (uintptr_t)info.dli_fbase;
 }
 
-TEST(test_symbols_are_found)
-{
-    struct Image image;
-    struct Symbol found;
-    assert_int_equal(Image_load(&image, getpid(), library()), 0);
-    assert_int_equal(Image_find(&image, "getppid", &found), 0);
-    assert_true(found.address == (uintptr_t)dlsym(RTLD_DEFAULT, "getppid"));
-    assert_int_equal(Image_find(&image, "_PyRuntime", &found), -ENOENT);
-    assert_int_equal(Image_find(&image, "", &found), -ENOENT);
-}
-
 TEST(test_what_is_no_image_is_refused)
 {
     struct Image image;

@@ -151,52 +151,6 @@ TEST(test_search)
     assert_false(List_find(&list, &rows, "a", 1, true));
 }
 
-static void draw(struct List *list, const struct ListRows *rows,
-                 const char *expected)
-{
-    struct Canvas canvas;
-    struct Bytes text;
-    Canvas_init(&canvas, false);
-    Canvas_resize(&canvas, 24, 4);
-    List_draw(list, rows, &canvas, (struct Box){0, 0, 24}, 3);
-    Bytes_init(&text);
-    Canvas_write(&canvas, &text);
-    Bytes_put(&text, "", 1);
-    assert_string_equal((char *)text.data, expected);
-    Bytes_release(&text);
-    Canvas_release(&canvas);
-}
-
-TEST(test_drawing)
-{
-    struct List list = {0};
-    struct ListRows rows = trees();
-    draw(&list, &rows,
-         "  NAME           NUMBER\n"
-         "▸ ash                 7\n"
-         "  birch               7\n"
-         "  cedar               7\n");
-    List_press(&list, &rows, REQUEST_END, 0);
-    rows.sorts = true;
-    draw(&list, &rows,
-         "  NAME▲          NUMBER\n"
-         "  larch               7\n"
-         "  maple               7\n"
-         "▸ oak                 7\n");
-    list.unmarked = true;
-    list.sort = 1;
-    rows.count = 1;
-    draw(&list, &rows,
-         "  NAME           NUMBER▼\n"
-         "  ash                 7\n"
-         "\n\n");
-    rows.absent = 1 << 1;
-    draw(&list, &rows,
-         "  NAME\n"
-         "  ash\n"
-         "\n\n");
-}
-
 TEST(test_clicks)
 {
     struct List list = {0};

@@ -298,28 +298,6 @@ TEST(test_raised_exceptions)
     assert_float_equal(Column_key(COLUMN_RAISED, &row, false), 3, 0);
 }
 
-TEST(test_latencies)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    function.wall_p50_s = .0021;
-    function.wall_p99_s = .0083;
-    function.wall_max_s = 41.2;
-    function.await_s = 6.1e-6;
-    function.oldest_s = .731;
-    function.in_flight = 1200;
-    assert_string_equal(says(COLUMN_WALL_P50, &row, &cycles), "2.1ms");
-    assert_string_equal(says(COLUMN_WALL_P99, &row, &cycles), "8.3ms");
-    assert_string_equal(says(COLUMN_WALL_MAX, &row, &times), "41s");
-    assert_string_equal(says(COLUMN_AWAIT, &row, &times), "6.1µs");
-    assert_string_equal(says(COLUMN_OLDEST, &row, &cycles), "731ms ");
-    assert_string_equal(says(COLUMN_IN_FLIGHT, &row, &cycles), "1.2k");
-    assert_int_equal(cell.style, STYLE_PLAIN);
-    function.in_flight = 0;
-    assert_string_equal(says(COLUMN_IN_FLIGHT, &row, &cycles), "0");
-    assert_int_equal(cell.style, STYLE_FAINT);
-}
-
 TEST(test_a_call_that_hangs)
 {
     static const struct {
@@ -388,21 +366,6 @@ TEST(test_cpu_of_a_call)
         for (row.cpu_samples = 1; row.cpu_samples < 99; row.cpu_samples *= 20)
             assert_true(Text_width(says(COLUMN_CPU, &row, &cycles)) <=
                         TABLE[COLUMN_CPU].width);
-}
-
-TEST(test_long_names_are_bounded)
-{
-    struct Function function = nothing();
-    struct Row row = row_of(&function);
-    char *name = malloc(10001);
-    memset(name, 'x', 10000);
-    strcpy(name + 9997, "end");
-    function.name = function.file = name;
-    function.line = 7;
-    assert_true(strlen(says(COLUMN_FUNCTION, &row, &cycles)) < LIST_TEXT);
-    assert_non_null(strstr(cell.text, "xend"));
-    assert_non_null(strstr(says(COLUMN_FILE, &row, &cycles), "xend:7"));
-    free(name);
 }
 
 static const char *changes(enum ColumnId id, const struct Row *row,

@@ -156,28 +156,6 @@ static struct Snapshot *with_a_tid_twice(unsigned tick)
     return snapshot;
 }
 
-TEST(test_the_longest_hold_of_the_gil)
-{
-    static const struct StackPlace places[] = {{7, "search", "re.py", 12},
-                                               {8, NULL, NULL, NULL_U64}};
-    struct Stage stage;
-    struct Snapshot *snapshot;
-
-    for (int width = 80; width <= 150; width += 70) {
-        set_up(&stage, width, 40);
-        snapshot = Sample_new((struct SampleWish){.tick = 3});
-        Stage_press(&stage, 't');
-        Stage_expect(&stage, "GIL held up to", false);
-        snapshot->gil_longest_s = 0.0824;
-        snapshot->gil_longest = places;
-        snapshot->gil_longest_count = 2;
-        assert_int_equal(Model_push(&stage.ui.model, snapshot), 0);
-        Stage_expect(&stage, "GIL held up to 82ms in search:12 < ?", true);
-        Stage_expect(&stage, "FOR GIL   HOLDS", true);
-        Stage_release(&stage);
-    }
-}
-
 TEST(test_a_tid_that_comes_again)
 {
     struct Stage stage;
@@ -211,49 +189,6 @@ TEST(test_a_tid_that_comes_again)
     Stage_expect(&stage, "● Thread-1 (serve) (e", true);
     Stage_expect(&stage, "● pool-0", false);
     assert_true(ui->threads.pin.ended);
-    Stage_release(&stage);
-}
-
-// The latency view has the rows, the filter, the search and the selection of
-// the main view.
-TEST(test_latency)
-{
-    struct Stage stage;
-    struct Ui *ui = &stage.ui;
-    set_up(&stage, 150, 40);
-    Stage_type(&stage, "jj");
-    Stage_expect(&stage, "▸ ", true);
-    uint64_t chosen = Navigation_function(ui);
-    Stage_press(&stage, 'l');
-    assert_int_equal(ui->view, VIEW_LATENCY);
-    Stage_expect(&stage, "IN FLIGHT  OLDEST      P50     P99▼", true);
-    // The third snapshot is two seconds later than the second.
-    Stage_expect(&stage, "18s!", false);
-    Stage_expect(&stage, "20s!", true);
-    Stage_expect(&stage, "from begin to return, awaits in", true);
-    assert_true(Navigation_function(ui) == chosen);
-    Stage_type(&stage, "/idle");
-    Stage_press(&stage, PRESS_BACKSPACE);
-    Stage_press(&stage, PRESS_ENTER);
-    assert_int_equal(Navigation_function(ui), 11);
-    Stage_press(&stage, PRESS_ENTER);
-    assert_int_equal(ui->view, VIEW_ANNOTATE);
-    Stage_press(&stage, PRESS_ESCAPE);
-    assert_int_equal(ui->view, VIEW_LATENCY);
-    Stage_press(&stage, 'l');
-    assert_int_equal(ui->view, VIEW_MAIN);
-    assert_int_equal(Navigation_function(ui), 11);
-    Stage_expect(&stage, "IN FLIGHT", false);
-    Stage_expect(&stage, "SHARE▼", true);
-    Stage_type(&stage, "l>");
-    Stage_expect(&stage, "MAX▼", true);
-    Stage_press(&stage, PRESS_F1 + 5);
-    Stage_expect(&stage, "AWAIT", true);
-    Stage_expect(&stage, "WAITED", false);
-    Stage_press(&stage, PRESS_ESCAPE);
-    Stage_press(&stage, 'q');
-    assert_int_equal(ui->view, VIEW_MAIN);
-    assert_false(ui->quit);
     Stage_release(&stage);
 }
 
