@@ -88,7 +88,9 @@ TEST(test_names_and_groups_are_the_contract)
         "task,chain[id,name,file,line],oldest_is_least]},"
         "exceptions[type,function,file,line,id,raised,passed,error,"
         "raised_per_s,passed_per_s,age_s,first_s],"
-        "exception_totals{raised,passed,control,exact},cpu{waited}");
+        "exception_totals{raised,passed,control,exact},cpu{waited},"
+        "tasks{awaits[id,name,file,line,sleep,queue,lock,socket,thread,task,"
+        "future,loop,other]}");
 }
 
 static size_t member_size(const struct Field *field)
