@@ -47,8 +47,6 @@ static int remove_folder(void **state)
     return rmdir(path);
 }
 
-// --- The recorded program ----------------------------------------------------
-
 struct Program {
     struct Timeline *timeline;
     struct Ring *ring;
@@ -218,8 +216,6 @@ static void make_run(void)
     end(&program);
 }
 
-// --- Tests -------------------------------------------------------------------
-
 TEST_FIXTURE(the_whole_run)
 {
     const struct Function *one;
@@ -259,26 +255,6 @@ TEST_FIXTURE(the_whole_run)
     assert_string_equal(f->shown->threads[0].name, "MainThread");
     assert_near(f->shown->threads[0].cpu_s, 5, .01);
     assert_int_equal(f->shown->threads[0].functions[0].id, 2);
-}
-
-TEST_FIXTURE(a_stretch)
-{
-    const struct Function *one;
-
-    make_run();
-    open_summary(f);
-    show(f, 6, 8);
-    one = function(f, 2);
-    assert_int_equal(one->calls, 200);
-    assert_near(one->share, .8, .01);
-    assert_near(one->calls_per_s, 100, .1);
-    // The only call of function 1 began before the stretch of the run.
-    assert_int_equal(function(f, 1)->calls, NULL_U64);
-    assert_near(f->shown->sampler_window_s, 2, 1e-6);
-    show(f, 0, 5);
-    assert_near(function(f, 2)->share, .2, .01);
-    show(f, 7, 3); // This stretch of the run is empty.
-    assert_near(Summary_shown(f->summary).to_s, 7, 1e-6);
 }
 
 TEST_FIXTURE(a_function_that_goes_dark)
@@ -328,8 +304,6 @@ TEST_FIXTURE(events_that_are_missing)
     assert_int_equal(function(f, 2)->calls_exact, 1);
     assert_near((double)function(f, 2)->calls, 5000, 2);
 }
-
-// --- Slices ------------------------------------------------------------------
 
 static double below_one(void)
 {

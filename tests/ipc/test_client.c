@@ -40,8 +40,6 @@ int clock_gettime(clockid_t id, struct timespec *now)
     return 0;
 }
 
-// --- The simulated process: it accepts one connection, and runs a script
-
 struct Script {
     int listener;
     struct Bytes bytes; // bytes that the process sends first
@@ -146,8 +144,6 @@ static void has(const char *word)
         fail_msg("'%s' lacks '%s'", why, word);
 }
 
-// --- Opening
-
 struct Fixture {
     struct Script script;
     struct Client *client;
@@ -206,8 +202,6 @@ TEST_FIXTURE(test_nonsense_instead_of_hello)
     has("hello");
 }
 
-// --- Messages
-
 TEST_FIXTURE(test_nonsense_later)
 {
     static const char huge[] = "Oc\x02\0\xff\xff\xff\xff\0\0\0\0";
@@ -226,8 +220,6 @@ TEST_FIXTURE(test_nonsense_later)
         begin(&f->script);
     }
 }
-
-// --- Requests
 
 TEST_FIXTURE(test_request_numbers_and_bytes)
 {

@@ -161,34 +161,6 @@ TEST(test_who_follows_has_changes)
     close_hall(&hall);
 }
 
-TEST(test_a_frame_is_kept_for_who_comes_later)
-{
-    struct Hall hall;
-    struct Frame *frame;
-    struct Viewer *late;
-
-    open_hall(&hall);
-    late = &hall.clients.viewers[7];
-    late->due_ms = 500;
-    Clients_turn(&hall.clients, 0);
-    Clients_publish(&hall.clients);
-    frame = hall.clients.frames.whole;
-    assert_null(late->frame);
-    Clients_flush(&hall.clients, 0);
-    Clients_turn(&hall.clients, 500);
-    Clients_publish(&hall.clients);
-    assert_ptr_equal(late->frame, frame);
-    for (int i = 0; i < MANY; i++)
-        assert_true(hall.clients.viewers[i].frame == NULL || i == 7);
-    Clients_flush(&hall.clients, 500);
-    hall.snapshot->uptime_s = 2;
-    Clients_turn(&hall.clients, 1000);
-    Clients_publish(&hall.clients);
-    assert_true(hall.clients.frames.whole->uptime_s == 2);
-    assert_ptr_equal(hall.clients.viewers[0].frame, hall.clients.frames.whole);
-    close_hall(&hall);
-}
-
 // A viewer reads as many bytes as arrive, and so always leaves some bytes
 // unread. The buffer of its answers does not grow.
 TEST(test_answers_that_wait_are_bounded)

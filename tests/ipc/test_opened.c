@@ -99,22 +99,3 @@ TEST(where_the_limit_is_low)
     assert_true(is_open(fd));
     close(fd);
 }
-
-TEST(none_is_a_standard_stream)
-{
-    int kept = dup(0), fd;
-
-    close(0);
-    fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    assert_int_equal(fd, 0);
-    fd = Opened_above(fd);
-    assert_true(fd >= OPENED_ABOVE);
-    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-    assert_false(is_open(0));
-    assert_int_equal(Opened_above(fd), fd);
-    close(fd);
-    errno = EMFILE;
-    assert_int_equal(Opened_above(-1), -EMFILE);
-    assert_int_equal(dup2(kept, 0), 0);
-    close(kept);
-}

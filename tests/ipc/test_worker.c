@@ -121,14 +121,3 @@ TEST(test_all_signals_are_blocked_there_and_none_here)
     sigemptyset(&mine);
     pthread_sigmask(SIG_SETMASK, &mine, NULL);
 }
-
-TEST(test_the_stack_is_small)
-{
-    struct Seen seen = {.value = 0};
-    struct Worker worker = {0};
-
-    assert_int_equal(
-        Worker_start(&worker, "ocular-test", look, &seen, 12 * STACK), 0);
-    Worker_join(&worker);
-    assert_int_equal(seen.stack, 12 * STACK);
-}

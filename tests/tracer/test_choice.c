@@ -171,20 +171,6 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     expect(always, false);
 }
 
-TEST_WITH(test_each_is_popped_once, set_up, tear_down)
-{
-    unsigned count = 0;
-
-    for (int i = 0; i < 600; i++)
-        called((uint64_t)i, false);
-    choose(1, true);
-    assert_int_equal(choice.count, 600);
-    for (const struct ChoiceItem *item; (item = Choice_pop(&choice)); count++)
-        assert_true(item->stays);
-    assert_int_equal(count, 600);
-    assert_null(Choice_pop(&choice));
-}
-
 static int set_up(void **state)
 {
     (void)state;

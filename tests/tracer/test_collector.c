@@ -75,12 +75,16 @@ static void *read_registry(void *context)
 
     while (!race->stop) {
         struct Code *code;
+        uint32_t id = 0;
 
         Rcu_read_lock();
         for (code = Registry_first(registry); code;
              code = Registry_next(code)) {
             race->wrong += strcmp(code->who.name, "f") != 0;
             race->wrong += Code_events(code) > 1;
+            // The registry keeps its order while code comes and goes.
+            race->wrong += code->hot.id <= id;
+            id = code->hot.id;
             race->read++;
         }
         Rcu_read_unlock();

@@ -129,26 +129,6 @@ TEST_FIXTURE(test_what_can_follow)
     expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
 }
 
-TEST_FIXTURE(test_gates_heads_and_loops)
-{
-    struct Code *code = add(f, 0);
-    unsigned i;
-
-    for (i = 1; i < COUNT; i++) {
-        unsigned flags = code->layout.instructions[i].flags;
-        // Only specialised loops reach these instructions.
-        bool behind = i == I_END_FOR || i == I_POP;
-
-        if (!behind)
-            assert_int_equal(!!(flags & INSTRUCTION_GATE),
-                             i == I_RETURN || i == I_HANDLER);
-        assert_int_equal(!!(flags & INSTRUCTION_HEAD),
-                         i == I_FOR_ITER || i == I_JOIN);
-        assert_int_equal(!!(flags & INSTRUCTION_LOOP),
-                         i == I_LOOP || i == I_GO_ON);
-    }
-}
-
 TEST_FIXTURE(test_extended_arguments)
 {
     uint8_t bytecode[2 * 262] = {0};

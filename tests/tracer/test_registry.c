@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/registry. The tests check finding, order, retiring, reuse
-// of addresses, and readers that run while code is added and retired (for
-// ThreadSanitizer and AddressSanitizer).
+// Tests tracer/code/registry. The tests check finding, order, retiring and
+// forks. test_collector.c has readers that run while code comes and goes.
 #include "ipc/base/heap.h"
 #include "tracer/code/registry.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
-#include "tracer/base/rcu.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -82,100 +80,7 @@ TEST(test_bytes_return_to_zero)
 struct Race {
     struct Registry *registry;
     _Atomic bool stop;
-    _Atomic int wrong;
-    _Atomic uint64_t found;
 };
-
-#define ADDRESSES 64
-
-static uintptr_t address_of(unsigned i)
-{
-    return 0x5000 + (uintptr_t)i * 192;
-}
-
-static void read_once(struct Race *race, unsigned turn)
-{
-    uintptr_t address = address_of(turn % ADDRESSES);
-    struct Code *code;
-    uint32_t id = 0;
-
-    Rcu_read_lock();
-    code = Registry_find(race->registry, address);
-    if (code) {
-        if (code->who.address != address || strcmp(code->who.name, "name") != 0)
-            race->wrong++;
-        race->found++;
-    }
-    for (code = Registry_first(race->registry); code;
-         code = Registry_next(code)) {
-        // The registry keeps code objects in the order in which they were
-        // added, even while code objects are added and retired.
-        if (code->hot.id <= id)
-            race->wrong++;
-        id = code->hot.id;
-    }
-    Rcu_read_unlock();
-}
-
-static void *read_all(void *argument)
-{
-    struct Race *race = argument;
-
-    for (unsigned turn = 0; !race->stop; turn++)
-        read_once(race, turn);
-    return NULL;
-}
-
-static void reclaim(struct Registry *registry)
-{
-    struct Code *code = Registry_take_retired(registry, UINT64_MAX), *next;
-
-    if (code)
-        Rcu_synchronize();
-    for (; code; code = next) {
-        next = code->node.next_retired;
-        memset(code->who.name, '?', strlen(code->who.name));
-        Code_free(code);
-    }
-}
-
-static void *collect(void *argument)
-{
-    struct Race *race = argument;
-    struct timespec time = {0, 200000};
-
-    while (!race->stop) {
-        reclaim(race->registry);
-        nanosleep(&time, NULL);
-    }
-    return NULL;
-}
-
-TEST(test_readers_while_codes_come_and_go)
-{
-    struct Race race = {.registry = Registry_new()};
-    struct Code *alive[ADDRESSES] = {NULL};
-    pthread_t threads[3];
-
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, read_all, &race);
-    pthread_create(&threads[2], NULL, collect, &race);
-    srand48(2);
-    for (int i = 0; i < 20000 || race.found < 100; i++) {
-        unsigned which = (unsigned)(drand48() * ADDRESSES);
-
-        if (alive[which])
-            Registry_retire(race.registry, alive[which], 1);
-        alive[which] =
-            lrand48() % 4 ? add(race.registry, address_of(which)) : NULL;
-    }
-    race.stop = true;
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(race.wrong, 0);
-    reclaim(race.registry);
-    Registry_free(race.registry);
-}
 
 static void *hold_chains(void *argument)
 {

@@ -174,19 +174,6 @@ TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
     assert_near(ShareClock_window_s(&watch), 5, 0.01);
 }
 
-TEST_WITH(test_several_threads_may_pass_one, set_up, NULL)
-{
-    struct ShareValue value = {0};
-
-    for (int i = 0; i < 80; i++) {
-        ShareClock_advance(&watch, PERIOD * S, 25);
-        for (int thread = 0; thread < 4; thread++)
-            add(&value, PERIOD * S);
-    }
-    assert_near(window(&value), 4, 1e-9);
-    assert_near(total(&value), 4, 1e-9);
-}
-
 // One credit can be added to many values, and each value decays by its own age.
 TEST_WITH(test_one_credit_for_many, set_up, NULL)
 {

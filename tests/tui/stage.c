@@ -14,10 +14,11 @@
 
 #include <cmocka.h>
 
+#include "tests/tui/picture.h"
+
 void Stage_init(struct Stage *stage, int width, int height)
 {
     stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
-    Bytes_init(&stage->screen);
     Ui_init(&stage->ui, VIEWS, &stage->feed, false);
     assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
 }
@@ -25,7 +26,6 @@ void Stage_init(struct Stage *stage, int width, int height)
 void Stage_release(struct Stage *stage)
 {
     Listing_free(stage->feed.listing.newest);
-    Bytes_release(&stage->screen);
     Ui_release(&stage->ui);
 }
 
@@ -68,12 +68,7 @@ void Stage_type(struct Stage *stage, const char *keys)
 
 const char *Stage_text(struct Stage *stage)
 {
-    Bytes_release(&stage->screen);
-    Bytes_init(&stage->screen);
-    Canvas_write(&stage->ui.canvas, &stage->screen);
-    Bytes_put_u8(&stage->screen, 0);
-    assert_int_equal(stage->screen.error, 0);
-    return (const char *)stage->screen.data;
+    return picture_of(&stage->ui.canvas);
 }
 
 void Stage_expect(struct Stage *stage, const char *words, bool there)

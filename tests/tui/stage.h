@@ -9,7 +9,6 @@
 struct Stage {
     struct Feed feed;
     struct Ui ui;
-    struct Bytes screen; // the text that Stage_text returns
 };
 
 // Sets the viewer up. The viewer has no snapshot yet, and its screen is empty.

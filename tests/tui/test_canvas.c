@@ -5,6 +5,8 @@
 
 #include "tests/unit.h"
 
+#include "tests/tui/picture.h"
+
 #define WIDE "\xe6\x95\xb0" // a glyph that is two cells wide
 
 static struct Canvas canvas;
@@ -25,12 +27,7 @@ static int finish(void **state)
 
 static void shows(const char *text)
 {
-    struct Bytes out;
-    Bytes_init(&out);
-    Canvas_write(&canvas, &out);
-    Bytes_put(&out, "", 1);
-    assert_string_equal((char *)out.data, text);
-    Bytes_release(&out);
+    assert_string_equal(picture_of(&canvas), text);
 }
 
 TEST_WITH(test_put_and_clip, prepare, finish)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "tests/unit.h"
+
+#include "tests/tui/picture.h"
 #include "tui/screen/keymap.h"
 
 static void set_up(struct Chooser *chooser, long count)
@@ -35,13 +37,7 @@ static void add_others(struct Chooser *chooser, long count)
 
 static bool shows(const struct Canvas *canvas, const char *text)
 {
-    struct Bytes bytes;
-    Bytes_init(&bytes);
-    Canvas_write(canvas, &bytes);
-    Bytes_put(&bytes, "", 1);
-    bool found = strstr((char *)bytes.data, text) != NULL;
-    Bytes_release(&bytes);
-    return found;
+    return strstr(picture_of(canvas), text) != NULL;
 }
 
 // The selection moves after a question was asked and before the user answers.

@@ -25,8 +25,6 @@
 #include "tests/between.h"
 #define MANY 1000 // number of messages; all of them fit into a socket's buffer
 
-// --- The simulated process
-
 struct Traced {
     struct Served served;
     int listener, fd;
@@ -100,8 +98,6 @@ static void finish(struct Traced *process, struct Feed *feed)
     Bytes_release(&process->heard);
 }
 
-// --- A process that sends without a pause
-
 struct Fixture {
     struct Traced process;
     struct Feed feed;
@@ -174,8 +170,6 @@ TEST_FIXTURE(test_so_are_answers)
             shown++;
     assert_int_equal(shown, MANY);
 }
-
-// --- Exports
 
 // Makes a recording without events. Returns a descriptor of this recording.
 static int make_recording(void)

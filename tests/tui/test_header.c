@@ -11,31 +11,27 @@
 
 #include "tests/unit.h"
 
+#include "tests/tui/picture.h"
+
 #define HEIGHT 3
 
 struct Fixture {
     struct Model model;
     struct Canvas canvas;
-    char text[8192];
+    const char *text;
 };
 
 // Draws the header for a snapshot.
 static void draw(struct Fixture *f, struct Snapshot *snapshot, int width)
 {
     struct Status status = {.version = "0.1.0", .rate_s = 1};
-    struct Bytes out;
 
     assert_int_equal(Model_push(&f->model, snapshot), 0);
     Canvas_resize(&f->canvas, width, HEIGHT);
     Header_draw(&f->canvas, &f->model, &status);
     HeaderCost_draw(&f->canvas, &f->model);
     HeaderWhole_draw(&f->canvas, &f->model, &status);
-    Bytes_init(&out);
-    Canvas_write(&f->canvas, &out);
-    assert_true(out.size < sizeof f->text);
-    memcpy(f->text, out.data, out.size);
-    f->text[out.size] = '\0';
-    Bytes_release(&out);
+    f->text = picture_of(&f->canvas);
 }
 
 static bool says(const struct Fixture *f, const char *words)

@@ -186,29 +186,3 @@ TEST(test_clicks)
     assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, Key_click(12, 3)),
                      LIST_DONE); // The click is below the only row.
 }
-
-TEST(test_sorting)
-{
-    struct List list = {0};
-    struct ListRows rows = trees();
-    rows.sorts = true;
-    List_arrange(&list, &rows, 23);
-    list.place = (struct Box){0, 0, 24};
-    uint32_t number = Key_click(18, 0), gap = Key_click(12, 0);
-    assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, number),
-                     LIST_SORTS);
-    assert_int_equal(list.sort, 1);
-    assert_false(list.invert);
-    List_press(&list, &rows, REQUEST_CLICK, number);
-    assert_true(list.invert);
-    List_press(&list, &rows, REQUEST_INVERT, 0);
-    assert_false(list.invert);
-    // After the last column, the first column is chosen for sorting.
-    List_press(&list, &rows, REQUEST_SORT_NEXT, 0);
-    assert_int_equal(list.sort, 0);
-    List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
-    assert_int_equal(list.sort, 1);
-    // A click into the gap counts as a click on the column NAME.
-    List_press(&list, &rows, REQUEST_CLICK, gap);
-    assert_int_equal(list.sort, 0);
-}

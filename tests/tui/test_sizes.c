@@ -18,6 +18,8 @@
 #define OWN_MAIN
 #include "tests/unit.h"
 
+#include "tests/tui/picture.h"
+
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
@@ -74,12 +76,8 @@ static bool is_blank(const struct Canvas *canvas, int y)
 
 static void complain(const struct Ui *ui, const char *what)
 {
-    struct Bytes text;
-    Bytes_init(&text);
-    Canvas_write(&ui->canvas, &text);
-    Bytes_put(&text, "", 1);
     fail_msg("%s, %dx%d: %s\n%s", Navigation_front(ui)->name, ui->canvas.width,
-             ui->canvas.height, what, (char *)text.data);
+             ui->canvas.height, what, picture_of(&ui->canvas));
 }
 
 static void check_screen(struct Stage *stage, int width, int height)

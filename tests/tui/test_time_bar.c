@@ -7,7 +7,9 @@
 
 #include "tests/unit.h"
 
-static char text[4096];
+#include "tests/tui/picture.h"
+
+static const char *text;
 
 // Draws the bar of a function with these parts, of whose total share 20 % is
 // Python code.
@@ -16,19 +18,13 @@ static void draw_in(const struct Snapshot *snapshot, struct Function *function,
 {
     struct Row row = {.id = 7, .now = function};
     struct Canvas canvas;
-    struct Bytes out;
 
     function->total_parts = parts;
     function->total_part_count = parts != NULL;
     Canvas_init(&canvas, false);
     assert_int_equal(Canvas_resize(&canvas, width, 1), 0);
     TimeBar_draw(&canvas, (struct Box){0, 2, width - 3}, &row, snapshot);
-    Bytes_init(&out);
-    Canvas_write(&canvas, &out);
-    assert_true(out.size < sizeof text);
-    memcpy(text, out.data, out.size);
-    text[out.size] = 0;
-    Bytes_release(&out);
+    text = picture_of(&canvas);
     Canvas_release(&canvas);
 }
 
