@@ -133,6 +133,9 @@ static void push_idle_program(unsigned tick)
     snapshot->function_count = 6;
     make(&functions[0], "import", NAN, NAN, 4000);
     functions[0].age_s = 61;
+    // The share of a long import decays for some minutes.
+    functions[0].total_share = .5;
+    functions[0].in_flight = 0;
     make(&functions[1], "import twice", 0, 100, 9000);
     functions[1].age_s = 600;
     make(&functions[2], "rare", 1, 100, 5000);

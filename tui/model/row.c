@@ -196,6 +196,10 @@ bool Row_is_idle(const struct Row *row)
     // Without a sampler, only armed functions count as idle.
     if (isnan(now->share))
         return now->state == STATE_ARMED;
+    // An armed function without a call in flight is on no stack, even if the
+    // share of its earlier calls has not decayed yet.
+    if (now->state == STATE_ARMED && now->in_flight == 0)
+        return true;
     return Window_basis(&row->window, now->share) == BASIS_NONE &&
            !(now->total_share >= IDLE_SHARE);
 }
