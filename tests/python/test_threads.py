@@ -136,6 +136,31 @@ def test_numbers_of_functions_that_only_ended_threads_ran():
     assert row(ocular.stop_tracing(), "fibonacci")["calls"] == alone["calls"]
 
 
+def test_the_main_thread_before_threading_is_imported(tmp_path):
+    """The timeline asks for the name of a thread only during the thread's first events."""
+    done = script(
+        tmp_path,
+        """
+        import json, ocular, sys
+        def call():
+            pass
+        ocular.start_tracing(output="trace.json", quiet=True, deinstrument_threshold=0)
+        before = "threading" in sys.modules
+        for _ in range(2000):
+            call()
+        import threading
+        call()
+        ocular.stop_tracing()
+        events = json.load(open("trace.json"))["traceEvents"]
+        names = [e["args"]["name"] for e in events if e["name"] == "thread_name"]
+        print(json.dumps([before, names]))
+        """,
+    )
+    before, names = done.answer
+    assert "MainThread" in names
+    assert not before
+
+
 # --- Threads that C code starts -----------------------------------------------
 
 

@@ -158,7 +158,10 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     trace->ident = (uintptr_t)pthread_self();
     ThreadTrace_set_state(trace, 0, 0, 0);
     prctl(PR_GET_NAME, name);
-    snprintf(trace->name, sizeof trace->name, "%s", name);
+    // threading gives the main thread this name, but the program may import
+    // threading later, or not at all.
+    snprintf(trace->name, sizeof trace->name, "%s",
+             trace->tid == getpid() ? "MainThread" : name);
     trace->name_asks = NAME_ASKS;
     ThreadTraces_ask_name(traces, trace);
     ThreadTrace_restart_cpu(trace);
