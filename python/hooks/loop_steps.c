@@ -263,10 +263,8 @@ static bool is_handle_run(const PyCodeObject *code)
 // runs a coroutine's step.
 static bool runs_loop(const PyCodeObject *caller)
 {
-    if (caller && (ends_with(caller->co_filename, "/trio/_core/_run.py") ||
-                   ends_with(caller->co_filename, "/curio/kernel.py")))
-        return true;
-    return Tasks_loop_runs();
+    return (caller && ends_with(caller->co_filename, "/trio/_core/_run.py")) ||
+           Tasks_loop_runs();
 }
 
 // Returns true if the running call of `code` is a task's outermost coroutine,

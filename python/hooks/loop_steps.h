@@ -2,8 +2,8 @@
 // Notes the steps of event loops (event_loops.h) by hooks of the discovery
 // tool, which stay on. Code that begins steps is asyncio's Handle._run, which
 // runs each callback of asyncio's loops in Python, and the outermost coroutine
-// of a task under any other loop, such as uvloop's, trio's and curio's. Hooks
-// call these functions on the loop's thread with the GIL held. No function runs
+// of a task under any other loop, such as uvloop's and trio's. Hooks call
+// these functions on the loop's thread with the GIL held. No function runs
 // Python code or leaves an exception.
 #pragma once
 
