@@ -130,19 +130,28 @@ static void push_idle_program(unsigned tick)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
     struct Function *functions = Sample_functions(snapshot);
-    snapshot->function_count = 6;
+    snapshot->function_count = 7;
+    snapshot->sampler_window_s = 60;
     make(&functions[0], "import", NAN, NAN, 4000);
     functions[0].age_s = 61;
     // The share of a long import decays for some minutes.
     functions[0].total_share = .5;
     functions[0].in_flight = 0;
     make(&functions[1], "import twice", 0, 100, 9000);
-    functions[1].age_s = 600;
+    functions[1].age_s = 62;
+    functions[1].state = STATE_PARTIAL;
+    functions[1].total_share = .1;
+    functions[1].in_flight = NULL_U64;
     make(&functions[2], "rare", 1, 100, 5000);
     make(&functions[3], "frequent", 50, 100, 300);
     make(&functions[4], "costly", 2, 9000, 200);
     make(&functions[5], "sampled", 0, NAN, 0);
     functions[5].share = functions[5].cpu_share = .01;
+    make(&functions[6], "main", 0, NAN, 0);
+    functions[6].age_s = 62;
+    functions[6].state = STATE_PARTIAL;
+    functions[6].total_share = .9;
+    functions[6].in_flight = NULL_U64;
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
@@ -150,26 +159,27 @@ static void push_idle_program(unsigned tick)
 // recent cost, and then by their total.
 TEST_WITH(test_an_idle_program, prepare, finish)
 {
-    static const char *const order[] = {"sampled", "costly",       "frequent",
-                                        "rare",    "import twice", "import"};
+    static const char *const order[] = {"sampled", "costly", "frequent",
+                                        "rare",    "main",   "import twice",
+                                        "import"};
     push_idle_program(0);
-    assert_int_equal(model.shown, 6);
-    for (size_t i = 0; i < 6; i++)
+    assert_int_equal(model.shown, 7);
+    for (size_t i = 0; i < 7; i++)
         assert_string_equal(name_at(i), order[i]);
     Model_invert(&model); // Idle functions stay at the bottom.
-    assert_string_equal(name_at(3), "sampled");
-    assert_string_equal(name_at(5), "import");
+    assert_string_equal(name_at(4), "sampled");
+    assert_string_equal(name_at(6), "import");
     Model_invert(&model);
     // The column SELF shows numbers of the whole run.
     Model_sort_by(&model, COLUMN_SELF);
     assert_string_equal(name_at(0), "import twice");
     Model_sort_by(&model, COLUMN_SHARE);
     Model_toggle_idle(&model);
-    assert_int_equal(model.shown, 4);
+    assert_int_equal(model.shown, 5);
     assert_int_equal(model.hidden, 2);
     assert_string_equal(name_at(3), "rare");
     push_idle_program(1);
-    assert_int_equal(model.shown, 4);
+    assert_int_equal(model.shown, 5);
     Model_filter(&model, "import");
     assert_int_equal(model.shown, 0);
     assert_int_equal(model.hidden, 2);

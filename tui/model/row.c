@@ -186,6 +186,18 @@ bool Row_may_run(const struct Function *function)
     return isnan(function->share) || function->share >= RUNS_SHARE;
 }
 
+// Returns the largest share that a function's calls can have in the window if
+// the function has not been on a stack since its newest hit. A function that
+// is dark has no hits while it runs.
+static double largest_remainder(const struct Row *row)
+{
+    double window_s = row->window.s;
+    if (row->now->state == STATE_DARK)
+        return IDLE_SHARE;
+    // The window decays exponentially. Its length is twice its time constant.
+    return fmax(IDLE_SHARE, exp(-2 * row->now->age_s / window_s));
+}
+
 // A main loop is called only once, but is never idle, because it is always on
 // the stack.
 bool Row_is_idle(const struct Row *row)
@@ -196,12 +208,12 @@ bool Row_is_idle(const struct Row *row)
     // Without a sampler, only armed functions count as idle.
     if (isnan(now->share))
         return now->state == STATE_ARMED;
-    // An armed function without a call in flight is on no stack, even if the
-    // share of its earlier calls has not decayed yet.
-    if (now->state == STATE_ARMED && now->in_flight == 0)
-        return true;
-    return Window_basis(&row->window, now->share) == BASIS_NONE &&
-           !(now->total_share >= IDLE_SHARE);
+    if (now->state == STATE_DARK &&
+        Window_basis(&row->window, now->share) != BASIS_NONE)
+        return false;
+    // An armed function without a call in flight is on no stack.
+    return (now->state == STATE_ARMED && now->in_flight == 0) ||
+           !(now->total_share >= largest_remainder(row));
 }
 
 // The CPU time is that of the whole run, so it is divided by the calls since
