@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Asks questions of docs/questions.md about services with known faults, with the keys that
+the document gives. The figures compare the answers with what the services have noted."""
+
+import contextlib
+import json
+import re
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from e2e.program import top, wait_until
+from e2e.test_questions import keys_of
+from figures import answering
+from figures.test_services import BENCHMARKS, answers, ended, free_port, pytestmark
+
+assert pytestmark  # is that of test_services.py
+HERE = Path(__file__).resolve().parent
+ITSELF = "answering.py"
+# seconds for which the service is observed. Functions that only ran at the start are idle
+# after a minute.
+SECONDS = 75
+# A stall is found if the log has a stall with this length, in seconds.
+NEAR_S = 0.005
+LOOPS = "fastapi", "uvloop", "aiohttp", "websockets"
+COMMANDS = {
+    "django": "-m gunicorn --workers 2 --threads 4 --bind 127.0.0.1:{port} "
+    "--log-level critical answering:django",
+    "django-sync": "-m gunicorn --workers 3 --bind 127.0.0.1:{port} "
+    "--log-level critical answering:django",
+    "celery": "-m celery --app answering:celery worker --concurrency 2 --loglevel critical",
+}
+KINDS = [*LOOPS, "threads", *COMMANDS]
+
+
+def serve(kind, port):
+    command = [BENCHMARKS / "python", "-m", "ocular", "--serve", "--no-perfetto"]
+    words = COMMANDS.get(kind, f"{ITSELF} {kind} {port}").format(port=port)
+    out = subprocess.DEVNULL
+    return subprocess.Popen([*command, *words.split()], cwd=HERE, stdout=out, stderr=out)
+
+
+def ask(kind, port):
+    if kind == "celery":
+        return contextlib.nullcontext()
+    command = [BENCHMARKS / "python", HERE / ITSELF, "client", kind, str(port)]
+    return ended(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+
+
+def look(pid, *options):
+    done = top("-p", str(pid), "--once", *options)
+    assert done.status == 0, done.err
+    return done.out
+
+
+def screen(pid, question, more=""):
+    return look(pid, "--size", "80x24", "--keys", keys_of(question) + more)
+
+
+def snapshot(pid):
+    return json.loads(look(pid, "--json"))
+
+
+def row_of(drawn, name):
+    """Returns the number of the row with the function `name`, or None."""
+    rows = drawn.split(" FUNCTION", 1)[1].splitlines()[1:]
+    shown = [
+        number for number, row in enumerate(rows) if re.search(rf"[ .]{name}( |$)", row)
+    ]
+    return shown[0] + 1 if shown else None
+
+
+def own(now, name):
+    """Returns the row of a function of the service itself."""
+    (found,) = [
+        row
+        for row in now["functions"]
+        if row["name"].rpartition(".")[2] == name and row["file"].endswith(ITSELF)
+    ]
+    return found
+
+
+def exceptions(now):
+    return sum(
+        row["raised"]
+        for row in now["exceptions"]
+        if row["type"] == "KeyError" and (row["function"] or "").endswith("broken")
+    )
+
+
+def judge_stalls(now, noted, figure):
+    """Compares the log of stalls, which has room for all of them, with the stalls of the
+    service. On a busy machine, the log also has other steps."""
+    logged = [stall["seconds"] for stall in now["stalls"]]
+    errors = [min(abs(seconds - one) for one in logged) for seconds in noted]
+    figure("stalls not found", sum(error > NEAR_S for error in errors))
+    figure("worst length of a stall", 1e3 * max(errors), unit="ms")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers(kind, tmp_path, figure, monkeypatch):
+    folder, port = tmp_path / "truth", free_port()
+    folder.mkdir()
+    monkeypatch.setenv("TRUTH", str(folder))
+    with ended(serve(kind, port)) as server:
+        pid = server.pid
+        wait_until(lambda: kind == "celery" or answers(port), what="the service")
+        with ask(kind, port):
+            wait_until(lambda: answering.truth(folder)["broken"], what="a request")
+            time.sleep(SECONDS)
+            slow = screen(pid, "Which endpoint is slow?")
+            raised = screen(pid, "Which exceptions are raised?")
+            stalls = screen(pid, "What blocks my loop?") if kind in LOOPS else ""
+        time.sleep(5)  # until a snapshot has the answers to all requests
+        true, now = answering.truth(folder), snapshot(pid)
+    print(slow, raised, stalls, sep="\n")
+    figure("row of the slow function", row_of(slow, "slow"))
+    figure("row of the exception", row_of(raised, "broken"))
+    p50 = own(now, "slow")["wall_p50_s"] / statistics.median(true["slow"])
+    figure("P50, shown of true", p50, "nearer", goal=1)
+    counted = exceptions(now) / len(true["broken"])
+    figure("exceptions, shown of true", counted, "nearer", goal=1)
+    if kind in LOOPS:
+        figure("row of the stall", row_of(stalls, "stall"))
+        judge_stalls(now, true["stall"], figure)
