@@ -321,6 +321,49 @@ static void own_path(char path[ADDRESS_MAX])
     snprintf(path, ADDRESS_MAX, "%s/%d.sock", directory, (int)getpid());
 }
 
+static atomic_bool enough;
+
+static void *connect_again_and_again(void *argument)
+{
+    const struct Served *served = argument;
+    struct Client *client;
+    struct Message message;
+    char why[256];
+
+    while (!enough) {
+        if (Client_open(&client, served, why, sizeof(why)) < 0) {
+            rest_ms(1);
+            continue;
+        }
+        if (Client_wait(client, &message, 5) > 0)
+            Message_release(&message);
+        Client_close(client);
+    }
+    return NULL;
+}
+
+TEST_WITH(test_close_while_viewers_connect, set_up, tear_down)
+{
+    struct Tracer tracer;
+    struct Served served;
+    pthread_t threads[4];
+
+    enough = false;
+    start(&tracer, 50);
+    served = place_of(&tracer);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, connect_again_and_again, &served);
+    for (int i = 0; i < 20; i++) {
+        rest_ms(20);
+        halt(&tracer);
+        start(&tracer, 50);
+    }
+    enough = true;
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    halt(&tracer);
+}
+
 TEST_WITH(test_comes_back_when_its_directory_is_removed, set_up, tear_down)
 {
     struct Tracer tracer;

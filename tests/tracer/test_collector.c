@@ -32,6 +32,21 @@ static void *wait_once(void *context)
     return (void *)error;
 }
 
+TEST_FIXTURE(test_many_wait_at_once)
+{
+    pthread_t threads[8];
+    void *result;
+
+    Collector_start(f->collector);
+    for (int i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, wait_once, f);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], &result);
+        assert_null(result);
+    }
+    Collector_stop(f->collector);
+}
+
 static void *stop_it(void *context)
 {
     Collector_stop(((struct Fixture *)context)->collector);

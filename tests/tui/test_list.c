@@ -9,6 +9,8 @@
 
 #include "tests/unit.h"
 
+#include "tests/tui/picture.h"
+
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
                                     "hazel", "larch", "maple", "oak"};
 // Row i shows names[order[i]].
@@ -151,6 +153,47 @@ TEST(test_search)
     assert_false(List_find(&list, &rows, "a", 1, true));
 }
 
+static void draw(struct List *list, const struct ListRows *rows,
+                 const char *expected)
+{
+    struct Canvas canvas;
+    Canvas_init(&canvas, false);
+    Canvas_resize(&canvas, 24, 4);
+    List_draw(list, rows, &canvas, (struct Box){0, 0, 24}, 3);
+    assert_string_equal(picture_of(&canvas), expected);
+    Canvas_release(&canvas);
+}
+
+TEST(test_drawing)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    draw(&list, &rows,
+         "  NAME           NUMBER\n"
+         "▸ ash                 7\n"
+         "  birch               7\n"
+         "  cedar               7\n");
+    List_press(&list, &rows, REQUEST_END, 0);
+    rows.sorts = true;
+    draw(&list, &rows,
+         "  NAME▲          NUMBER\n"
+         "  larch               7\n"
+         "  maple               7\n"
+         "▸ oak                 7\n");
+    list.unmarked = true;
+    list.sort = 1;
+    rows.count = 1;
+    draw(&list, &rows,
+         "  NAME           NUMBER▼\n"
+         "  ash                 7\n"
+         "\n\n");
+    rows.absent = 1 << 1;
+    draw(&list, &rows,
+         "  NAME\n"
+         "  ash\n"
+         "\n\n");
+}
+
 TEST(test_clicks)
 {
     struct List list = {0};
@@ -185,4 +228,30 @@ TEST(test_clicks)
     rows.count = 1;
     assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, Key_click(12, 3)),
                      LIST_DONE); // The click is below the only row.
+}
+
+TEST(test_sorting)
+{
+    struct List list = {0};
+    struct ListRows rows = trees();
+    rows.sorts = true;
+    List_arrange(&list, &rows, 23);
+    list.place = (struct Box){0, 0, 24};
+    uint32_t number = Key_click(18, 0), gap = Key_click(12, 0);
+    assert_int_equal(List_press(&list, &rows, REQUEST_CLICK, number),
+                     LIST_SORTS);
+    assert_int_equal(list.sort, 1);
+    assert_false(list.invert);
+    List_press(&list, &rows, REQUEST_CLICK, number);
+    assert_true(list.invert);
+    List_press(&list, &rows, REQUEST_INVERT, 0);
+    assert_false(list.invert);
+    // After the last column, the first column is chosen for sorting.
+    List_press(&list, &rows, REQUEST_SORT_NEXT, 0);
+    assert_int_equal(list.sort, 0);
+    List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);
+    assert_int_equal(list.sort, 1);
+    // A click into the gap counts as a click on the column NAME.
+    List_press(&list, &rows, REQUEST_CLICK, gap);
+    assert_int_equal(list.sort, 0);
 }

@@ -192,6 +192,49 @@ TEST(test_a_tid_that_comes_again)
     Stage_release(&stage);
 }
 
+// The latency view has the rows, the filter, the search and the selection of
+// the main view.
+TEST(test_latency)
+{
+    struct Stage stage;
+    struct Ui *ui = &stage.ui;
+    set_up(&stage, 150, 40);
+    Stage_type(&stage, "jj");
+    Stage_expect(&stage, "▸ ", true);
+    uint64_t chosen = Navigation_function(ui);
+    Stage_press(&stage, 'l');
+    assert_int_equal(ui->view, VIEW_LATENCY);
+    Stage_expect(&stage, "IN FLIGHT  OLDEST      P50     P99▼", true);
+    // The third snapshot is two seconds later than the second.
+    Stage_expect(&stage, "18s!", false);
+    Stage_expect(&stage, "20s!", true);
+    Stage_expect(&stage, "from begin to return, awaits in", true);
+    assert_true(Navigation_function(ui) == chosen);
+    Stage_type(&stage, "/idle");
+    Stage_press(&stage, PRESS_BACKSPACE);
+    Stage_press(&stage, PRESS_ENTER);
+    assert_int_equal(Navigation_function(ui), 11);
+    Stage_press(&stage, PRESS_ENTER);
+    assert_int_equal(ui->view, VIEW_ANNOTATE);
+    Stage_press(&stage, PRESS_ESCAPE);
+    assert_int_equal(ui->view, VIEW_LATENCY);
+    Stage_press(&stage, 'l');
+    assert_int_equal(ui->view, VIEW_MAIN);
+    assert_int_equal(Navigation_function(ui), 11);
+    Stage_expect(&stage, "IN FLIGHT", false);
+    Stage_expect(&stage, "SHARE▼", true);
+    Stage_type(&stage, "l>");
+    Stage_expect(&stage, "MAX▼", true);
+    Stage_press(&stage, PRESS_F1 + 5);
+    Stage_expect(&stage, "AWAIT", true);
+    Stage_expect(&stage, "WAITED", false);
+    Stage_press(&stage, PRESS_ESCAPE);
+    Stage_press(&stage, 'q');
+    assert_int_equal(ui->view, VIEW_MAIN);
+    assert_false(ui->quit);
+    Stage_release(&stage);
+}
+
 TEST(test_no_latencies)
 {
     struct Stage stage;
