@@ -83,6 +83,7 @@ TEST(the_newest_walks_weigh_most)
     AwaitCounts_end(&counts, at_s + 1000);
     AwaitCounts_fill(&counts, &table);
     assert_int_equal(table.await_count, 0);
+    Arena_release(&table.arena);
     AwaitCounts_release(&counts);
 }
 
