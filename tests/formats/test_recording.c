@@ -96,26 +96,6 @@ static void let_go(struct Recording *recording)
     Recording_put(recording);
 }
 
-TEST(what_is_dropped_is_used_again)
-{
-    struct Recording *recording = make();
-    struct RecordingSlot slots[100] = {0}, more = {0};
-    uint64_t size;
-    unsigned i;
-
-    for (i = 0; i < 100; i++)
-        assert_int_equal(put(recording, &slots[i], PIECE), 0);
-    size = flushed(recording);
-    for (i = 0; i < 90; i++)
-        Recording_drop(recording, &slots[i]);
-    for (i = 0; i < 90; i++)
-        assert_int_equal(put(recording, &slots[i], PIECE), 0);
-    assert_int_equal(flushed(recording), size);
-    assert_int_equal(put(recording, &more, PIECE), 0);
-    assert_true(flushed(recording) > size);
-    let_go(recording);
-}
-
 // Returns the highest descriptor of a regular file. The returned descriptor
 // belongs to the recording.
 static int descriptor(void)

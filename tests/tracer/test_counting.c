@@ -450,29 +450,6 @@ TEST_FIXTURE(test_exactly_the_threshold)
     assert_false(is_dark(f, &leave));
 }
 
-// If a site is armed again, the dark table keeps the site until the site's next
-// hit.
-TEST_FIXTURE(test_armed_again)
-{
-    struct Code *code = add(f, 2);
-    struct Hit enter = make_hit(code, HIT_ENTER, 0, 1, 5000);
-
-    push_thread(f, f->trace);
-    for (uint64_t i = 0; i < 3; i++)
-        push_call(f, code, 1, 1000 * i, 10);
-    Counting_begin(&f->counting);
-    Code_rearm(code, 2, true, 0);
-    Counting_end(&f->counting);
-    assert_true(is_dark(f, &enter));
-    assert_false(count_now(f, f->trace, code, &enter));
-    assert_false(is_dark(f, &enter));
-    push(f, &enter);
-    push(f, &enter);
-    Counting_catch_up(&f->counting);
-    assert_true(is_dark(f, &enter));
-    assert_int_equal(Counter_get(&code->hot.entries), 4);
-}
-
 // --- Threads -----------------------------------------------------------------
 
 // A fork that the interpreter does not know of can happen between the hits of

@@ -293,22 +293,6 @@ TEST(where_no_share_is_known)
     Snapshot_free(snapshot);
 }
 
-TEST(without_shares_the_most_cycles_come_first)
-{
-    struct Snapshot *snapshot = snapshot_of();
-    struct Function functions[] = {{.run_share = NAN, .self_cycles = NULL_U64},
-                                   {.run_share = NAN, .self_cycles = 1},
-                                   {.run_share = NAN, .self_cycles = 2}};
-    struct Ranked first[2];
-
-    snapshot->functions = functions;
-    snapshot->function_count = 3;
-    assert_int_equal(Ranking_first(snapshot, first, 2), 2);
-    assert_ptr_equal(first[0].function, &functions[2]);
-    assert_ptr_equal(first[1].function, &functions[1]);
-    Snapshot_free(snapshot);
-}
-
 TEST(those_without_a_row_are_summed_up)
 {
     struct Snapshot *snapshot = snapshot_of();

@@ -149,26 +149,6 @@ TEST_FIXTURE(test_frames_that_left_unseen)
     expect_empty(f);
 }
 
-TEST_FIXTURE(test_an_enter_heals_too)
-{
-    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
-
-    reset(f, 0);
-    enter(f, a, 1, 100);
-    enter(f, b, 2, 110);
-    enter(f, c, 3, 120);
-    enter(f, c, 2, 130); // This depth is that of b.
-    assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    assert_int_equal(f->trace->top - f->trace->bottom, 2);
-    assert_int_equal(f->trace->top->depth, 2);
-    leave(f, c, 2, 150);
-    leave(f, a, 1, 160);
-    // The second call of c is the only timed call, because the frame of the
-    // first call was dropped.
-    expect_calls(c, 2, 1, 20, 20);
-    expect_calls(a, 1, 0, 0, 60);
-}
-
 //   enters at 100: net 100, instruction 0
 //   jumps at 140: net 140 - 10 = 130, 30 cycles over 0, 1, 2; on at 1
 //   jumps at 170: net 170 - 15 = 155, 25 cycles over 1, 2

@@ -260,28 +260,6 @@ TEST_WITH(test_a_loop_ends, set_up, tear_down)
     assert_true(world->walk.truncated);
 }
 
-TEST_WITH(test_states_that_are_gone, set_up, tear_down)
-{
-    enum { COUNT = 50 };
-    struct World *world = *state;
-
-    push(world, 1);
-    push(world, 2);
-    for (size_t i = 0; i < COUNT; i++) {
-        bool there = i % 3 == 0, outside = i % 3 == 1;
-        struct WalkStart start = {.state = outside ? 0
-                                           : there ? (uintptr_t)&world->thread
-                                                   : UINTPTR_MAX - 64 * i};
-
-        for (int again = 0; again < 2; again++) {
-            Walk_frames(&world->walk, &start);
-            assert_true(start.read == (there || outside));
-            assert_true(world->walk.torn == !start.read);
-            assert_int_equal(world->walk.depth, there ? 2 : 0);
-        }
-    }
-}
-
 static const struct WalkFrame MARKED = {0x77700, 0x77700};
 
 TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)

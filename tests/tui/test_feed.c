@@ -152,25 +152,6 @@ static uint32_t export_number(const struct Feed *feed)
     return 0;
 }
 
-TEST_FIXTURE(test_so_are_answers)
-{
-    struct Answer answer;
-    int shown = 0;
-    assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
-    uint32_t number = export_number(&f->feed);
-    struct Message progress = {
-        .type = MESSAGE_REPLY, .request = number, .value = .5};
-    send_often(&f->process, progress, MANY);
-    while (Feed_next(&f->feed, &answer))
-        shown++;
-    assert_between(shown, 1, MANY / 2);
-    assert_true(Feed_has_more(&f->feed));
-    while (Feed_has_more(&f->feed))
-        while (Feed_next(&f->feed, &answer))
-            shown++;
-    assert_int_equal(shown, MANY);
-}
-
 // Makes a recording without events. Returns a descriptor of this recording.
 static int make_recording(void)
 {

@@ -41,42 +41,6 @@ static void expect_shown(const struct Model *model, const struct Since *since)
     }
 }
 
-TEST(test_since_a_reset)
-{
-    struct Model model;
-    struct Since since;
-    double grown = 0;
-    Model_init(&model);
-    push(&model, 1);
-    double then = model.snapshot->uptime_s;
-    uint64_t events = model.snapshot->events;
-    Model_reset(&model);
-    push(&model, 4);
-    assert_int_equal(Since_make(&since, &model, true), 0);
-    assert_true(since.at_s == then);
-    expect_shown(&model, &since);
-    for (size_t i = 0; i < model.shown; i++) {
-        const struct Function *function = &since.snapshot.functions[i];
-        if (function->calls != NULL_U64)
-            grown += (double)function->calls;
-    }
-    assert_true(grown > 0); // Some of the counts have grown since the reset.
-    assert_true(since.snapshot.events == model.snapshot->events - events);
-    assert_true(since.snapshot.lost == 0);
-    for (size_t i = 0; i < since.snapshot.transition_pair_count; i++)
-        assert_true(
-            (double)since.snapshot.transition_pairs[i].count ==
-            Model_pair_count(&model, &model.snapshot->transition_pairs[i]));
-    for (size_t i = 0; i < since.snapshot.thread_count; i++) {
-        const struct Thread *now = &model.snapshot->threads[i];
-        const struct Thread *saved = &since.snapshot.threads[i];
-        assert_true(saved->tid == now->tid);
-        assert_false(saved->cpu_s >= now->cpu_s && now->cpu_s > 0);
-    }
-    Since_release(&since);
-    Model_release(&model);
-}
-
 // The newest number of calls is below the estimate at the time of the reset,
 // but the difference never becomes negative.
 TEST(test_an_estimate_that_was_too_high)
