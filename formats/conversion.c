@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See conversion.h.
 #include "formats/conversion.h"
 #include "formats/event_buffer.h"
 #include "formats/output.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See darkness.h.
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
 

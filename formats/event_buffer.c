@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See event_buffer.h.
 #include "formats/event_buffer.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/event_code.h"

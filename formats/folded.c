@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See folded.h.
 #include "formats/folded.h"
 #include "tracer/base/harmless.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See instant.h.
 #include "formats/instant.h"
 
 #include <stddef.h>

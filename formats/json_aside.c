@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See json_aside.h.
 #include "formats/json_aside.h"
 #include "formats/json_event.h"
 

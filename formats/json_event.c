@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See json_event.h.
 #include "formats/json_event.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See json_tree.h.
 #include "formats/json_tree.h"
 #include "tracer/base/harmless.h"
 

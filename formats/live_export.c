@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See live_export.h.
 #include "formats/live_export.h"
 #include "formats/conversion.h"
 #include "ipc/base/opened.h"

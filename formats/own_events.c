@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See own_events.h.
 #include "formats/own_events.h"
 #include "formats/event_buffer.h"
 

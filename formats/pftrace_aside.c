@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See pftrace_aside.h.
 #include "formats/pftrace_aside.h"
 #include "formats/json_tree.h"
 #include "formats/pftrace_packet.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See pftrace_packet.h.
 #include "formats/pftrace_packet.h"
 #include "formats/instant.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See profile.h.
 #include "formats/profile.h"
 #include "ipc/base/heap.h"
 

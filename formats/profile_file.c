@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See profile_file.h.
 #include "formats/profile_file.h"
 #include "formats/folded.h"
 #include "formats/pprof.h"

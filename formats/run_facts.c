@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See run_facts.h.
 #include "formats/run_facts.h"
 
 static const struct FilterRule *

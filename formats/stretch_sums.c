@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See stretch_sums.h.
 #include "formats/stretch_sums.h"
 #include "formats/event_buffer.h"
 #include "ipc/base/heap.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See summary.h.
 #include "formats/summary.h"
 #include "formats/stretch_sums.h"
 #include "formats/summary_listing.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See changes.h.
 #include "ipc/changes.h"
 #include "ipc/base/heap.h"
 #include "ipc/function_order.h"

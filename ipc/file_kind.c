@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See file_kind.h.
 #include "ipc/file_kind.h"
 
 #include <string.h>

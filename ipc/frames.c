@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See frames.h.
 #include "ipc/frames.h"
 
 #include <errno.h>

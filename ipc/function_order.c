@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See function_order.h.
 #define _GNU_SOURCE 1 // qsort_r
 #include "ipc/function_order.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See passed_file.h.
 #include "ipc/passed_file.h"
 
 #include "ipc/socket.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See places.h.
 #include "ipc/places.h"
 #include "ipc/process.h"
 

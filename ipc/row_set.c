@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See row_set.h.
 #include "ipc/row_set.h"
 #include "ipc/function_order.h"
 

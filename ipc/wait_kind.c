@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See wait_kind.h.
 #include "ipc/wait_kind.h"
 
 #include <stddef.h>

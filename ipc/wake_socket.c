@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See wake_socket.h.
 #include "ipc/wake_socket.h"
 
 #include "ipc/socket.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See in_place.h.
 #define _GNU_SOURCE 1 // renameat2
 #include "ipc/base/in_place.h"
 

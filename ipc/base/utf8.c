@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See utf8.h.
 #include "ipc/base/utf8.h"
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See adopt.h.
 #include "python/hooks/adopt.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/tools.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See call.h.
 #include "python/hooks/call.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/frame_stack.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See callees.h.
 #include "python/hooks/callees.h"
 #include "python/hooks/adopt.h"
 #include "tracer/code/links.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See extra.h.
 #include "python/hooks/extra.h"
 #include "ipc/base/heap.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See frame_proof.h.
 #include "python/hooks/frame_proof.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/thread_state.h"

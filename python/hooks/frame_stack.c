@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See frame_stack.h.
 #include "python/hooks/frame_stack.h"
 
 #include <stddef.h>

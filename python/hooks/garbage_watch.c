@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See garbage_watch.h.
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/call.h"

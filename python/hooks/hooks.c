@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See hooks.h.
 #include "python/hooks/hooks.h"
 #include "python/hooks/hook.h"
 #include "python/hooks/loop_steps.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See interpreter_facts.h.
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/thread_state.h"

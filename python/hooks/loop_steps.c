@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See loop_steps.h.
 #include "python/hooks/loop_steps.h"
 #include "ipc/base/now.h"
 #include "python/hooks/callees.h"

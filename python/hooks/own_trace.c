@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See own_trace.h.
 #include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
 

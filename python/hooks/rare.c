@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See rare.h.
 #include "python/hooks/rare.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/call.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See task_numbers.h.
 #include "python/hooks/task_numbers.h"
 #include "ipc/base/heap.h"
 

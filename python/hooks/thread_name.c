@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See thread_name.h.
 #include "python/hooks/thread_name.h"
 
 #include "tracer/base/harmless.h"

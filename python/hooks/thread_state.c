@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See thread_state.h.
 #include "python/hooks/thread_state.h"
 
 #define SEARCH_BYTES 4096 // bytes of the static TLS block that are searched

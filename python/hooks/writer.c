@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See writer.h.
 #include "python/hooks/writer.h"
 #include "python/hooks/call.h"
 #include "tracer/base/tsc_guard.h"

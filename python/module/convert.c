@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See convert.h.
 #include "python/module/convert.h"
 
 static PyObject *from_record(const struct Record *record, const char *base);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See final_timeline.h.
 #include "python/module/final_timeline.h"
 #include "ipc/file_kind.h"
 #include "python/module/convert.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See recordings.h.
 #include "python/module/recordings.h"
 #include "ipc/base/heap.h"
 #include "python/module/convert.h"

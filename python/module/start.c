@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See start.h.
 #include "python/module/start.h"
 #include "ipc/file_kind.h"
 #include "python/module/tracing.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See tracing.h.
 #include "python/module/tracing.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See child_starter.h.
 #include "python/service/child_starter.h"
 #include "ipc/base/now.h"
 #include "python/service/worker_state.h"

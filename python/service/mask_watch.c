@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See mask_watch.h.
 #include "python/service/mask_watch.h"
 #include "tracer/sample/cpu_timer.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See operand_writer.h.
 #include "python/service/operand_writer.h"
 #include "python/service/operand_reader.h"
 

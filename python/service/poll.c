@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See poll.h.
 #include "python/service/poll.h"
 #include "tracer/code/specialisation_scan.h"
 

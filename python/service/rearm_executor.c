@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See rearm_executor.h.
 #include "python/service/rearm_executor.h"
 #include "python/hooks/adopt.h"
 #include "tracer/code/arming.h"

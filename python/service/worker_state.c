@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See worker_state.h.
 #include "python/service/worker_state.h"
 #include "python/hooks/state.h"
 

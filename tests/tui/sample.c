@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See sample.h.
 #include "tests/tui/sample.h"
 
 #include "tests/function_record.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See stage.h.
 #include "tests/tui/stage.h"
 
 #include "tui/app/frame.h"

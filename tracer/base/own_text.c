@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See own_text.h.
 #define _GNU_SOURCE 1 // dl_iterate_phdr needs _GNU_SOURCE.
 #include "tracer/base/own_text.h"
 

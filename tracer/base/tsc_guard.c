@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See tsc_guard.h.
 #define _GNU_SOURCE 1 // REG_RIP needs _GNU_SOURCE.
 #include "tracer/base/tsc_guard.h"
 

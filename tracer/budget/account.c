@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See account.h.
 #include "tracer/budget/account.h"
 #include "ipc/base/now.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See arming.h.
 #include "tracer/code/arming.h"
 
 void Code_refresh(struct Code *code)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See fusion.h.
 #include "tracer/code/fusion.h"
 
 size_t Fusion_restore(const struct Fusion *fusion, uint8_t *bytecode,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See latency.h.
 #include "tracer/code/latency.h"
 #include "ipc/base/heap.h"
 

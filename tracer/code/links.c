@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See links.h.
 #include "tracer/code/links.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/arming.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See means.h.
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 

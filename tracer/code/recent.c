@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See recent.h.
 #include "tracer/code/recent.h"
 
 static void copy(struct RecentMark *to, const struct RecentMark *from)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See spans.h.
 #include "tracer/code/spans.h"
 
 #include <math.h>

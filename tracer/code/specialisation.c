@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See specialisation.h.
 #include "tracer/code/specialisation.h"
 #include "ipc/base/heap.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See contention.h.
 #include "tracer/hook/contention.h"
 #include "tracer/hook/preemption.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See counting.h.
 #include "tracer/hook/counting.h"
 #include "tracer/base/clock.h"
 #include "tracer/code/registry.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See exceptions.h.
 #include "tracer/hook/exceptions.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/spans.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See garbage.h.
 #include "tracer/hook/garbage.h"
 
 #include <math.h>

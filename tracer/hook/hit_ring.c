@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See hit_ring.h.
 #include "tracer/hook/hit_ring.h"
 
 #define HALF (HIT_RING_HITS / 2)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See running_threads.h.
 #include "tracer/hook/running_threads.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

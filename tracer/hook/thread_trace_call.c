@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See thread_trace_call.h.
 #include "tracer/hook/thread_trace_call.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/arming.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See thread_trace_garbage.h.
 #include "tracer/hook/thread_trace_garbage.h"
 #include "tracer/hook/thread_trace_call.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See event_loops.h.
 #include "tracer/sample/event_loops.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See flame_names.h.
 #include "tracer/sample/flame_names.h"
 #include "tracer/base/rcu.h"
 #include "tracer/sample/flame.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See gil.h.
 #include "tracer/sample/gil.h"
 #include "ipc/base/opened.h"
 #include "tracer/sample/wait_call.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See gil_watch.h.
 #define _GNU_SOURCE 1 // for gettid
 #include "tracer/sample/gil_watch.h"
 #include "ipc/record.h"

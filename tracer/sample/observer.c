@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See observer.h.
 #include "tracer/sample/observer.h"
 
 #include <string.h>

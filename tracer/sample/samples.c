@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See samples.h.
 #include "tracer/sample/samples.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See sampling.h.
 #include "tracer/sample/sampling.h"
 
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,

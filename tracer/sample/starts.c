@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See starts.h.
 #include "tracer/sample/starts.h"
 
 // Largest number of starting threads per second that get a timer.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See timer_signal.h.
 #define _GNU_SOURCE 1 // for syscall
 #include "tracer/sample/timer_signal.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See timer_slot.h.
 #include "tracer/sample/timer_slot.h"
 #include "ipc/base/heap.h"
 

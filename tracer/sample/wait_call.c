@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See wait_call.h.
 #include "tracer/sample/wait_call.h"
 
 #include <limits.h>

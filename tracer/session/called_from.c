@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See called_from.h.
 #include "tracer/session/called_from.h"
 #include "tracer/base/harmless.h"
 #include "tracer/session/figure.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See collect.h.
 #include "tracer/session/collect.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See costs.h.
 #include "tracer/session/costs.h"
 
 #include <math.h>

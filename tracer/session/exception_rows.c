@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See exception_rows.h.
 #include "tracer/session/exception_rows.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/registry.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See exports.h.
 #include "tracer/session/exports.h"
 #include "ipc/base/heap.h"
 #include "ipc/file_kind.h"

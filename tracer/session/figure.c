@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See figure.h.
 #include "tracer/session/figure.h"
 
 #include <math.h>

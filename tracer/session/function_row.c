@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See function_row.h.
 #include "tracer/session/function_row.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See garbage_rows.h.
 #include "tracer/session/garbage_rows.h"
 
 bool GarbageRows_fill(struct Snapshot *snapshot, struct Garbage *garbage,

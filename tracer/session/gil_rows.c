@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See gil_rows.h.
 #include "tracer/session/gil_rows.h"
 #include "tracer/base/rcu.h"
 

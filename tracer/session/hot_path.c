@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See hot_path.h.
 #include "tracer/session/hot_path.h"
 #include "tracer/session/figure.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See latency_row.h.
 #include "tracer/session/latency_row.h"
 #include "tracer/code/registry.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See listings.h.
 #include "tracer/session/listings.h"
 #include "ipc/base/now.h"
 #include "ipc/process.h"

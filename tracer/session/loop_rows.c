@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See loop_rows.h.
 #include "tracer/session/loop_rows.h"
 
 // Returns the name of a running thread, or NULL.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See operand_text.h.
 #include "tracer/session/operand_text.h"
 #include "ipc/base/heap.h"
 

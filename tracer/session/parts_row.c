@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See parts_row.h.
 #include "tracer/session/parts_row.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See profiles.h.
 #include "tracer/session/profiles.h"
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See ranking.h.
 #include "tracer/session/ranking.h"
 
 #include <math.h>

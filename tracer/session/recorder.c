@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See recorder.h.
 #include "tracer/session/recorder.h"
 #include "ipc/base/now.h"
 #include "tracer/session/settings.h"

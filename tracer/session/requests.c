@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See requests.h.
 #include "tracer/session/requests.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See retired_rows.h.
 #include "tracer/session/retired_rows.h"
 #include "tracer/session/ranking.h"
 #include "tracer/session/session.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See roll.h.
 #include "tracer/session/roll.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See row_log.h.
 #include "tracer/session/row_log.h"
 #include "ipc/base/heap.h"
 

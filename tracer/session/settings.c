@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See settings.h.
 #include "tracer/session/settings.h"
 #include "ipc/version.h"
 #include "ipc/wire.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See task_board.h.
 #include "tracer/session/task_board.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See task_groups.h.
 #include "tracer/session/task_groups.h"
 #include "ipc/base/heap.h"
 

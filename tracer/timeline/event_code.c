@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See event_code.h.
 #include "tracer/timeline/event_code.h"
 
 #include <string.h>

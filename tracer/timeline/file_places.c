@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See file_places.h.
 #include "tracer/timeline/file_places.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/recording_format.h"

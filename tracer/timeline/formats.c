@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See formats.h.
 #include "tracer/timeline/formats.h"
 #include "ipc/base/heap.h"
 

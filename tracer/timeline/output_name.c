@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See output_name.h.
 #include "tracer/timeline/output_name.h"
 #include "ipc/file_kind.h"
 

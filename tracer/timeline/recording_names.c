@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See recording_names.h.
 #include "tracer/timeline/recording_names.h"
 #include "ipc/base/heap.h"
 

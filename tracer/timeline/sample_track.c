@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See sample_track.h.
 #include "tracer/timeline/sample_track.h"
 
 static struct Event frame_event(uint64_t ticks, size_t depth, uint32_t id)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See track.h.
 #include "tracer/timeline/track.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/event_code.h"

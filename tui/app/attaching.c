@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See attaching.h.
 #include "tui/app/attaching.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See batch.h.
 #include "tui/app/batch.h"
 
 #include "tui/app/frame.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See chooser.h.
 #include "tui/app/chooser.h"
 
 #include "ipc/base/now.h"

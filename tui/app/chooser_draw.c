@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See chooser_draw.h.
 #include "tui/app/chooser_draw.h"
 
 #include "tui/screen/layout.h"

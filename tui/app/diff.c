@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See diff.h.
 #include "tui/app/diff.h"
 
 #include "formats/summary.h"

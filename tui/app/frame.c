@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See frame.h.
 #include "tui/app/frame.h"
 
 #include "ipc/version.h"

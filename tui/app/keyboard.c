@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See keyboard.h.
 #include "tui/app/keyboard.h"
 
 #include "tui/app/question.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See live.h.
 #include "tui/app/live.h"
 
 #include "tui/app/frame.h"

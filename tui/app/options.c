@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See options.h.
 #include "tui/app/options.h"
 
 #include "tui/model/feed.h"

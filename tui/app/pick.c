@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See pick.h.
 #include "tui/app/pick.h"
 
 #include "ipc/base/now.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See question.h.
 #include "tui/app/question.h"
 
 #include "ipc/base/opened.h"

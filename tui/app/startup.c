@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See startup.h.
 #include "tui/app/startup.h"
 
 #include "ipc/base/now.h"

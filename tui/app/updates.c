@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See updates.h.
 #include "tui/app/updates.h"
 
 #include "tui/text/number.h"

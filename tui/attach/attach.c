@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See attach.h.
 #include "tui/attach/attach.h"
 
 #include "ipc/address.h"

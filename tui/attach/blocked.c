@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See blocked.h.
 #include "tui/attach/blocked.h"
 
 #include "ipc/base/opened.h"

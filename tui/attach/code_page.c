@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See code_page.h.
 #define _GNU_SOURCE 1 // MAP_FIXED_NOREPLACE
 #include "tui/attach/code_page.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See interpreter.h.
 #include "tui/attach/interpreter.h"
 
 #include "ipc/base/opened.h"

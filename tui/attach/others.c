@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See others.h.
 #include "tui/attach/others.h"
 
 #include "ipc/address.h"

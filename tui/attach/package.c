@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See package.h.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/package.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See process_memory.h.
 #define _GNU_SOURCE 1 // process_vm_readv
 #include "tui/attach/process_memory.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See script.h.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/script.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See seccomp.h.
 #define _GNU_SOURCE 1 // CLONE_...
 #include "tui/attach/seccomp.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See sleeper.h.
 #include "tui/attach/sleeper.h"
 
 #include "tui/attach/code_page.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See stop.h.
 #define _GNU_SOURCE 1 // __WALL
 #include "tui/attach/stop.h"
 

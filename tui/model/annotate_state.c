@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See annotate_state.h.
 #include "tui/model/annotate_state.h"
 
 #include "tui/model/column.h"

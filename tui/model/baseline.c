@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See baseline.h.
 #include "tui/model/baseline.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See callers_state.h.
 #include "tui/model/callers_state.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See calls.h.
 #include "tui/model/calls.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See capture.h.
 #include "tui/model/capture.h"
 
 #include "ipc/base/opened.h"

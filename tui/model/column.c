@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See column.h.
 #include "tui/model/column.h"
 
 #include <math.h>

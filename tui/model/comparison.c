@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See comparison.h.
 #include "tui/model/comparison.h"
 
 #include "ipc/base/bytes.h"

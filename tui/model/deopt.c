@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See deopt.h.
 #include "tui/model/deopt.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See feed.h.
 #include "tui/model/feed.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"

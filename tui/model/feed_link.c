@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See feed_link.h.
 #include "tui/model/feed_link.h"
 
 #include <errno.h>

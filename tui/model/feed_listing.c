@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See feed_listing.h.
 #include "tui/model/feed_listing.h"
 
 #include <errno.h>

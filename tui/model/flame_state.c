@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See flame_state.h.
 #include "tui/model/flame_state.h"
 
 #include <errno.h>

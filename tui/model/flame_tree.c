@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See flame_tree.h.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tui/model/flame_tree.h"
 

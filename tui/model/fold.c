@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See fold.h.
 #include "tui/model/fold.h"
 
 #include <stdbool.h>

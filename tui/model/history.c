@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See history.h.
 #include "tui/model/history.h"
 
 #include <math.h>

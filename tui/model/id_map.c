@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See id_map.h.
 #include "tui/model/id_map.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See json.h.
 #include "tui/model/json.h"
 
 #include "tui/model/merge.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See merge.h.
 #include "tui/model/merge.h"
 
 #include "tui/model/row.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See merge_stacks.h.
 #include "tui/model/merge_stacks.h"
 
 #include <math.h>

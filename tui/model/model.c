@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See model.h.
 #include "tui/model/model.h"
 
 #include "tui/model/deopt.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See place.h.
 #include "tui/model/place.h"
 
 #include <errno.h>

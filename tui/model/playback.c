@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See playback.h.
 #include "tui/model/playback.h"
 
 #include "ipc/base/heap.h"

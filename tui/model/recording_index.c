@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See recording_index.h.
 #include "tui/model/recording_index.h"
 
 #include "ipc/version.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See row.h.
 #include "tui/model/row.h"
 
 #include <math.h>

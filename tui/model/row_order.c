@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See row_order.h.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tui/model/row_order.h"
 

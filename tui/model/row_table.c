@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See row_table.h.
 #include "tui/model/row_table.h"
 
 #include <errno.h>

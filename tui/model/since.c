@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See since.h.
 #include "tui/model/since.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See tally.h.
 #include "tui/model/tally.h"
 
 #include "tui/model/deopt.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See threads_state.h.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tui/model/threads_state.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See window.h.
 #include "tui/model/window.h"
 
 #include <math.h>

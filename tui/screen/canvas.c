@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See canvas.h.
 #include "tui/screen/canvas.h"
 
 #include <errno.h>

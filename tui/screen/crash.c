@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See crash.h.
 #include "tui/screen/crash.h"
 
 #include <signal.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See gauge.h.
 #include "tui/screen/gauge.h"
 
 #include <math.h>

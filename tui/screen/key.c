@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See key.h.
 #include "tui/screen/key.h"
 
 #include "tui/text/text.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See keymap.h.
 #include "tui/screen/keymap.h"
 
 #define CTRL(letter) ((letter)&0x1F)

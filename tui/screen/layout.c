@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See layout.h.
 #include "tui/screen/layout.h"
 
 #include <stdio.h>

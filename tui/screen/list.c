@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See list.h.
 #include "tui/screen/list.h"
 
 #include "tui/screen/key.h"

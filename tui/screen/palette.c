@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See palette.h.
 #include "tui/screen/palette.h"
 
 #define BOLD PALETTE_BOLD

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See prompt.h.
 #include "tui/screen/prompt.h"
 
 #include "tui/screen/key.h"

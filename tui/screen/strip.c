@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See strip.h.
 #include "tui/screen/strip.h"
 
 #include <stdarg.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See number.h.
 #include "tui/text/number.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See text.h.
 #define _GNU_SOURCE 1 // wcwidth, strcasestr
 #include "tui/text/text.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See annotate_rows.h.
 #include "tui/views/annotate_rows.h"
 
 #include "tui/model/row.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See bottom.h.
 #include "tui/views/bottom.h"
 
 #include "tui/screen/strip.h"

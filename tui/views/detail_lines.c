@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See detail_lines.h.
 #include "tui/views/detail_lines.h"
 
 #include "tui/model/column.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See display.h.
 #include "tui/views/display.h"
 
 #include "tui/screen/gauge.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See flame_graph.h.
 #include "tui/views/flame_graph.h"
 
 #include "tui/screen/gauge.h"

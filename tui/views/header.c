@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See header.h.
 #include "tui/views/header.h"
 
 #include "tui/text/number.h"

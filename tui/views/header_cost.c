@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See header_cost.h.
 #include "tui/views/header_cost.h"
 
 #include "tui/model/row.h"

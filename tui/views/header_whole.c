@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See header_whole.h.
 #include "tui/views/header_whole.h"
 
 #include "tui/model/column.h"

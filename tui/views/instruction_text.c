@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See instruction_text.h.
 #include "tui/views/instruction_text.h"
 
 #include "tui/model/annotate_state.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See navigation.h.
 #include "tui/views/navigation.h"
 
 int View_request(const struct View *view, uint32_t key)

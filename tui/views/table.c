@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See table.h.
 #include "tui/views/table.h"
 
 #include "tui/model/window.h"

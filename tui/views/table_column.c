@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See table_column.h.
 #include "tui/views/table_column.h"
 
 #include "tui/model/window.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See time_bar.h.
 #include "tui/views/time_bar.h"
 
 #include "tui/screen/strip.h"

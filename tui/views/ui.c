@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See ui.h.
 #include "tui/views/ui.h"
 
 #include "ipc/file_kind.h"

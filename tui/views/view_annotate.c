@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_annotate.h.
 #include "tui/views/view_annotate.h"
 
 #include "tui/model/json.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_callers.h.
 #include "tui/views/view_callers.h"
 
 #include "tui/model/column.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_compare.h.
 #include "tui/views/view_compare.h"
 
 #include "tui/model/json.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_exceptions.h.
 #include "tui/views/view_exceptions.h"
 
 #include "tui/screen/strip.h"

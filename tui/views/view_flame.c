@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_flame.h.
 #include "tui/views/view_flame.h"
 
 #include "tui/model/json.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_help.h.
 #include "tui/views/view_help.h"
 
 #include "tui/text/text.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_loops.h.
 #include "tui/views/view_loops.h"
 
 #include "tui/screen/strip.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_main.h.
 #include "tui/views/view_main.h"
 
 #include "tui/model/column.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_opcodes.h.
 #include "tui/views/view_opcodes.h"
 
 #include "tui/model/deopt.h"

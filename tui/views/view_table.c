@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_table.h.
 #include "tui/views/view_table.h"
 
 #include "tui/views/view_annotate.h"

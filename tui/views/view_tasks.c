@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_tasks.h.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tui/views/view_tasks.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See view_threads.h.
 #include "tui/views/view_threads.h"
 
 #include "tui/model/column.h"
