@@ -28,6 +28,34 @@ enum FieldType {
     FIELD_LIST
 };
 
+// State of the process from which a record comes. The numbers of a process that
+// has ended are the oldest, and those of a live process are the newest.
+enum FoldAge { FOLD_ENDED, FOLD_SILENT, FOLD_LIVE };
+
+// enum FoldHow says how a viewer of several processes combines the values of a
+// field into one value. Null values are left out. If all values are null, the
+// result is null.
+enum FoldHow {
+    FOLD_NONE,  // The result is null or an empty list.
+    FOLD_OWN,   // tui/model/merge.c sets the field by itself.
+    FOLD_ID,    // The id of the merged row of a function.
+    FOLD_KEY,   // Records with the same keys are merged into one record.
+    FOLD_FIRST, // The first value.
+    FOLD_SAME,  // The value, if all records have the same value.
+    FOLD_SUM,
+    FOLD_LEAST,
+    FOLD_MOST,
+    FOLD_ALL,    // True if no bool of the values is false.
+    FOLD_ANY,    // True if a bool of the values is true.
+    FOLD_MEAN,   // Mean, weighted by FoldPiece.weight.
+    FOLD_MEDIAN, // Weighted median (the lower one of two middle values).
+    FOLD_ROOT,   // Root of the sum of squares, for standard deviations.
+    FOLD_RUN,    // Sum of values times FoldPiece.run.
+    FOLD_AGED,   // The largest value, each plus its FoldPiece.silent_s.
+    FOLD_MATCH,  // A list, whose records are merged by their keys.
+    FOLD_JOIN    // A list, which is followed by the lists of other processes.
+};
+
 struct Field {
     const char *name; // Name of the member in JSON.
     // Name of the JSON object that contains the member, or NULL.
@@ -41,6 +69,8 @@ struct Field {
     // Only for FIELD_LIST: true if the list has at most one element. In JSON
     // the member is then this element, or null.
     bool optional;
+    enum FoldHow how;
+    enum FoldAge from; // The values of processes with a lower age are left out.
 };
 
 struct Record {

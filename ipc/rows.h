@@ -6,43 +6,38 @@
 
 #include "ipc/record.h"
 
-#define ROW(type_, s, member, group_, name_)                                   \
+// The last argument of a row is its rule for viewers of several processes, OWN
+// or MERGE(how, from), with the words of enum FoldHow and enum FoldAge. A
+// record that is not merged has no rules.
+#define MERGE(how_, from_) .how = FOLD_##how_, .from = FOLD_##from_
+#define OWN .how = FOLD_OWN
+#define ROW(type_, s, member, group_, name_, ...)                              \
     {                                                                          \
         .name = name_, .group = group_, .type = type_,                         \
-        .offset = offsetof(struct s, member)                                   \
+        .offset = offsetof(struct s, member), __VA_ARGS__                      \
     }
-#define BOOL(s, member) ROW(FIELD_BOOL, s, member, NULL, #member)
-#define U64(s, member) ROW(FIELD_U64, s, member, NULL, #member)
-#define F64(s, member) ROW(FIELD_F64, s, member, NULL, #member)
-#define TEXT(s, member) ROW(FIELD_TEXT, s, member, NULL, #member)
-#define STATE(s, member) ROW(FIELD_STATE, s, member, NULL, #member)
-#define GROUP_U64(s, group, name)                                              \
-    ROW(FIELD_U64, s, group##_##name, #group, #name)
-#define GROUP_BOOL(s, group, name)                                             \
-    ROW(FIELD_BOOL, s, group##_##name, #group, #name)
-#define GROUP_TEXT(s, group, name)                                             \
-    ROW(FIELD_TEXT, s, group##_##name, #group, #name)
-#define GROUP_F64(s, group, name)                                              \
-    ROW(FIELD_F64, s, group##_##name, #group, #name)
-#define LIST(s, member, count, table)                                          \
-    {                                                                          \
-        .name = #member, .type = FIELD_LIST,                                   \
-        .offset = offsetof(struct s, member),                                  \
-        .count_offset = offsetof(struct s, count), .record = &table            \
-    }
-#define OPTIONAL(s, member, count, table)                                      \
-    {                                                                          \
-        .name = #member, .type = FIELD_LIST,                                   \
-        .offset = offsetof(struct s, member),                                  \
+#define BOOL(s, member, ...)                                                   \
+    ROW(FIELD_BOOL, s, member, NULL, #member, __VA_ARGS__)
+#define U64(s, member, ...)                                                    \
+    ROW(FIELD_U64, s, member, NULL, #member, __VA_ARGS__)
+#define F64(s, member, ...)                                                    \
+    ROW(FIELD_F64, s, member, NULL, #member, __VA_ARGS__)
+#define TEXT(s, member, ...)                                                   \
+    ROW(FIELD_TEXT, s, member, NULL, #member, __VA_ARGS__)
+#define STATE(s, member, ...)                                                  \
+    ROW(FIELD_STATE, s, member, NULL, #member, __VA_ARGS__)
+#define LIST(s, member, count, table, ...)                                     \
+    ROW(FIELD_LIST, s, member, NULL, #member,                                  \
         .count_offset = offsetof(struct s, count), .record = &table,           \
-        .optional = true                                                       \
-    }
-#define GROUP_LIST(s, group_, name_, count, table)                             \
-    {                                                                          \
-        .name = #name_, .group = #group_, .type = FIELD_LIST,                  \
-        .offset = offsetof(struct s, group_##_##name_),                        \
-        .count_offset = offsetof(struct s, count), .record = &table            \
-    }
+        __VA_ARGS__)
+#define OPTIONAL(s, member, count, table, ...)                                 \
+    LIST(s, member, count, table, .optional = true, __VA_ARGS__)
+// A row of the macro GROUP is a row of the JSON object `group`.
+#define GROUP(type, s, group, name, ...)                                       \
+    ROW(FIELD_##type, s, group##_##name, #group, #name, __VA_ARGS__)
+#define GROUP_LIST(s, group, name, count, table, ...)                          \
+    GROUP(LIST, s, group, name, .count_offset = offsetof(struct s, count),     \
+          .record = &table, __VA_ARGS__)
 #define RECORD(s, name_, fields_)                                              \
     {                                                                          \
         .name = name_, .size = sizeof(struct s), .fields = fields_,            \

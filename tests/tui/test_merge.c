@@ -89,7 +89,7 @@ TEST(every_number_of_a_snapshot_has_a_rule)
 {
     const char *group, *name = Merge_lacks(0, &group);
     if (name)
-        print_error("tui/model/merge.c has no rule for %s\n", name);
+        print_error("ipc/snapshot.c has no rule for %s\n", name);
     assert_null(name);
 }
 

@@ -20,24 +20,6 @@ struct Sums { // sums over the values that are not null
     struct Value *values;
 };
 
-static bool is_named(const struct FoldRule *rule, const struct Field *field)
-{
-    bool grouped = rule->group && field->group;
-    return strcmp(rule->name, field->name) == 0 &&
-           (grouped ? strcmp(rule->group, field->group) == 0
-                    : rule->group == field->group);
-}
-
-void FoldPlan_make(struct FoldPlan *plan, const struct Record *record,
-                   const struct FoldRule *rules)
-{
-    *plan = (struct FoldPlan){.record = record};
-    for (size_t i = 0; i < record->field_count && i < FOLD_FIELDS; i++)
-        for (const struct FoldRule *rule = rules; rule->name; rule++)
-            if (is_named(rule, &record->fields[i]))
-                plan->rules[i] = rule;
-}
-
 static const void *at(const struct Field *field, const void *record)
 {
     return (const char *)record + field->offset;
@@ -118,6 +100,7 @@ static double middle(struct Sums *sums)
 static double result(struct Sums *sums, enum FoldHow how)
 {
     switch (how) {
+    case FOLD_KEY:
     case FOLD_FIRST:
         return sums->first;
     case FOLD_SAME:
@@ -146,34 +129,34 @@ static double result(struct Sums *sums, enum FoldHow how)
     }
 }
 
-static void fold_text(const struct Field *field, const struct FoldRule *rule,
-                      void *out, const struct FoldPiece *pieces, size_t count)
+static void fold_text(const struct Field *field, void *out,
+                      const struct FoldPiece *pieces, size_t count)
 {
     const char *first = NULL;
     bool same = true;
-    for (size_t i = 0; rule && i < count; i++) {
+    for (size_t i = 0; field->how && i < count; i++) {
         const char *text = *(const char *const *)at(field, pieces[i].record);
-        if (pieces[i].age < rule->from || !text)
+        if (pieces[i].age < field->from || !text)
             continue;
         same &= !first || strcmp(first, text) == 0;
         first = first ? first : text;
     }
-    if (rule && rule->how == FOLD_SAME && !same)
+    if (field->how == FOLD_SAME && !same)
         first = NULL;
     memcpy((char *)out + field->offset, &first, sizeof first);
 }
 
-static void fold_number(const struct Field *field, const struct FoldRule *rule,
-                        void *out, const struct FoldPiece *pieces, size_t count)
+static void fold_number(const struct Field *field, void *out,
+                        const struct FoldPiece *pieces, size_t count)
 {
     struct Value values[VALUES];
-    bool median = rule && rule->how == FOLD_MEDIAN;
-    bool counts = field->type == FIELD_U64 && rule && rule->how == FOLD_SUM;
+    bool median = field->how == FOLD_MEDIAN;
+    bool counts = field->type == FIELD_U64 && field->how == FOLD_SUM;
     struct Sums sums = {.count = 0, .values = median ? values : NULL};
     uint64_t whole = 0;
-    for (size_t i = 0; rule && i < count; i++) {
+    for (size_t i = 0; field->how && i < count; i++) {
         double value = value_of(field, pieces[i].record);
-        if (pieces[i].age < rule->from || isnan(value))
+        if (pieces[i].age < field->from || isnan(value))
             continue;
         if (counts)
             whole += *(const uint64_t *)at(field, pieces[i].record);
@@ -182,20 +165,20 @@ static void fold_number(const struct Field *field, const struct FoldRule *rule,
     if (counts && sums.count) // a double would lose digits of a large count
         set_whole(field, out, whole);
     else
-        set(field, out, sums.count ? result(&sums, rule->how) : NAN);
+        set(field, out, sums.count ? result(&sums, field->how) : NAN);
 }
 
-void Fold_make(const struct FoldPlan *plan, void *out,
+void Fold_make(const struct Record *record, void *out,
                const struct FoldPiece *pieces, size_t count)
 {
-    for (size_t i = 0; i < plan->record->field_count; i++) {
-        const struct Field *field = &plan->record->fields[i];
-        const struct FoldRule *rule = plan->rules[i];
-        if (rule && rule->how == FOLD_OWN)
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        if (field->how == FOLD_OWN || field->how == FOLD_ID ||
+            field->type == FIELD_LIST)
             continue;
         if (field->type == FIELD_TEXT)
-            fold_text(field, rule, out, pieces, count);
-        else if (field->type != FIELD_LIST)
-            fold_number(field, rule, out, pieces, count);
+            fold_text(field, out, pieces, count);
+        else
+            fold_number(field, out, pieces, count);
     }
 }

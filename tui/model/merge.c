@@ -14,242 +14,28 @@
 #define PIECES 256
 #define LEAST_IDS 64 // a smaller map keeps the ids of functions that are gone
 
-// --- The rules: only counts include processes that have ended
-
-#define RULE(name, how, from)                                                  \
-    {                                                                          \
-        NULL, name, FOLD_##how, FOLD_##from                                    \
-    }
-#define GROUPED(group, name, how, from)                                        \
-    {                                                                          \
-        group, name, FOLD_##how, FOLD_##from                                   \
-    }
-
-static const struct FoldRule FUNCTION_RULES[] = {
-    RULE("id", OWN, LIVE),
-    RULE("name", FIRST, ENDED),
-    RULE("file", FIRST, ENDED),
-    RULE("line", FIRST, ENDED),
-    RULE("calls", SUM, ENDED),
-    RULE("calls_exact", ALL, ENDED),
-    RULE("calls_estimated", OWN, ENDED),
-    RULE("calls_error", OWN, ENDED),
-    RULE("calls_per_s", SUM, LIVE),
-    RULE("rate_estimated", ANY, LIVE),
-    RULE("calls_per_s_error", ROOT, LIVE),
-    RULE("missed_per_s", SUM, LIVE),
-    RULE("share", SUM, LIVE),
-    RULE("cpu_share", SUM, LIVE),
-    RULE("wait_share", SUM, LIVE),
-    RULE("c_share", SUM, LIVE),
-    RULE("total_share", SUM, LIVE),
-    RULE("run_share", RUN, ENDED),
-    RULE("samples", SUM, ENDED),
-    RULE("run_samples", SUM, ENDED),
-    RULE("self_cycles", SUM, ENDED),
-    RULE("total_cycles", SUM, ENDED),
-    RULE("waited_cycles", SUM, ENDED),
-    RULE("avg_cycles", MEAN, SILENT),
-    RULE("avg_estimated", ANY, SILENT),
-    RULE("min_cycles", LEAST, ENDED),
-    RULE("p50_cycles", MEDIAN, SILENT),
-    RULE("p99_cycles", MOST, SILENT),
-    RULE("state", OWN, SILENT),
-    RULE("age_s", LEAST, SILENT),
-    RULE("sites", SUM, SILENT),
-    RULE("dark_sites", SUM, SILENT),
-    RULE("specialized_sites", SUM, SILENT),
-    RULE("specializable_sites", SUM, SILENT),
-    RULE("callers", OWN, LIVE),
-    RULE("resumptions", SUM, ENDED),
-    RULE("wall_p50_s", MEDIAN, SILENT),
-    RULE("wall_p99_s", MOST, SILENT),
-    RULE("wall_max_s", MOST, ENDED),
-    RULE("in_flight", SUM, SILENT),
-    RULE("oldest_s", AGED, SILENT),
-    RULE("await_s", MEAN, SILENT),
-    RULE("gil_blocked_share", SUM, LIVE),
-    RULE("gil_blocked_s", SUM, ENDED),
-    RULE("raised", SUM, ENDED),
-    RULE("raised_estimated", ANY, ENDED),
-    RULE("waits", OWN, LIVE),
-    RULE("total_parts", OWN, LIVE),
-    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule SNAPSHOT_RULES[] = {
-    RULE("schema", FIRST, ENDED),
-    RULE("version", SAME, ENDED),
-    RULE("pid", OWN, LIVE),
-    RULE("command", FIRST, ENDED),
-    RULE("python", SAME, ENDED),
-    RULE("mode", SAME, ENDED),
-    RULE("threshold", SAME, ENDED),
-    RULE("uptime_s", OWN, LIVE),
-    RULE("tsc_hz", FIRST, ENDED),
-    RULE("events", SUM, ENDED),
-    RULE("lost", SUM, ENDED),
-    RULE("memory_bytes", SUM, SILENT),
-    GROUPED("overhead", "measured", MEAN, LIVE),
-    GROUPED("overhead", "budget", SAME, SILENT),
-    GROUPED("overhead", "hooks", MEAN, LIVE),
-    GROUPED("overhead", "rearm", MEAN, LIVE),
-    GROUPED("overhead", "threads", MEAN, LIVE),
-    GROUPED("overhead", "allowed", MEAN, LIVE),
-    GROUPED("overhead", "mean", MEAN, LIVE),
-    GROUPED("overhead", "cores", SUM, LIVE),
-    GROUPED("overhead", "cores_allowed", SUM, LIVE),
-    GROUPED("sites", "armed", SUM, SILENT),
-    GROUPED("sites", "dark", SUM, SILENT),
-    GROUPED("sampler", "hz", SUM, LIVE),
-    GROUPED("sampler", "samples", SUM, ENDED),
-    GROUPED("sampler", "unknown", SUM, ENDED),
-    GROUPED("sampler", "elsewhere", SUM, LIVE),
-    GROUPED("sampler", "truncated", SUM, ENDED),
-    GROUPED("sampler", "trouble", FIRST, SILENT),
-    GROUPED("sampler", "window_s", MOST, LIVE),
-    GROUPED("sampler", "window_samples", SUM, LIVE),
-    GROUPED("sampler", "signal", SAME, SILENT),
-    GROUPED("sampler", "lost", SUM, ENDED),
-    GROUPED("sampler", "in_hooks", SUM, ENDED),
-    GROUPED("sampler", "untimed", SUM, SILENT),
-    RULE("functions_total", OWN, LIVE),
-    GROUPED("states", "armed", OWN, LIVE),
-    GROUPED("states", "partial", OWN, LIVE),
-    GROUPED("states", "dark", OWN, LIVE),
-    RULE("threads", OWN, SILENT),
-    RULE("functions", OWN, ENDED),
-    RULE("transitions", OWN, LIVE),
-    RULE("transition_pairs", OWN, ENDED),
-    RULE("retired", OWN, ENDED),
-    RULE("threads_dropped", SUM, ENDED),
-    GROUPED("gc", "share", SUM, LIVE),
-    GROUPED("gc", "generations", OWN, ENDED),
-    GROUPED("gil", "held", SUM, LIVE),
-    GROUPED("gil", "waited", SUM, LIVE),
-    GROUPED("gil", "longest_s", MOST, ENDED),
-    GROUPED("gil", "longest", OWN, ENDED),
-    GROUPED("gil", "held_s", SUM, ENDED),
-    GROUPED("gil", "waited_s", SUM, ENDED),
-    RULE("loops", OWN, LIVE),
-    RULE("stalls", OWN, SILENT),
-    RULE("stalls_total", SUM, ENDED),
-    RULE("stall_limit_s", LEAST, SILENT),
-    RULE("exceptions", OWN, ENDED),
-    GROUPED("exception_totals", "raised", SUM, ENDED),
-    GROUPED("exception_totals", "passed", SUM, ENDED),
-    GROUPED("exception_totals", "control", SUM, ENDED),
-    GROUPED("exception_totals", "exact", ALL, ENDED),
-    GROUPED("tasks", "total", SUM, SILENT),
-    GROUPED("tasks", "groups", OWN, SILENT),
-    GROUPED("tasks", "awaits", OWN, SILENT),
-    GROUPED("filter", "exclude", OWN, SILENT),
-    GROUPED("filter", "include_only", OWN, SILENT),
-    GROUPED("cpu", "waited", SUM, LIVE),
-    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule RETIRED_RULES[] = {
-    RULE("name", FIRST, ENDED),        RULE("file", FIRST, ENDED),
-    RULE("line", FIRST, ENDED),        RULE("objects", SUM, ENDED),
-    RULE("calls", SUM, ENDED),         RULE("calls_exact", ALL, ENDED),
-    RULE("self_cycles", SUM, ENDED),   RULE("total_cycles", SUM, ENDED),
-    RULE("waited_cycles", SUM, ENDED), RULE("run_share", RUN, ENDED),
-    RULE("samples", SUM, ENDED),       RULE("run_samples", SUM, ENDED),
-    RULE("resumptions", SUM, ENDED),   {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule PAIR_RULES[] = {
-    RULE("from", FIRST, ENDED),         RULE("to", FIRST, ENDED),
-    RULE("count", SUM, ENDED),          RULE("deopt", FIRST, ENDED),
-    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule GARBAGE_RULES[] = {
-    RULE("collections", SUM, ENDED),
-    RULE("total_s", SUM, ENDED),
-    RULE("longest_s", MOST, ENDED),
-    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule TASK_RULES[] = {
-    RULE("coroutine", FIRST, ENDED),
-    RULE("file", FIRST, ENDED),
-    RULE("line", FIRST, ENDED),
-    RULE("count", SUM, SILENT),
-    RULE("growth_per_min", SUM, LIVE),
-    RULE("oldest_s", AGED, SILENT),
-    RULE("id", OWN, SILENT),
-    RULE("waits_in", OWN, SILENT),
-    RULE("wait_file", OWN, SILENT),
-    RULE("wait_line", OWN, SILENT),
-    RULE("wait_count", OWN, SILENT),
-    RULE("growing_s", MOST, LIVE),
-    RULE("oldest_is_least", ANY, SILENT),
-    RULE("task", OWN, SILENT),
-    RULE("chain", OWN, SILENT),
-    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule AWAIT_RULES[] = {
-    RULE("name", FIRST, ENDED),  RULE("file", FIRST, ENDED),
-    RULE("line", FIRST, ENDED),  RULE("id", OWN, SILENT),
-    RULE("sleep", SUM, SILENT),  RULE("queue", SUM, SILENT),
-    RULE("lock", SUM, SILENT),   RULE("socket", SUM, SILENT),
-    RULE("thread", SUM, SILENT), RULE("task", SUM, SILENT),
-    RULE("future", SUM, SILENT), RULE("loop", SUM, SILENT),
-    RULE("other", SUM, SILENT),  {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct FoldRule EXCEPTION_RULES[] = {
-    RULE("type", FIRST, ENDED),
-    RULE("function", FIRST, ENDED),
-    RULE("file", FIRST, ENDED),
-    RULE("line", FIRST, ENDED),
-    RULE("id", OWN, ENDED),
-    RULE("raised", SUM, ENDED),
-    RULE("passed", SUM, ENDED),
-    RULE("error", OWN, ENDED),
-    RULE("raised_per_s", SUM, LIVE),
-    RULE("passed_per_s", SUM, LIVE),
-    RULE("age_s", LEAST, SILENT),
-    RULE("first_s", OWN, ENDED),
-    {NULL, NULL, FOLD_NONE, FOLD_LIVE},
-};
-
-static const struct Field *find_field(const struct Record *record,
-                                      const char *group, const char *name)
+// Returns the row of a list in the table of the snapshot.
+static const struct Field *list_field(const char *name)
 {
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct Field *field = &record->fields[i];
-        bool same = field->group && group ? !strcmp(field->group, group)
-                                          : field->group == group;
-        if (same && !strcmp(field->name, name))
-            return field;
-    }
+    for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++)
+        if (SNAPSHOT_RECORD.fields[i].type == FIELD_LIST &&
+            !strcmp(SNAPSHOT_RECORD.fields[i].name, name))
+            return &SNAPSHOT_RECORD.fields[i];
     return NULL;
-}
-
-static const struct Record *list_record(const char *group, const char *name)
-{
-    return find_field(&SNAPSHOT_RECORD, group, name)->record;
 }
 
 const char *Merge_lacks(size_t index, const char **group)
 {
     const struct Record *records[] = {&SNAPSHOT_RECORD,
-                                      list_record(NULL, "functions")};
-    const struct FoldRule *rules[] = {SNAPSHOT_RULES, FUNCTION_RULES};
-    for (int r = 0; r < 2; r++) {
-        struct FoldPlan plan;
-        FoldPlan_make(&plan, records[r], rules[r]);
+                                      list_field("functions")->record};
+    for (int r = 0; r < 2; r++)
         for (size_t i = 0; i < records[r]->field_count; i++) {
-            if (plan.rules[i] || index--)
+            const struct Field *field = &records[r]->fields[i];
+            if (field->how != FOLD_NONE || index--)
                 continue;
-            *group = r ? "functions" : records[r]->fields[i].group;
-            return records[r]->fields[i].name;
+            *group = r ? "functions" : field->group;
+            return field->name;
         }
-    }
     return NULL;
 }
 
@@ -259,7 +45,8 @@ struct Work {
     struct Merge *merge;
     const struct MergeWish *wish;
     struct Snapshot *out;
-    bool failed; // memory is out
+    const struct Record *function; // the table of struct Function
+    bool failed;                   // memory is out
 };
 
 // struct Found is a record of one process. Records that are merged into one
@@ -283,10 +70,23 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xFF) * UINT64_C(0x100000001B3);
 }
 
-static uint64_t hash_of(const char *name, const char *file, uint64_t line)
+// Returns a hash of the record's keys, or 0 if the record has no keys.
+static uint64_t hash_of(const struct Record *record, const void *value)
 {
-    uint64_t hash = hash_text(UINT64_C(0xCBF29CE484222325), name);
-    return (hash_text(hash, file) ^ line) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = 0;
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        const void *at = (const char *)value + field->offset;
+        if (field->how != FOLD_KEY)
+            continue;
+        hash = hash ? hash : UINT64_C(0xCBF29CE484222325);
+        if (field->type == FIELD_TEXT)
+            hash = hash_text(hash, *(const char *const *)at);
+        else
+            hash =
+                (hash ^ *(const uint64_t *)at) * UINT64_C(0x9E3779B97F4A7C15);
+    }
+    return hash;
 }
 
 // Returns the id of a function's merged row. Returns 0 if memory is out.
@@ -298,8 +98,7 @@ static uint64_t take_id(struct Work *work, const struct MergePart *part,
     uint64_t *known = IdMap_at(part->ids, function->id);
     if (known && !*known) {
         uint64_t *id =
-            IdMap_at(&work->merge->names,
-                     hash_of(function->name, function->file, function->line));
+            IdMap_at(&work->merge->names, hash_of(work->function, function));
         if (id && !*id)
             *id = ++work->merge->last_id;
         *known = id ? *id : 0;
@@ -378,22 +177,21 @@ static struct FoldPiece piece_of(const struct Work *work, uint32_t part,
         .silent_s = from->age == FOLD_SILENT ? from->silent_s : 0};
 }
 
-static void fold_found(struct Work *work, const struct FoldPlan *plan,
+static void fold_found(struct Work *work, const struct Record *record,
                        void *out, const struct Found *found, size_t count)
 {
     struct FoldPiece few[PIECES], *pieces = few;
     if (count > PIECES)
         pieces = calloc(count, sizeof *pieces);
-    if (!pieces) {
-        work->failed = true;
+    work->failed |= !pieces;
+    if (!pieces || !count)
         return;
-    }
     for (size_t i = 0; i < count; i++)
         pieces[i] = piece_of(work, found[i].part, found[i].record);
-    if (plan->record == list_record(NULL, "functions"))
+    if (record == work->function)
         for (size_t i = 0; i < count; i++)
             pieces[i].weight = weight_of(found[i].record);
-    Fold_make(plan, out, pieces, count);
+    Fold_make(record, out, pieces, count);
     if (pieces != few)
         free(pieces);
 }
@@ -649,9 +447,7 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
 {
     struct FoundList list = find_functions(work);
     size_t groups = work->merge->last_id, count = 0;
-    struct FoldPlan plan;
     struct Function *functions = allocate(work, groups, sizeof *functions);
-    FoldPlan_make(&plan, list_record(NULL, "functions"), FUNCTION_RULES);
     work->out->states_armed = work->out->states_partial = 0;
     work->out->states_dark = 0;
     for (uint64_t id = 1; id <= groups && !work->failed; id++) {
@@ -660,8 +456,8 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
         struct Function *out = &functions[count];
         if (!pieces)
             continue;
-        Record_clear(plan.record, out);
-        fold_found(work, &plan, out, found, pieces);
+        Record_clear(work->function, out);
+        fold_found(work, work->function, out, found, pieces);
         out->id = id;
         out->name = own_text(work, out->name);
         out->file = own_text(work, out->file);
@@ -678,61 +474,7 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
     work->out->function_count = work->out->functions_total = count;
 }
 
-// --- Lists of records that have a name
-
-struct Named { // describes a list of records that are merged by name
-    const struct Record *record;
-    enum FoldAge from; // lists of processes with a lower FoldAge are left out
-    const struct FoldRule *rules;
-    size_t (*list)(const struct Snapshot *snapshot, const void **items);
-    uint64_t (*hash)(const void *record);
-    // Sets the fields with FOLD_OWN. NULL if the record has no such fields.
-    void (*finish)(struct Work *work, void *out, const struct Found *found,
-                   size_t count);
-};
-
-static size_t retired_of(const struct Snapshot *snapshot, const void **items)
-{
-    *items = snapshot->retired;
-    return snapshot->retired_count;
-}
-
-static uint64_t hash_retired(const void *record)
-{
-    const struct RetiredRow *row = record;
-    return hash_of(row->name, row->file, row->line);
-}
-
-static size_t pairs_of(const struct Snapshot *snapshot, const void **items)
-{
-    *items = snapshot->transition_pairs;
-    return snapshot->transition_pair_count;
-}
-
-static uint64_t hash_pair(const void *record)
-{
-    const struct TransitionPair *pair = record;
-    return hash_of(pair->from, pair->to, pair->deopt);
-}
-
-static size_t generations_of(const struct Snapshot *snapshot,
-                             const void **items)
-{
-    *items = snapshot->gc_generations;
-    return snapshot->gc_generation_count;
-}
-
-static size_t tasks_of(const struct Snapshot *snapshot, const void **items)
-{
-    *items = snapshot->tasks_groups;
-    return snapshot->tasks_group_count;
-}
-
-static uint64_t hash_task(const void *record)
-{
-    const struct TaskGroup *group = record;
-    return hash_of(group->coroutine, group->file, group->line);
-}
+// --- Lists whose records are merged by their keys
 
 // Copies the await chain of a process's task.
 static void copy_chain(struct Work *work, struct TaskGroup *out,
@@ -752,17 +494,14 @@ static void copy_chain(struct Work *work, struct TaskGroup *out,
 
 // In the merged group of tasks, sets the place at which the most tasks of one
 // process wait, and the await chain of the oldest task.
-static void finish_task(struct Work *work, void *result,
+static void finish_task(struct Work *work, struct TaskGroup *out,
                         const struct Found *found, size_t count)
 {
-    struct TaskGroup *out = result;
     const struct TaskGroup *most = NULL, *oldest = NULL;
     const struct MergePart *owner = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct TaskGroup *from = found[i].record;
         const struct MergePart *part = &work->wish->parts[found[i].part];
-        if (out->id == NULL_U64)
-            out->id = map_id(part, from->id);
         if (from->chain_count && (!oldest || isnan(oldest->oldest_s) ||
                                   from->oldest_s > oldest->oldest_s)) {
             oldest = from;
@@ -782,57 +521,18 @@ static void finish_task(struct Work *work, void *result,
     out->wait_count = most->wait_count;
 }
 
-static size_t awaits_of(const struct Snapshot *snapshot, const void **items)
-{
-    *items = snapshot->tasks_awaits;
-    return snapshot->tasks_await_count;
-}
-
-static uint64_t hash_await(const void *record)
-{
-    const struct AwaitRow *row = record;
-    return hash_of(row->name, row->file, row->line);
-}
-
-static void finish_await(struct Work *work, void *result,
-                         const struct Found *found, size_t count)
-{
-    struct AwaitRow *out = result;
-    for (size_t i = 0; i < count && out->id == NULL_U64; i++) {
-        const struct AwaitRow *from = found[i].record;
-        out->id = map_id(&work->wish->parts[found[i].part], from->id);
-    }
-}
-
-static size_t exceptions_of(const struct Snapshot *snapshot, const void **items)
-{
-    *items = snapshot->exceptions;
-    return snapshot->exception_count;
-}
-
-// The line is not a part of the hash, because the first exception of each
-// process may have begun in another line.
-static uint64_t hash_exception(const void *record)
-{
-    const struct ExceptionRow *row = record;
-    return hash_of(row->type, row->function, hash_of(row->file, NULL, 0));
-}
-
-static void finish_exception(struct Work *work, void *result,
+static void finish_exception(struct Work *work, struct ExceptionRow *out,
                              const struct Found *found, size_t count)
 {
-    struct ExceptionRow *out = result;
     double squares = 0;
     bool known = false;
     for (size_t i = 0; i < count; i++) {
         const struct ExceptionRow *from = found[i].record;
-        const struct MergePart *part = &work->wish->parts[found[i].part];
+        double begin_s = work->wish->parts[found[i].part].begin_s;
         double error = from->error * Row_u64(from->raised);
-        if (out->id == NULL_U64)
-            out->id = map_id(part, from->id);
         known |= isfinite(error);
         squares += isfinite(error) ? error * error : 0;
-        out->first_s = fmin(out->first_s, from->first_s + part->begin_s);
+        out->first_s = fmin(out->first_s, from->first_s + begin_s);
     }
     if (known && out->raised > 0 && out->raised != NULL_U64)
         out->error = sqrt(squares) / (double)out->raised;
@@ -865,111 +565,107 @@ static void own_texts(struct Work *work, const struct Record *record, char *out)
     }
 }
 
-// Merges a list of all processes. Sets *result to the merged list, in the order
-// in which its records were found. Returns the number of records.
-static size_t merge_named(struct Work *work, const struct Named *named,
-                          void *result)
+static size_t size_of(const struct Field *list, const struct Snapshot *from)
+{
+    const char *count = (const char *)from + list->count_offset;
+    return *(const size_t *)(const void *)count;
+}
+
+static const char *items_of(const struct Field *list,
+                            const struct Snapshot *from)
+{
+    const char *items = (const char *)from + list->offset;
+    return *(const char *const *)(const void *)items;
+}
+
+static void set_list(const struct Field *list, struct Snapshot *out,
+                     const char *items, size_t count)
+{
+    memcpy((char *)out + list->offset, &items, sizeof items);
+    memcpy((char *)out + list->count_offset, &count, sizeof count);
+}
+
+// Finds the records of a list in all processes. Records without keys belong
+// together if their indices are equal. Sets *groups to the number of merged
+// records.
+static struct FoundList find_records(struct Work *work,
+                                     const struct Field *list, size_t *groups)
 {
     const struct MergeWish *wish = work->wish;
-    struct FoundList list = {.count = 0};
-    struct IdMap groups = {.count = 0};
-    struct FoldPlan plan;
-    size_t room = 1, count = 0;
-    const void *items;
+    struct FoundList found = {.count = 0};
+    struct IdMap numbers = {.count = 0};
+    size_t room = 1;
     for (size_t i = 0; i < wish->count; i++)
-        room += named->list(wish->parts[i].snapshot, &items);
-    list.items = calloc(room, sizeof *list.items);
-    work->failed |= !list.items;
-    for (uint32_t i = 0; i < wish->count && !work->failed; i++) {
-        size_t size = wish->parts[i].age < named->from
-                          ? 0
-                          : named->list(wish->parts[i].snapshot, &items);
+        room += size_of(list, wish->parts[i].snapshot);
+    found.items = calloc(room, sizeof *found.items);
+    work->failed |= !found.items;
+    *groups = 0;
+    for (uint32_t i = 0; i < wish->count; i++) {
+        const struct MergePart *part = &wish->parts[i];
+        const char *record = items_of(list, part->snapshot);
+        size_t size =
+            part->age < list->from ? 0 : size_of(list, part->snapshot);
         for (size_t k = 0; k < size && !work->failed; k++) {
-            const char *record = (const char *)items + k * named->record->size;
-            // Records without a name are merged with the records at the same
-            // index.
-            uint64_t hash = named->hash ? named->hash(record) : k + 1;
-            uint64_t *group = IdMap_at(&groups, hash);
+            uint64_t hash = hash_of(list->record, record);
+            uint64_t *group = IdMap_at(&numbers, hash ? hash : k + 1);
             work->failed |= !group;
             if (group && !*group)
-                *group = ++count;
-            list.items[list.count++] =
+                *group = ++*groups;
+            found.items[found.count++] =
                 (struct Found){group ? *group : 0, record, i};
+            record += list->record->size;
         }
     }
-    FoldPlan_make(&plan, named->record, named->rules);
+    IdMap_release(&numbers);
     if (!work->failed)
-        sort_found(work, &list, count);
-    char *out = allocate(work, count, named->record->size);
-    for (size_t i = 0; i < count && !work->failed; i++) {
-        char *at = out + i * named->record->size;
-        Record_clear(named->record, at);
-        fold_found(work, &plan, at, list.items + list.begins[i],
-                   list.begins[i + 1] - list.begins[i]);
-        if (named->finish)
-            named->finish(work, at, list.items + list.begins[i],
-                          list.begins[i + 1] - list.begins[i]);
-        own_texts(work, named->record, at);
-    }
-    release_found(&list);
-    IdMap_release(&groups);
-    memcpy(result, &out, sizeof out);
-    return work->failed ? 0 : count;
+        sort_found(work, &found, *groups);
+    return found;
 }
 
-static void merge_lists(struct Work *work)
+// Sets the ids of functions in a merged record.
+static void set_ids(const struct Work *work, const struct Record *record,
+                    char *out, const struct Found *found, size_t count)
 {
-    struct Snapshot *out = work->out;
-    const struct Named retired = {list_record(NULL, "retired"),
-                                  FOLD_ENDED,
-                                  RETIRED_RULES,
-                                  retired_of,
-                                  hash_retired,
-                                  NULL};
-    const struct Named pairs = {list_record(NULL, "transition_pairs"),
-                                FOLD_ENDED,
-                                PAIR_RULES,
-                                pairs_of,
-                                hash_pair,
-                                NULL};
-    const struct Named garbage = {list_record("gc", "generations"),
-                                  FOLD_ENDED,
-                                  GARBAGE_RULES,
-                                  generations_of,
-                                  NULL,
-                                  NULL};
-    const struct Named exceptions = {&EXCEPTION_RECORD, FOLD_ENDED,
-                                     EXCEPTION_RULES,   exceptions_of,
-                                     hash_exception,    finish_exception};
-    const struct Named awaits = {list_record("tasks", "awaits"),
-                                 FOLD_SILENT,
-                                 AWAIT_RULES,
-                                 awaits_of,
-                                 hash_await,
-                                 finish_await};
-    const struct Named tasks = {list_record("tasks", "groups"),
-                                FOLD_SILENT,
-                                TASK_RULES,
-                                tasks_of,
-                                hash_task,
-                                finish_task};
-    out->retired_count = merge_named(work, &retired, &out->retired);
-    out->transition_pair_count =
-        merge_named(work, &pairs, &out->transition_pairs);
-    out->gc_generation_count =
-        merge_named(work, &garbage, &out->gc_generations);
-    out->exception_count = merge_named(work, &exceptions, &out->exceptions);
-    if (out->exception_count)
-        qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
-              sizeof *out->exceptions, newest_kind_first);
-    out->tasks_await_count = merge_named(work, &awaits, &out->tasks_awaits);
-    out->tasks_group_count = merge_named(work, &tasks, &out->tasks_groups);
-    if (out->tasks_group_count)
-        qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,
-              sizeof *out->tasks_groups, largest_first);
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        uint64_t id = NULL_U64;
+        if (field->how != FOLD_ID)
+            continue;
+        for (size_t k = 0; k < count && id == NULL_U64; k++) {
+            const char *from = (const char *)found[k].record + field->offset;
+            id = map_id(&work->wish->parts[found[k].part],
+                        *(const uint64_t *)(const void *)from);
+        }
+        memcpy(out + field->offset, &id, sizeof id);
+    }
 }
 
-// --- Lists whose records are not merged, but follow one another
+// Merges a list of all processes, in the order in which its records were found.
+static void match(struct Work *work, const struct Field *list)
+{
+    const struct Record *record = list->record;
+    size_t count;
+    struct FoundList all = find_records(work, list, &count);
+    char *out = allocate(work, count, record->size);
+    for (size_t i = 0; i < count && !work->failed; i++) {
+        void *at = out + i * record->size;
+        const struct Found *found = all.items + all.begins[i];
+        size_t pieces = all.begins[i + 1] - all.begins[i];
+        Record_clear(record, at);
+        fold_found(work, record, at, found, pieces);
+        set_ids(work, record, at, found, pieces);
+        if (record == list_field("groups")->record)
+            finish_task(work, at, found, pieces);
+        if (record == &EXCEPTION_RECORD)
+            finish_exception(work, at, found, pieces);
+        own_texts(work, record, at);
+    }
+    release_found(&all);
+    if (!work->failed)
+        set_list(list, work->out, out, count);
+}
+
+// --- Lists whose records follow one another
 
 // Returns the thread's name with the process id before it.
 static const char *own_thread(struct Work *work, const struct MergePart *part,
@@ -998,7 +694,7 @@ static struct Caller *own_callers(struct Work *work,
 static void own_record(struct Work *work, const struct MergePart *part,
                        const struct Record *record, char *out)
 {
-    bool is_thread = record == list_record(NULL, "threads");
+    bool is_thread = record == list_field("threads")->record;
     own_texts(work, record, out);
     for (size_t i = 0; i < record->field_count; i++) {
         const struct Field *field = &record->fields[i];
@@ -1023,32 +719,21 @@ static void chain(struct Work *work, const struct Field *list, size_t first,
                   size_t last, enum FoldAge age)
 {
     size_t room = 0, count = 0, size = list->record->size;
-    for (size_t i = first; i < last; i++) {
-        const char *from = (const char *)work->wish->parts[i].snapshot;
-        room += *(const size_t *)(const void *)(from + list->count_offset);
-    }
+    for (size_t i = first; i < last; i++)
+        room += size_of(list, work->wish->parts[i].snapshot);
     char *out = allocate(work, room, size);
     for (size_t i = first; out && i < last; i++) {
         const struct MergePart *part = &work->wish->parts[i];
-        const char *from = (const char *)part->snapshot;
-        const char *const *items = (const void *)(from + list->offset);
-        size_t more =
-            *(const size_t *)(const void *)(from + list->count_offset);
+        size_t more = size_of(list, part->snapshot);
         if (part->age < age || !more)
             continue;
-        memcpy(out + count * size, *items, more * size);
+        memcpy(out + count * size, items_of(list, part->snapshot), more * size);
         for (size_t k = 0; k < more; k++)
             own_record(work, part, list->record, out + (count + k) * size);
         count += more;
     }
-    memcpy((char *)work->out + list->offset, &out, sizeof out);
-    memcpy((char *)work->out + list->count_offset, &count, sizeof count);
-}
-
-static void chain_all(struct Work *work, const char *name, enum FoldAge age)
-{
-    chain(work, find_field(&SNAPSHOT_RECORD, NULL, name), 0, work->wish->count,
-          age);
+    if (out)
+        set_list(list, work->out, out, count);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -1065,15 +750,23 @@ static int oldest_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void chain_lists(struct Work *work)
+static void merge_lists(struct Work *work)
 {
+    const struct Record *record = &SNAPSHOT_RECORD;
     struct Snapshot *out = work->out;
-    chain_all(work, "threads", FOLD_SILENT);
-    chain_all(work, "loops", FOLD_LIVE);
-    chain_all(work, "transitions", FOLD_LIVE);
-    chain_all(work, "stalls", FOLD_SILENT);
-    if (work->failed)
-        return;
+    for (size_t i = 0; i < record->field_count && !work->failed; i++) {
+        const struct Field *list = &record->fields[i];
+        if (list->how == FOLD_MATCH)
+            match(work, list);
+        else if (list->how == FOLD_JOIN)
+            chain(work, list, 0, work->wish->count, list->from);
+    }
+    if (out->exception_count)
+        qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
+              sizeof *out->exceptions, newest_kind_first);
+    if (out->tasks_group_count)
+        qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,
+              sizeof *out->tasks_groups, largest_first);
     if (out->transition_count)
         qsort((struct Transition *)out->transitions, out->transition_count,
               sizeof *out->transitions, newest_first);
@@ -1115,14 +808,11 @@ static void chain_ones(struct Work *work)
                                   work->out->gil_longest_s)
         longest++;
     if (longest < count)
-        chain(work, find_field(&SNAPSHOT_RECORD, "gil", "longest"), longest,
-              longest + 1, FOLD_ENDED);
+        chain(work, list_field("longest"), longest, longest + 1, FOLD_ENDED);
     if (first == count)
         return;
-    chain(work, find_field(&SNAPSHOT_RECORD, "filter", "exclude"), first,
-          first + 1, FOLD_SILENT);
-    chain(work, find_field(&SNAPSHOT_RECORD, "filter", "include_only"), first,
-          first + 1, FOLD_SILENT);
+    chain(work, list_field("exclude"), first, first + 1, FOLD_SILENT);
+    chain(work, list_field("include_only"), first, first + 1, FOLD_SILENT);
 }
 
 // --- The whole
@@ -1141,9 +831,7 @@ static double cpu_of(const struct Snapshot *from)
 static void merge_whole(struct Work *work)
 {
     const struct MergeWish *wish = work->wish;
-    struct FoldPlan plan;
     struct FoldPiece *pieces = calloc(wish->count + 1, sizeof *pieces);
-    FoldPlan_make(&plan, &SNAPSHOT_RECORD, SNAPSHOT_RULES);
     if (!pieces) {
         work->failed = true;
         return;
@@ -1152,7 +840,7 @@ static void merge_whole(struct Work *work)
         pieces[i] = piece_of(work, i, wish->parts[i].snapshot);
         pieces[i].weight = cpu_of(wish->parts[i].snapshot);
     }
-    Fold_make(&plan, work->out, pieces, wish->count);
+    Fold_make(&SNAPSHOT_RECORD, work->out, pieces, wish->count);
     free(pieces);
     own_texts(work, &SNAPSHOT_RECORD, (char *)work->out);
     work->out->pid = wish->pid;
@@ -1178,7 +866,10 @@ static void reserve(struct Work *work, struct Standouts *standouts)
 struct Snapshot *Merge_make(struct Merge *merge, const struct MergeWish *wish,
                             struct Standouts *standouts)
 {
-    struct Work work = {merge, wish, Snapshot_new(), false};
+    struct Work work = {.merge = merge,
+                        .wish = wish,
+                        .out = Snapshot_new(),
+                        .function = list_field("functions")->record};
     if (!work.out)
         return NULL;
     if (standouts)
@@ -1188,8 +879,6 @@ struct Snapshot *Merge_make(struct Merge *merge, const struct MergeWish *wish,
         merge_functions(&work, standouts);
     if (!work.failed)
         merge_lists(&work);
-    if (!work.failed)
-        chain_lists(&work);
     if (!work.failed) {
         fade_threads(&work);
         chain_ones(&work);
