@@ -186,7 +186,7 @@ def test_the_help_fits_a_screen(program):
 
 def titles(name):
     """Returns the titles of columns in a table of a C source, in their order."""
-    return re.findall(r'^ +\[\w+\] =\s+\{\.title =\s+"(.*?)"', text_of(name), re.M)
+    return re.findall(r'^ +\[\w+\] =\s+\w+_COLUMN\(\s*"(.*?)"', text_of(name), re.M)
 
 
 def test_each_column_has_its_paragraph():

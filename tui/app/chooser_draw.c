@@ -124,27 +124,14 @@ static void write(struct ListCell *cell, const struct ListRows *rows,
 static struct ListRows rows_of(const struct Chooser *chooser)
 {
     static const struct ListColumn columns[] = {
-        [LIST_PID] = {.title = "PID", .width = 8, .gap = 2},
-        [LIST_USER] = {.title = "USER",
-                       .width = 12,
-                       .gap = 2,
-                       .importance = 2,
-                       .room = 16,
-                       .left = true},
-        [LIST_CPU] =
-            {.title = "CPU", .width = 6, .gap = 2, .importance = 3, .room = 16},
-        [LIST_AGE] =
-            {.title = "AGE", .width = 5, .gap = 2, .importance = 1, .room = 30},
-        [LIST_COMMAND] = {.title = "COMMAND",
-                          .width = 16,
-                          .gap = 2,
-                          .grows = 100,
-                          .left = true,
-                          .draw = draw_command},
-        [LIST_TAKES] = {.title = "ATTACHING",
-                        .width = 28,
-                        .gap = 2,
-                        .left = true},
+        [LIST_PID] = LIST_COLUMN("PID", 8, 2),
+        [LIST_USER] = LIST_COLUMN("USER", 12, 2, .importance = 2, .room = 16,
+                                  .left = true),
+        [LIST_CPU] = LIST_COLUMN("CPU", 6, 2, .importance = 3, .room = 16),
+        [LIST_AGE] = LIST_COLUMN("AGE", 5, 2, .importance = 1, .room = 30),
+        [LIST_COMMAND] = LIST_COLUMN("COMMAND", 16, 2, .grows = 100,
+                                     .left = true, .draw = draw_command),
+        [LIST_TAKES] = LIST_COLUMN("ATTACHING", 28, 2, .left = true),
     };
     struct ListRows rows = Chooser_rows(chooser);
     rows.columns = columns;

@@ -90,6 +90,14 @@ struct Binding {
     int importance;
 };
 
+// Makes a struct Binding. The keys come last.
+#define BINDING(request_, ability_, about_, group_, label_, importance_, ...)  \
+    {                                                                          \
+        .request = request_, .ability = ability_, .keys = {__VA_ARGS__},       \
+        .about = about_, .group = group_, .label = label_,                     \
+        .importance = importance_                                              \
+    }
+
 extern const struct Binding KEYMAP[];
 extern const size_t KEYMAP_COUNT;
 

@@ -47,6 +47,12 @@ struct ListColumn {
                  const struct ListRows *rows, long row);
 };
 
+// Makes a struct ListColumn. The other members follow as designated members.
+#define LIST_COLUMN(title_, width_, gap_, ...)                                 \
+    {                                                                          \
+        .title = title_, .width = width_, .gap = gap_, __VA_ARGS__             \
+    }
+
 struct ListRows {       // The source of the rows.
     const void *source; // Passed on to the functions below.
     long count;

@@ -368,23 +368,15 @@ static bool has(const struct ListRows *rows, long index, const char *text)
 }
 
 static const struct ListColumn COLUMNS_OF_CODE[CODE_COLUMNS] = {
-    [CODE_LINE] = {.title = "LINE", .width = 5, .gap = 1},
-    [CODE_OFFSET] =
-        {.title = "OFFS", .width = 5, .gap = 1, .importance = 1, .room = 39},
+    [CODE_LINE] = LIST_COLUMN("LINE", 5, 1),
+    [CODE_OFFSET] = LIST_COLUMN("OFFS", 5, 1, .importance = 1, .room = 39),
     [CODE_TEXT] =
         {.width = 20, .gap = 1, .grows = 56, .left = true, .draw = draw_code},
-    [CODE_LIVE] = {.title = "BASE -> SPECIALISED",
-                   .width = 34,
-                   .gap = 2,
-                   .importance = 2,
-                   .room = 40,
-                   .grows = 44,
-                   .most = 58,
-                   .left = true,
-                   .draw = draw_live},
-    [CODE_HITS] = {.title = "HITS", .width = 9, .gap = 1, .draw = draw_hits},
-    [CODE_TIME] =
-        {.title = "TIME", .width = 5, .gap = 2, .importance = 3, .room = 41},
+    [CODE_LIVE] =
+        LIST_COLUMN("BASE -> SPECIALISED", 34, 2, .importance = 2, .room = 40,
+                    .grows = 44, .most = 58, .left = true, .draw = draw_live),
+    [CODE_HITS] = LIST_COLUMN("HITS", 9, 1, .draw = draw_hits),
+    [CODE_TIME] = LIST_COLUMN("TIME", 5, 2, .importance = 3, .room = 41),
     [CODE_CYCLES] = {.gap = 2, .draw = draw_cycles},
 };
 

@@ -20,27 +20,14 @@
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
 static const struct Binding KEYS[] = {
-    {ANNOTATE_FOLLOW,
-     0,
-     {PRESS_ENTER, PRESS_RIGHT},
-     "to where the selected instruction jumps",
-     NULL,
-     "Follow jump",
-     5},
-    {ANNOTATE_HOTTEST,
-     0,
-     {'H'},
-     "to the line that takes the most time",
-     NULL,
-     "Hottest",
-     4},
-    {ANNOTATE_PERIOD,
-     0,
-     {'w'},
-     "samples of another window: 5 s, 60 s, since the last r or the start",
-     NULL,
-     "Window",
-     6},
+    BINDING(ANNOTATE_FOLLOW, 0, "to where the selected instruction jumps", NULL,
+            "Follow jump", 5, PRESS_ENTER, PRESS_RIGHT),
+    BINDING(ANNOTATE_HOTTEST, 0, "to the line that takes the most time", NULL,
+            "Hottest", 4, 'H'),
+    BINDING(
+        ANNOTATE_PERIOD, 0,
+        "samples of another window: 5 s, 60 s, since the last r or the start",
+        NULL, "Window", 6, 'w'),
     {.request = 0},
 };
 
@@ -420,13 +407,9 @@ static int json(const struct Ui *ui, struct Bytes *out)
 
 const struct View ANNOTATE_VIEW = {
     .name = "Annotate",
-    .opens = {0,
-              CAN_FUNCTION,
-              {PRESS_ENTER, PRESS_RIGHT},
-              "annotate: a function's source and bytecode",
-              NULL,
-              "Annotate",
-              4},
+    .opens =
+        BINDING(0, CAN_FUNCTION, "annotate: a function's source and bytecode",
+                NULL, "Annotate", 4, PRESS_ENTER, PRESS_RIGHT),
     .own = KEYS,
     .can = CAN_SEARCH | CAN_FUNCTION | CAN_UNITS | CAN_RESET,
     .open = open_view,

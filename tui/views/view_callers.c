@@ -17,28 +17,17 @@
 enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD, CALLERS_PERIOD };
 
 static const struct Binding KEYS[] = {
-    {CALLERS_GO,
-     0,
-     {PRESS_ENTER},
-     "the selected function comes to the middle; there, it opens annotate",
-     NULL,
-     "Go there",
-     2},
-    {CALLERS_UNFOLD,
-     0,
-     {PRESS_RIGHT},
-     "unfold the selected function",
-     NULL,
-     "Unfold",
-     3},
-    {CALLERS_FOLD, 0, {PRESS_LEFT}, "fold it, or go back", NULL, "Fold", 9},
-    {CALLERS_PERIOD,
-     0,
-     {'w'},
-     "another window: recent, 5 s, 60 s, since the last r or the start",
-     NULL,
-     "Window",
-     9},
+    BINDING(
+        CALLERS_GO, 0,
+        "the selected function comes to the middle; there, it opens annotate",
+        NULL, "Go there", 2, PRESS_ENTER),
+    BINDING(CALLERS_UNFOLD, 0, "unfold the selected function", NULL, "Unfold",
+            3, PRESS_RIGHT),
+    BINDING(CALLERS_FOLD, 0, "fold it, or go back", NULL, "Fold", 9,
+            PRESS_LEFT),
+    BINDING(CALLERS_PERIOD, 0,
+            "another window: recent, 5 s, 60 s, since the last r or the start",
+            NULL, "Window", 9, 'w'),
     {.request = 0},
 };
 
@@ -184,14 +173,10 @@ static struct ListRows rows_of(const struct Ui *ui)
     static const struct ListColumn columns[TREE_COLUMNS] = {
         // The title is not SHARE, because this column includes waiting and
         // SHARE does not.
-        [TREE_TIME] = {.title = "TIME", .width = 6, .gap = 2},
-        [TREE_PART] = {.title = "PART", .width = 6, .gap = 1},
-        [TREE_FUNCTION] = {.title = "FUNCTION",
-                           .width = 20,
-                           .gap = 2,
-                           .grows = 60,
-                           .left = true,
-                           .draw = draw_branch},
+        [TREE_TIME] = LIST_COLUMN("TIME", 6, 2),
+        [TREE_PART] = LIST_COLUMN("PART", 6, 1),
+        [TREE_FUNCTION] = LIST_COLUMN("FUNCTION", 20, 2, .grows = 60,
+                                      .left = true, .draw = draw_branch),
         [TREE_FILE] = {.width = 28,
                        .gap = 2,
                        .importance = 1,
@@ -383,13 +368,9 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View CALLERS_VIEW = {
     .name = "Callers",
-    .opens = {0,
-              CAN_FUNCTION,
-              {'c'},
-              "callers and callees of the selected function",
-              NULL,
-              "Callers",
-              8},
+    .opens =
+        BINDING(0, CAN_FUNCTION, "callers and callees of the selected function",
+                NULL, "Callers", 8, 'c'),
     .own = KEYS,
     .can = CAN_SEARCH | CAN_FUNCTION | CAN_RESET,
     .open = open_view,

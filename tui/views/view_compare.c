@@ -32,39 +32,19 @@ enum {
 };
 
 static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
-    [SHARE_A] = {.title = "SHARE", .width = 6, .gap = 2},
-    [SHARE_B] = {.title = "AFTER", .width = 6, .gap = 1},
-    [SHARE_CHANGE] = {.title = "CHANGE", .width = 12, .gap = 1},
-    [MEAN_A] = {.title = "CPU/CALL",
-                .width = 8,
-                .gap = 2,
-                .importance = 3,
-                .room = 20},
-    [MEAN_B] =
-        {.title = "AFTER", .width = 7, .gap = 1, .importance = 2, .room = 20},
-    [MEAN_CHANGE] =
-        {.title = "CHANGE", .width = 10, .gap = 1, .importance = 1, .room = 20},
-    [RATE_A] =
-        {.title = "CALLS/s", .width = 7, .gap = 2, .importance = 7, .room = 34},
-    [RATE_B] =
-        {.title = "AFTER", .width = 7, .gap = 1, .importance = 6, .room = 34},
-    [RATE_CHANGE] =
-        {.title = "CHANGE", .width = 10, .gap = 1, .importance = 5, .room = 34},
-    [FUNCTION] = {.title = "FUNCTION",
-                  .width = 16,
-                  .gap = 2,
-                  .grows = 60,
-                  .most = 64,
-                  .left = true,
-                  .cut = CUT_START},
-    [PLACE] = {.title = "FILE:LINE",
-               .width = 14,
-               .gap = 2,
-               .importance = 4,
-               .room = 20,
-               .grows = 40,
-               .left = true,
-               .path = true},
+    [SHARE_A] = LIST_COLUMN("SHARE", 6, 2),
+    [SHARE_B] = LIST_COLUMN("AFTER", 6, 1),
+    [SHARE_CHANGE] = LIST_COLUMN("CHANGE", 12, 1),
+    [MEAN_A] = LIST_COLUMN("CPU/CALL", 8, 2, .importance = 3, .room = 20),
+    [MEAN_B] = LIST_COLUMN("AFTER", 7, 1, .importance = 2, .room = 20),
+    [MEAN_CHANGE] = LIST_COLUMN("CHANGE", 10, 1, .importance = 1, .room = 20),
+    [RATE_A] = LIST_COLUMN("CALLS/s", 7, 2, .importance = 7, .room = 34),
+    [RATE_B] = LIST_COLUMN("AFTER", 7, 1, .importance = 6, .room = 34),
+    [RATE_CHANGE] = LIST_COLUMN("CHANGE", 10, 1, .importance = 5, .room = 34),
+    [FUNCTION] = LIST_COLUMN("FUNCTION", 16, 2, .grows = 60, .most = 64,
+                             .left = true, .cut = CUT_START),
+    [PLACE] = LIST_COLUMN("FILE:LINE", 14, 2, .importance = 4, .room = 20,
+                          .grows = 40, .left = true, .path = true),
 };
 
 // Writes a change as "+12.9 ±0.6" if `points` is true, and as "+12.9% ±0.6"
@@ -223,13 +203,9 @@ static int json(const struct Ui *ui, struct Bytes *out)
 
 const struct View COMPARE_VIEW = {
     .name = "Two runs",
-    .opens = {0,
-              CAN_COMPARE,
-              {'d'},
-              "two runs: what differs, if two recordings are given",
-              NULL,
-              "Compare",
-              1},
+    .opens = BINDING(0, CAN_COMPARE,
+                     "two runs: what differs, if two recordings are given",
+                     NULL, "Compare", 1, 'd'),
     .can = CAN_SEARCH | CAN_FUNCTION,
     .draw = draw,
     .press = press,

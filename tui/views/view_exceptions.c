@@ -60,32 +60,15 @@ enum {
 };
 
 static const struct ListColumn COLUMNS_OF_KINDS[KIND_COLUMNS] = {
-    [BY_AGE] =
-        {.title = "AGE", .width = 5, .gap = 2, .importance = 2, .room = 30},
-    [BY_RATE] = {.title = "RAISED/s",
-                 .width = 8,
-                 .gap = 2,
-                 .importance = 1,
-                 .room = 24},
-    [BY_RAISED] = {.title = "RAISED", .width = 7, .gap = 2},
-    [BY_PASSED] = {.title = "PASSED", .width = 7, .gap = 2},
-    [BY_TYPE] = {.title = "TYPE",
-                 .width = 20,
-                 .gap = 2,
-                 .left = true,
-                 .cut = CUT_START},
-    [BY_FUNCTION] = {.title = "FUNCTION",
-                     .width = 12,
-                     .gap = 2,
-                     .grows = 60,
-                     .left = true,
-                     .cut = CUT_START},
-    [BY_FILE] = {.title = "FILE:LINE",
-                 .width = 12,
-                 .gap = 2,
-                 .grows = 40,
-                 .left = true,
-                 .path = true},
+    [BY_AGE] = LIST_COLUMN("AGE", 5, 2, .importance = 2, .room = 30),
+    [BY_RATE] = LIST_COLUMN("RAISED/s", 8, 2, .importance = 1, .room = 24),
+    [BY_RAISED] = LIST_COLUMN("RAISED", 7, 2),
+    [BY_PASSED] = LIST_COLUMN("PASSED", 7, 2),
+    [BY_TYPE] = LIST_COLUMN("TYPE", 20, 2, .left = true, .cut = CUT_START),
+    [BY_FUNCTION] = LIST_COLUMN("FUNCTION", 12, 2, .grows = 60, .left = true,
+                                .cut = CUT_START),
+    [BY_FILE] = LIST_COLUMN("FILE:LINE", 12, 2, .grows = 40, .left = true,
+                            .path = true),
 };
 
 // Writes a number of exceptions. `~` marks an estimate.
@@ -214,13 +197,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View EXCEPTIONS_VIEW = {
     .name = "Exceptions",
-    .opens = {0,
-              0,
-              {'x'},
-              "exceptions: by type and function, newest first",
-              NULL,
-              "Exceptions",
-              11},
+    .opens = BINDING(0, 0, "exceptions: by type and function, newest first",
+                     NULL, "Exceptions", 11, 'x'),
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION,
     .draw = draw,
     .press = press,

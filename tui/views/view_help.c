@@ -341,8 +341,9 @@ void ViewHelp_draw_page(struct Canvas *canvas, const struct View *const *views,
 enum { HELP_CLOSE = REQUEST_OWN, HELP_PAGE };
 
 static const struct Binding KEYS[] = {
-    {HELP_CLOSE, 0, {PRESS_ESCAPE, 'q', PRESS_ENTER}, "back", NULL, "Back", 1},
-    {HELP_PAGE, 0, {' '}, "one page down", NULL, "Next page", 2},
+    BINDING(HELP_CLOSE, 0, "back", NULL, "Back", 1, PRESS_ESCAPE, 'q',
+            PRESS_ENTER),
+    BINDING(HELP_PAGE, 0, "one page down", NULL, "Next page", 2, ' '),
     {.request = 0},
 };
 
@@ -377,7 +378,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View HELP_VIEW = {
     .name = "Help",
-    .opens = {0, 0, {PRESS_F1, '?', 'h'}, "this help", NULL, "Help", 1},
+    .opens = BINDING(0, 0, "this help", NULL, "Help", 1, PRESS_F1, '?', 'h'),
     .own = KEYS,
     .alone = true,
     .open = open_view,

@@ -50,32 +50,16 @@ enum {
 };
 
 static const struct ListColumn COLUMNS_OF_STALLS[STALL_COLUMNS] = {
-    [BY_TIME] = {.title = "UPTIME", .width = 8, .gap = 2},
-    [BY_LENGTH] = {.title = "TOOK", .width = 6, .gap = 2},
-    [BY_THREAD] = {.title = "THREAD",
-                   .width = 12,
-                   .gap = 2,
-                   .importance = 2,
-                   .room = 30,
-                   .left = true},
-    [BY_TASK] = {.title = "TASK",
-                 .width = 14,
-                 .gap = 2,
-                 .importance = 1,
-                 .room = 24,
-                 .left = true},
-    [BY_FUNCTION] = {.title = "FUNCTION",
-                     .width = 12,
-                     .gap = 2,
-                     .grows = 60,
-                     .left = true,
-                     .cut = CUT_START},
-    [BY_FILE] = {.title = "FILE:LINE",
-                 .width = 12,
-                 .gap = 2,
-                 .grows = 40,
-                 .left = true,
-                 .path = true},
+    [BY_TIME] = LIST_COLUMN("UPTIME", 8, 2),
+    [BY_LENGTH] = LIST_COLUMN("TOOK", 6, 2),
+    [BY_THREAD] =
+        LIST_COLUMN("THREAD", 12, 2, .importance = 2, .room = 30, .left = true),
+    [BY_TASK] =
+        LIST_COLUMN("TASK", 14, 2, .importance = 1, .room = 24, .left = true),
+    [BY_FUNCTION] = LIST_COLUMN("FUNCTION", 12, 2, .grows = 60, .left = true,
+                                .cut = CUT_START),
+    [BY_FILE] = LIST_COLUMN("FILE:LINE", 12, 2, .grows = 40, .left = true,
+                            .path = true),
 };
 
 static void put(struct ListCell *cell, enum Style style, const char *text)
@@ -273,13 +257,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View LOOPS_VIEW = {
     .name = "Event loops",
-    .opens = {0,
-              0,
-              {'L'},
-              "event loops: lag, steps and the log of stalls",
-              NULL,
-              "Loops",
-              11},
+    .opens = BINDING(0, 0, "event loops: lag, steps and the log of stalls",
+                     NULL, "Loops", 11, 'L'),
     .can = CAN_SEARCH | CAN_FUNCTION,
     .draw = draw,
     .press = press,

@@ -283,13 +283,8 @@ const struct View MAIN_VIEW = {.name = "Functions",
 
 const struct View LATENCY_VIEW = {
     .name = "Latency",
-    .opens = {0,
-              0,
-              {'l'},
-              "latency: how long calls take, with their awaits",
-              NULL,
-              "Latency",
-              7},
+    .opens = BINDING(0, 0, "latency: how long calls take, with their awaits",
+                     NULL, "Latency", 7, 'l'),
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT |
            CAN_RESET | CAN_HIDE,
     .want = want,

@@ -26,13 +26,8 @@
 enum { OPCODES_TURN = REQUEST_OWN };
 
 static const struct Binding KEYS[] = {
-    {OPCODES_TURN,
-     0,
-     {PRESS_TAB},
-     "move in the log, or in the counts of each change",
-     NULL,
-     "Log/Counts",
-     3},
+    BINDING(OPCODES_TURN, 0, "move in the log, or in the counts of each change",
+            NULL, "Log/Counts", 3, PRESS_TAB),
     {.request = 0},
 };
 
@@ -156,24 +151,12 @@ static void draw_transition(struct Canvas *canvas, struct Box box,
 static struct ListRows log_rows(const struct Model *model)
 {
     static const struct ListColumn columns[LOG_COLUMNS] = {
-        [LOG_TIME] = {.title = "UPTIME", .width = 8, .gap = 2},
-        [LOG_WHERE] = {.title = "FUNCTION:LINE",
-                       .width = 12,
-                       .gap = 2,
-                       .grows = 40,
-                       .most = 48,
-                       .left = true,
-                       .cut = CUT_START},
-        [LOG_OFFSET] = {.title = "OFFS",
-                        .width = 5,
-                        .gap = 2,
-                        .importance = 1,
-                        .room = 45},
-        [LOG_CHANGE] = {.title = "FROM -> TO",
-                        .gap = 2,
-                        .grows = 60,
-                        .left = true,
-                        .draw = draw_transition},
+        [LOG_TIME] = LIST_COLUMN("UPTIME", 8, 2),
+        [LOG_WHERE] = LIST_COLUMN("FUNCTION:LINE", 12, 2, .grows = 40,
+                                  .most = 48, .left = true, .cut = CUT_START),
+        [LOG_OFFSET] = LIST_COLUMN("OFFS", 5, 2, .importance = 1, .room = 45),
+        [LOG_CHANGE] = LIST_COLUMN("FROM -> TO", 0, 2, .grows = 60,
+                                   .left = true, .draw = draw_transition),
     };
     const struct Snapshot *now = model->snapshot;
     struct ListRows rows = {.source = model,
@@ -400,13 +383,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View OPCODES_VIEW = {
     .name = "Opcodes",
-    .opens = {0,
-              0,
-              {'o'},
-              "opcodes: the live log of specialisation",
-              NULL,
-              "Opcodes",
-              7},
+    .opens = BINDING(0, 0, "opcodes: the live log of specialisation", NULL,
+                     "Opcodes", 7, 'o'),
     .own = KEYS,
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT | CAN_RESET,
     .draw = draw,

@@ -413,13 +413,9 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View TASKS_VIEW = {
     .name = "Tasks",
-    .opens = {0,
-              0,
-              {'T'},
-              "tasks of asyncio: how many, how old, where they wait",
-              NULL,
-              "Tasks",
-              12},
+    .opens =
+        BINDING(0, 0, "tasks of asyncio: how many, how old, where they wait",
+                NULL, "Tasks", 12, 'T'),
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION,
     .want = want,
     .draw = draw,

@@ -23,13 +23,9 @@
 enum { THREADS_CHOOSE = REQUEST_OWN };
 
 static const struct Binding KEYS[] = {
-    {THREADS_CHOOSE,
-     0,
-     {PRESS_ENTER, PRESS_RIGHT},
-     "the main screen shows this thread alone, or all",
-     NULL,
-     "Choose",
-     2},
+    BINDING(THREADS_CHOOSE, 0,
+            "the main screen shows this thread alone, or all", NULL, "Choose",
+            2, PRESS_ENTER, PRESS_RIGHT),
     {.request = 0},
 };
 
@@ -43,25 +39,17 @@ static int list_width(const struct Ui *ui)
 // --- The threads
 
 static const struct ListColumn COLUMNS_OF_THREADS[THREADS_COLUMNS] = {
-    [THREADS_BY_CPU] = {.title = "CPU", .width = 6, .gap = 2},
-    [THREADS_BY_WAIT] = {.title = "WAIT", .width = 6, .gap = 2},
-    [THREADS_BY_GIL_WAIT] = {.title = "FOR GIL", .width = 7, .gap = 2},
-    [THREADS_BY_GIL_HELD] = {.title = "HOLDS", .width = 6, .gap = 2},
-    [THREADS_BY_TIME] = {.title = "CPU TIME", .width = 9, .gap = 2},
+    [THREADS_BY_CPU] = LIST_COLUMN("CPU", 6, 2),
+    [THREADS_BY_WAIT] = LIST_COLUMN("WAIT", 6, 2),
+    [THREADS_BY_GIL_WAIT] = LIST_COLUMN("FOR GIL", 7, 2),
+    [THREADS_BY_GIL_HELD] = LIST_COLUMN("HOLDS", 6, 2),
+    [THREADS_BY_TIME] = LIST_COLUMN("CPU TIME", 9, 2),
     [THREADS_BY_SAMPLES] =
-        {.title = "SAMPLES", .width = 7, .gap = 2, .importance = 2, .room = 22},
-    [THREADS_BY_TID] = {.title = "TID",
-                        .width = 8,
-                        .gap = 2,
-                        .importance = 1,
-                        .room = 11,
-                        .a_to_z = true},
-    [THREADS_BY_NAME] = {.title = "THREAD",
-                         .width = 11,
-                         .gap = 2,
-                         .grows = 100,
-                         .left = true,
-                         .a_to_z = true},
+        LIST_COLUMN("SAMPLES", 7, 2, .importance = 2, .room = 22),
+    [THREADS_BY_TID] =
+        LIST_COLUMN("TID", 8, 2, .importance = 1, .room = 11, .a_to_z = true),
+    [THREADS_BY_NAME] = LIST_COLUMN("THREAD", 11, 2, .grows = 100, .left = true,
+                                    .a_to_z = true),
 };
 
 // Writes a share, or its change since the baseline.
@@ -235,12 +223,7 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
     char title[128];
     const struct ListColumn columns[] = {
         {.title = "SHARE", .width = 6},
-        {.title = title,
-         .width = 20,
-         .gap = 2,
-         .grows = 60,
-         .left = true,
-         .cut = CUT_START},
+        LIST_COLUMN(title, 20, 2, .grows = 60, .left = true, .cut = CUT_START),
         {.width = 18,
          .gap = 2,
          .importance = 1,
@@ -415,13 +398,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View THREADS_VIEW = {
     .name = "Threads",
-    .opens = {0,
-              0,
-              {'t'},
-              "threads: shares of each, one or all",
-              NULL,
-              "Threads",
-              8},
+    .opens = BINDING(0, 0, "threads: shares of each, one or all", NULL,
+                     "Threads", 8, 't'),
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_COUNT | CAN_RESET,
     .draw = draw,
