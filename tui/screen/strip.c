@@ -60,6 +60,16 @@ void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     va_end(arguments);
 }
 
+void Strip_put(struct Strip *strip, int importance, enum Style style,
+               const char *format, ...)
+{
+    va_list arguments;
+    Strip_item(strip, importance);
+    va_start(arguments, format);
+    add(strip, style, format, arguments);
+    va_end(arguments);
+}
+
 void Strip_label(struct Strip *strip, int importance, const char *label,
                  const char *format, ...)
 {

@@ -48,6 +48,9 @@ void Strip_right(struct Strip *strip);
 // Adds text to the newest item.
 void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Begins a new item with a text.
+void Strip_put(struct Strip *strip, int importance, enum Style style,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
 // Adds an item that consists of a faint label and a value.
 void Strip_label(struct Strip *strip, int importance, const char *label,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));

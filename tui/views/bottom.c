@@ -16,8 +16,8 @@ static void add_keys(struct Strip *strip, const struct Binding *binding,
     bool back = binding->request == REQUEST_CLOSE && front != VIEW_MAIN;
     if (!binding->label)
         return;
-    Strip_item(strip, binding->importance);
-    Strip_add(strip, STYLE_KEY, "%s", Key_name(name, binding->keys[0]));
+    Strip_put(strip, binding->importance, STYLE_KEY, "%s",
+              Key_name(name, binding->keys[0]));
     Strip_add(strip, STYLE_LABEL, " %s", back ? "Back" : binding->label);
 }
 

@@ -60,8 +60,7 @@ static void add_samples(struct Strip *strip, const struct Row *row)
     if (Window_basis(&row->window, share) == BASIS_NONE ||
         !isfinite(row->window.per_share))
         return;
-    Strip_item(strip, 6);
-    Strip_add(strip, STYLE_PLAIN, "%s", Number_count(number, samples));
+    Strip_put(strip, 6, STYLE_PLAIN, "%s", Number_count(number, samples));
     Strip_add(strip, STYLE_FAINT, " sample%s in %.0f s", samples > 1 ? "s" : "",
               row->window.s);
 }
@@ -72,8 +71,7 @@ static void add_calls(struct Strip *strip, const struct Row *row)
     double estimated = Row_estimated(row), seen = Row_calls(row);
     if (!isfinite(seen))
         return;
-    Strip_item(strip, 4);
-    Strip_add(strip, STYLE_FAINT, "calls ");
+    Strip_put(strip, 4, STYLE_FAINT, "calls ");
     if (Row_calls_exact(row)) {
         Strip_add(strip, STYLE_PLAIN, "%s", Number_count(number, seen));
         return;
@@ -95,8 +93,7 @@ static void add_sites(struct Strip *strip, const struct Row *row)
     char age[NUMBER_MAX];
     if (now->state > STATE_DARK)
         return;
-    Strip_item(strip, 3);
-    Strip_add(strip, STATE_MARKS[now->state].style, "%s %s",
+    Strip_put(strip, 3, STATE_MARKS[now->state].style, "%s %s",
               STATE_MARKS[now->state].mark, State_name(now->state));
     if (now->sites != NULL_U64 && now->dark_sites <= now->sites)
         Strip_add(strip, STYLE_FAINT, ", %llu of %llu sites armed",
@@ -166,8 +163,7 @@ void DetailLines_draw(struct Canvas *canvas, const struct Row *row,
     if (layout->detail_height > 1) {
         draw_names(canvas, row, layout->detail_y);
     } else {
-        Strip_item(&strip, 0);
-        Strip_add(&strip, STYLE_STRONG, "%s",
+        Strip_put(&strip, 0, STYLE_STRONG, "%s",
                   Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
         Strip_flex(&strip, 20);
     }

@@ -220,27 +220,23 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph,
     char text[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_ACCENT, "%.200s", at->name);
+    Strip_put(&strip, 0, STYLE_ACCENT, "%.200s", at->name);
     Strip_flex(&strip, 12);
     Strip_item(&strip, 1);
     Window_share(text, window, at->total);
     Strip_add(&strip, STYLE_STRONG, "%s", text);
     if (FlameWait_kind(at->id) < 0 && Window_share(text, window, at->self)) {
-        Strip_item(&strip, 3);
-        Strip_add(&strip, STYLE_PLAIN, "%s", text);
+        Strip_put(&strip, 3, STYLE_PLAIN, "%s", text);
         Strip_add(&strip, STYLE_FAINT,
                   graph->selected ? " itself" : " in what is not traced");
     }
     if (Window_share(text, window, at->in_c)) {
-        Strip_item(&strip, 4);
-        Strip_add(&strip, STYLE_PLAIN, "%s", text);
+        Strip_put(&strip, 4, STYLE_PLAIN, "%s", text);
         Strip_add(&strip, STYLE_FAINT, " in C");
     }
     if (at->depth) {
         double above = graph->tree->branches[at->parent].total;
-        Strip_item(&strip, 5);
-        Strip_add(&strip, STYLE_PLAIN, "%s",
+        Strip_put(&strip, 5, STYLE_PLAIN, "%s",
                   Window_plain_share(text, at->total / above));
         Strip_add(&strip, STYLE_FAINT, " of its caller");
     }

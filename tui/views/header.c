@@ -23,8 +23,7 @@ void Header_add_since(struct Strip *strip, const struct Model *model)
                     Number_uptime(number, model->snapshot->uptime_s -
                                               model->base_uptime));
     if (model->baseline) {
-        Strip_item(strip, 0);
-        Strip_add(strip, STYLE_PROMPT, "change in %s",
+        Strip_put(strip, 0, STYLE_PROMPT, "change in %s",
                   Number_uptime(number, model->snapshot->uptime_s -
                                             model->baseline_uptime));
         Strip_add(strip, STYLE_FAINT, " (b)");
@@ -57,8 +56,8 @@ void Header_add_specialisation(struct Strip *strip, const struct Model *model,
     if (!isfinite(tally->deopts_per_s))
         return;
     bool some = tally->deopts_per_s >= 0.05;
-    Strip_item(strip, some || sum ? 3 : 5);
-    Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
+    Strip_put(strip, some || sum ? 3 : 5, some ? STYLE_ALERT : STYLE_FAINT,
+              "deopts ");
     // Ocular reads the bytecode only a few times a second, and so may miss some
     // deopts.
     Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
@@ -136,8 +135,7 @@ static void add_rules(struct Strip *strip, const char *label,
 {
     if (!count)
         return;
-    Strip_item(strip, 6);
-    Strip_add(strip, STYLE_FAINT, "%s ", label);
+    Strip_put(strip, 6, STYLE_FAINT, "%s ", label);
     for (size_t i = 0; i < count; i++)
         Strip_add(strip, STYLE_PLAIN, "%s%.100s", i ? ", " : "",
                   rules[i].text ? rules[i].text : "");
@@ -154,26 +152,21 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
         Strip_label(strip, 2, "pid", "%s", number);
     }
     if (status->workers || status->unmerged) {
-        Strip_item(strip, 1);
-        Strip_add(strip, STYLE_PLAIN, "%u worker%s", status->workers,
+        Strip_put(strip, 1, STYLE_PLAIN, "%u worker%s", status->workers,
                   status->workers == 1 ? "" : "s");
         if (status->unmerged)
             Strip_add(strip, STYLE_ALERT, ", %u more missing",
                       status->unmerged);
     }
-    Strip_item(strip, 1);
-    Strip_add(strip, STYLE_STRONG, "%s",
+    Strip_put(strip, 1, STYLE_STRONG, "%s",
               snapshot->command ? snapshot->command : "");
     Strip_flex(strip, 12);
-    if (snapshot->python) {
-        Strip_item(strip, 4);
-        Strip_add(strip, STYLE_PLAIN, "%s%.40s",
+    if (snapshot->python)
+        Strip_put(strip, 4, STYLE_PLAIN, "%s%.40s",
                   isdigit((unsigned char)*snapshot->python) ? "CPython " : "",
                   snapshot->python);
-    }
     if (snapshot->mode) {
-        Strip_item(strip, 5);
-        Strip_add(strip, STYLE_PLAIN, "%.20s", snapshot->mode);
+        Strip_put(strip, 5, STYLE_PLAIN, "%.20s", snapshot->mode);
     }
     if (snapshot->threshold != NULL_U64)
         Strip_label(strip, 6, "threshold", "%s",
@@ -194,8 +187,7 @@ void Header_draw(struct Canvas *canvas, const struct Model *model,
 {
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_ACCENT, "ocular-top");
+    Strip_put(&strip, 0, STYLE_ACCENT, "ocular-top");
     if (canvas->width >= HEADER_WIDE)
         Strip_add(&strip, STYLE_FAINT, " %s", status->version);
     if (model->snapshot)

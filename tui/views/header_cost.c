@@ -57,8 +57,7 @@ static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
         snprintf(number, sizeof number, "%.*f", overhead->decimals,
                  measured * 100);
     snprintf(limit, sizeof limit, "%.*f", overhead->decimals, allowed * 100);
-    Strip_item(strip, 1);
-    Strip_add(strip, STYLE_FAINT, "overhead ");
+    Strip_put(strip, 1, STYLE_FAINT, "overhead ");
     if (isfinite(measured) && allowed > 0) {
         bool over = measured > allowed && strcmp(number, limit) != 0;
         style = over ? STYLE_ALERT : STYLE_ARMED;
@@ -114,8 +113,7 @@ static void add_events(struct Strip *strip, const struct Model *model)
     if (lost == NULL_U64)
         return;
     lost -= model->reset && model->base_lost <= lost ? model->base_lost : 0;
-    Strip_item(strip, lost ? 0 : 5);
-    Strip_add(strip, lost ? STYLE_ALERT : STYLE_FAINT, "lost ");
+    Strip_put(strip, lost ? 0 : 5, lost ? STYLE_ALERT : STYLE_FAINT, "lost ");
     Strip_add(strip, lost ? STYLE_ALERT : STYLE_PLAIN, "%s",
               Number_count(number, (double)lost));
 }
@@ -137,8 +135,7 @@ static void add_states(struct Strip *strip, const struct Tally *tally,
                        bool words)
 {
     char age[NUMBER_MAX];
-    Strip_item(strip, 2);
-    Strip_add(strip, STYLE_ARMED, "● %zu%s", tally->armed,
+    Strip_put(strip, 2, STYLE_ARMED, "● %zu%s", tally->armed,
               words ? " armed" : "");
     Strip_add(strip, STYLE_PARTIAL, "  ◐ %zu%s", tally->partial,
               words ? " partial" : "");
@@ -146,8 +143,7 @@ static void add_states(struct Strip *strip, const struct Tally *tally,
               words ? " dark" : "");
     if (!isfinite(tally->oldest_s))
         return;
-    Strip_item(strip, 4);
-    Strip_add(strip, STYLE_FAINT, "oldest data ");
+    Strip_put(strip, 4, STYLE_FAINT, "oldest data ");
     Strip_add(strip, tally->oldest_s > STALE_S ? STYLE_ALERT : STYLE_PLAIN,
               "%s", Number_age(age, tally->oldest_s));
 }

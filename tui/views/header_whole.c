@@ -97,8 +97,7 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
     char number[NUMBER_MAX];
     if (!(share > MUCH))
         return;
-    Strip_item(strip, importance);
-    Strip_add(strip, style, "%s ", label);
+    Strip_put(strip, importance, style, "%s ", label);
     Strip_add(strip, style == STYLE_FAINT ? STYLE_PLAIN : style, "%s",
               Number_percent(number, share));
 }
@@ -150,8 +149,7 @@ static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
     ago_s = snapshot->uptime_s - stall->at_s - stall->seconds;
     if (!(ago_s < STALL_S))
         return;
-    Strip_item(strip, 1);
-    Strip_add(strip, STYLE_ALERT, "loop stalled %s",
+    Strip_put(strip, 1, STYLE_ALERT, "loop stalled %s",
               Number_ns(number, stall->seconds * 1e9));
     Strip_add(strip, STYLE_FAINT, " %.0fs ago (L)", fmax(ago_s, 0));
 }
@@ -179,8 +177,7 @@ static void add_starved(struct Strip *strip, const struct Snapshot *snapshot)
     char number[NUMBER_MAX];
     if (!(snapshot->cpu_waited >= MUCH_STARVED))
         return;
-    Strip_item(strip, 1);
-    Strip_add(strip, STYLE_ALERT, "waiting for a CPU %s",
+    Strip_put(strip, 1, STYLE_ALERT, "waiting for a CPU %s",
               Number_percent(number, snapshot->cpu_waited));
 }
 
@@ -211,20 +208,17 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     if (model->latency) {
         add_latency(strip, model);
     } else {
-        Strip_item(strip, 8);
-        Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
+        Strip_put(strip, 8, STYLE_FAINT, "cyc = TSC ticks, wall clock");
     }
     if (model->hide_idle) {
-        Strip_item(strip, 1);
-        Strip_add(strip, STYLE_PROMPT, "%zu idle hidden", model->hidden);
+        Strip_put(strip, 1, STYLE_PROMPT, "%zu idle hidden", model->hidden);
         Strip_add(strip, STYLE_FAINT, " (i)");
     }
     Strip_item(strip, 2);
     Strip_right(strip);
     Strip_add(strip, STYLE_FAINT, "sort ");
     Strip_add(strip, STYLE_PLAIN, "%s %s", title, up ? "▲" : "▼");
-    Strip_item(strip, *model->filter ? 0 : 7);
-    Strip_add(strip, STYLE_FAINT, "filter ");
+    Strip_put(strip, *model->filter ? 0 : 7, STYLE_FAINT, "filter ");
     Strip_add(strip, *model->filter ? STYLE_PROMPT : STYLE_FAINT, "%s",
               *model->filter ? model->filter : "—");
     Strip_flex(strip, 8);
@@ -257,8 +251,7 @@ static void add_threads(struct Strip *strip, const struct Model *model)
     char number[NUMBER_MAX];
     Number_grouped(number, living);
     if (model->one_thread) {
-        Strip_item(strip, 0);
-        Strip_add(strip, STYLE_FAINT, "thread ");
+        Strip_put(strip, 0, STYLE_FAINT, "thread ");
         Strip_add(strip, STYLE_PROMPT, "%.64s",
                   thread && thread->name ? thread->name : "that has ended");
         Strip_flex(strip, 22);
@@ -273,8 +266,7 @@ static void add_children(struct Strip *strip, unsigned untraced)
 {
     if (!untraced)
         return;
-    Strip_item(strip, 3);
-    Strip_add(strip, STYLE_ALERT, "%u Python %s not traced", untraced,
+    Strip_put(strip, 3, STYLE_ALERT, "%u Python %s not traced", untraced,
               untraced == 1 ? "child is" : "children are");
 }
 

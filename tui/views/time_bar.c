@@ -163,8 +163,7 @@ static void draw_legend(struct Canvas *canvas, struct Box box,
     Strip_init(&strip);
     for (int i = 0; i < PARTS && parts[i].share >= LEAST * sum; i++) {
         int part = parts[i].part;
-        Strip_item(&strip, i);
-        Strip_add(&strip, LOOKS[part].style, "%s ", LOOKS[part].glyph);
+        Strip_put(&strip, i, LOOKS[part].style, "%s ", LOOKS[part].glyph);
         Strip_add(&strip, STYLE_PLAIN, "%s %.0f%%", LOOKS[part].words,
                   fmin(parts[i].share / sum, 1) * 100);
         if (!in || !names_place(part))

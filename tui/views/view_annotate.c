@@ -141,8 +141,7 @@ static void add_cycles(struct Strip *strip, const char *what,
                        const char *cycles, const struct Display *display,
                        int importance)
 {
-    Strip_item(strip, importance);
-    Strip_add(strip, STYLE_FAINT, "%s ", what);
+    Strip_put(strip, importance, STYLE_FAINT, "%s ", what);
     Strip_add(strip, STYLE_PLAIN, "%s%s", cycles,
               display->ns && display->tsc_hz > 0 ? "" : " cyc");
 }
@@ -152,8 +151,7 @@ static void add_state(struct Strip *strip, const struct Function *now)
     char number[NUMBER_MAX];
     if (now->state > STATE_DARK)
         return;
-    Strip_item(strip, 2);
-    Strip_add(strip, STATE_MARKS[now->state].style, "%s",
+    Strip_put(strip, 2, STATE_MARKS[now->state].style, "%s",
               STATE_MARKS[now->state].mark);
     if (now->sites != NULL_U64 && now->dark_sites <= now->sites)
         Strip_add(strip, STYLE_PLAIN, " %llu of %llu sites armed",
@@ -174,8 +172,7 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         return;
     Text_clean(name, sizeof name,
                Text_tail(slash && slash[1] ? slash + 1 : file, 76));
-    Strip_item(strip, 4);
-    Strip_add(strip, STYLE_FAINT, "%s", name);
+    Strip_put(strip, 4, STYLE_FAINT, "%s", name);
     if (line != NULL_U64)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
@@ -215,19 +212,15 @@ static void draw_title(struct Ui *ui, const struct Display *display)
         add_place(&strip, listing->file, listing->line);
     if (ui->feed->listing.error == ENOENT &&
         ui->feed->listing.id == state->id) {
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_ALERT, "gone");
+        Strip_put(&strip, 1, STYLE_ALERT, "gone");
     } else if (state->replaced) {
-        Strip_item(&strip, 6);
-        Strip_add(&strip, STYLE_FAINT, "made anew");
+        Strip_put(&strip, 6, STYLE_FAINT, "made anew");
     }
-    if (listing && ui->feed->link.fleet) {
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_PROMPT, "code of worker %d", (int)code_pid(ui));
-    }
+    if (listing && ui->feed->link.fleet)
+        Strip_put(&strip, 1, STYLE_PROMPT, "code of worker %d",
+                  (int)code_pid(ui));
     if (listing && listing->precise == 1) {
-        Strip_item(&strip, 7);
-        Strip_add(&strip, STYLE_FAINT, "cycles are of generic opcodes");
+        Strip_put(&strip, 7, STYLE_FAINT, "cycles are of generic opcodes");
     }
     add_period(&strip, state);
     if (now) {

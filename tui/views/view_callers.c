@@ -204,14 +204,12 @@ static void draw_title(struct Ui *ui)
     char number[NUMBER_MAX], text[WINDOW_TEXT], name[256];
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Callers and callees");
+    Strip_put(&strip, 0, STYLE_STRONG, "Callers and callees");
     if (row && row->now) {
         const struct Function *now = row->now;
         Text_clean(name, sizeof name,
                    Text_tail(Column_text_key(COLUMN_FUNCTION, row), 240));
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_ACCENT, "%s", name);
+        Strip_put(&strip, 1, STYLE_ACCENT, "%s", name);
         Strip_flex(&strip, 16);
         struct CallTotal all =
             Tree_total(now, state->own ? &state->calls : NULL);
@@ -223,8 +221,7 @@ static void draw_title(struct Ui *ui)
                 Strip_add(&strip, STYLE_PLAIN, "%s", number);
             }
         }
-        Strip_item(&strip, 2);
-        Strip_add(&strip, STYLE_FAINT,
+        Strip_put(&strip, 2, STYLE_FAINT,
                   state->own ? "running" : "running or waiting");
         if (*Window_text(text, window))
             Strip_add(&strip, STYLE_FAINT, ", over %s", text);
@@ -233,8 +230,7 @@ static void draw_title(struct Ui *ui)
                       state->own
                           ? History_about(&ui->flame.history, state->period)
                           : ", no other yet");
-        Strip_item(&strip, 4);
-        Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
+        Strip_put(&strip, 4, STYLE_FAINT, "PART: of the function it hangs on");
     }
     Ui_draw_title(ui, &strip);
 }

@@ -143,16 +143,14 @@ static void draw_title(struct Ui *ui)
     const struct Comparison *comparison = &ui->comparison;
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Two runs");
-    Strip_item(&strip, 1);
-    Strip_add(&strip, STYLE_PLAIN, "%llu",
+    Strip_put(&strip, 0, STYLE_STRONG, "Two runs");
+    Strip_put(&strip, 1, STYLE_PLAIN, "%llu",
               (unsigned long long)comparison->apart);
     Strip_add(&strip, STYLE_FAINT, " of %zu functions told apart",
               comparison->function_count);
     for (size_t i = 0; i < comparison->note_count; i++) {
-        Strip_item(&strip, 2 + (int)i);
-        Strip_add(&strip, STYLE_FAINT, "%s", comparison->notes[i].text);
+        Strip_put(&strip, 2 + (int)i, STYLE_FAINT, "%s",
+                  comparison->notes[i].text);
         Strip_flex(&strip, 20);
     }
     Ui_draw_title(ui, &strip);

@@ -129,8 +129,7 @@ static void draw_title(struct Ui *ui)
     char number[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Exceptions");
+    Strip_put(&strip, 0, STYLE_STRONG, "Exceptions");
     if (now->exception_totals_raised != NULL_U64) {
         Strip_label(&strip, 1, "raised", "%s",
                     Number_grouped(number, now->exception_totals_raised));
@@ -140,10 +139,8 @@ static void draw_title(struct Ui *ui)
     if (now->exception_totals_control != NULL_U64)
         Strip_label(&strip, 4, "control flow", "%s",
                     Number_grouped(number, now->exception_totals_control));
-    if (now->exception_totals_exact == 0) {
-        Strip_item(&strip, 3);
-        Strip_add(&strip, STYLE_FAINT, "estimated, too many to count");
-    }
+    if (now->exception_totals_exact == 0)
+        Strip_put(&strip, 3, STYLE_FAINT, "estimated, too many to count");
     Header_add_filter(&strip, &ui->model, 26);
     Ui_draw_title(ui, &strip);
 }

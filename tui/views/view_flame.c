@@ -71,9 +71,8 @@ static void add_mode(const struct FlameTree *tree, const char *window, double s,
 {
     static const char *const names[] = {"CPU time", "wall time", "waits"};
     char number[NUMBER_MAX];
-    Strip_item(strip, 2);
-    Strip_add(strip, tree->mode == FLAME_CPU ? STYLE_FAINT : STYLE_PROMPT, "%s",
-              names[tree->mode]);
+    Strip_put(strip, 2, tree->mode == FLAME_CPU ? STYLE_FAINT : STYLE_PROMPT,
+              "%s", names[tree->mode]);
     if (*window) {
         Strip_add(strip, STYLE_FAINT, " over ");
         Strip_add(strip, STYLE_PLAIN, "%s", window);
@@ -97,16 +96,14 @@ static void draw_title(struct Ui *ui)
     char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Flame");
+    Strip_put(&strip, 0, STYLE_STRONG, "Flame");
     Strip_item(&strip, 1);
     if (tree->count) {
         double total = tree->branches[0].total;
         enum Basis basis = Window_share(number, window, total);
         Strip_add(&strip, STYLE_PLAIN, "%s", basis ? number : "nothing");
         Strip_add(&strip, STYLE_FAINT, " of a core");
-        Strip_item(&strip, 3);
-        Strip_add(&strip, STYLE_PLAIN, "%zu", tree->count - 1);
+        Strip_put(&strip, 3, STYLE_PLAIN, "%zu", tree->count - 1);
         Strip_add(&strip, STYLE_FAINT, " paths");
         add_mode(tree, Window_text(text, window), window->s, &strip);
         if (ui->flame.period != PERIOD_LATELY)

@@ -153,8 +153,8 @@ static void add_loop(struct Strip *strip, int importance,
                      const struct LoopRow *loop)
 {
     char number[NUMBER_MAX];
-    Strip_item(strip, importance);
-    Strip_add(strip, STYLE_FAINT, "%.40s ", loop->thread ? loop->thread : "-");
+    Strip_put(strip, importance, STYLE_FAINT, "%.40s ",
+              loop->thread ? loop->thread : "-");
     if (isfinite(loop->steps_per_s))
         Strip_add(strip, STYLE_PLAIN, "%s",
                   Number_count(number, loop->steps_per_s));
@@ -181,27 +181,21 @@ static void draw_title(struct Ui *ui)
     char number[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Event loops");
+    Strip_put(&strip, 0, STYLE_STRONG, "Event loops");
     if (now->stalls_total != NULL_U64) {
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_PLAIN, "%s",
+        Strip_put(&strip, 1, STYLE_PLAIN, "%s",
                   Number_grouped(number, now->stalls_total));
         Strip_add(&strip, STYLE_FAINT, " stall%s of ",
                   now->stalls_total == 1 ? "" : "s");
         Strip_add(&strip, STYLE_FAINT, "%s or more",
                   Number_ns(number, now->stall_limit_s * 1e9));
     }
-    if (are_off(now)) {
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_ALERT, "%s", OFF);
-    }
+    if (are_off(now))
+        Strip_put(&strip, 1, STYLE_ALERT, "%s", OFF);
     for (size_t i = 0; i < now->loop_count && i < LOOPS_IN_TITLE; i++)
         add_loop(&strip, 2 + (int)i, &now->loops[i]);
-    if (now->loop_count > LOOPS_IN_TITLE) {
-        Strip_item(&strip, 2);
-        Strip_add(&strip, STYLE_FAINT, "of %zu loops", now->loop_count);
-    }
+    if (now->loop_count > LOOPS_IN_TITLE)
+        Strip_put(&strip, 2, STYLE_FAINT, "of %zu loops", now->loop_count);
     Ui_draw_title(ui, &strip);
 }
 

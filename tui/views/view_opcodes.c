@@ -261,18 +261,15 @@ static bool add_storms(struct Strip *strip, const struct Snapshot *now)
     int count = Deopt_storms(now, &one);
     if (!count)
         return false;
-    Strip_item(strip, 1);
-    Strip_add(strip, STYLE_ALERT, "deopt storm: %.200s",
+    Strip_put(strip, 1, STYLE_ALERT, "deopt storm: %.200s",
               one->function ? one->function : "?");
     if (one->line != NULL_U64)
         Strip_add(strip, STYLE_ALERT, ":%llu", (unsigned long long)one->line);
     if (one->from && one->to)
         Strip_add(strip, STYLE_FAINT, "  %.60s <-> %.60s", one->from, one->to);
     Strip_flex(strip, 26);
-    if (count > 1) {
-        Strip_item(strip, 2);
-        Strip_add(strip, STYLE_ALERT, "and %d more", count - 1);
-    }
+    if (count > 1)
+        Strip_put(strip, 2, STYLE_ALERT, "and %d more", count - 1);
     return true;
 }
 
@@ -280,8 +277,7 @@ static void draw_title(struct Ui *ui)
 {
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Opcodes");
+    Strip_put(&strip, 0, STYLE_STRONG, "Opcodes");
     bool storms = add_storms(&strip, ui->model.snapshot);
     Header_add_specialisation(&strip, &ui->model, true);
     Header_add_since(&strip, &ui->model);

@@ -287,14 +287,11 @@ static void add_forgotten(struct Strip *strip, const struct Snapshot *now)
         calls_of(now, "_warn_unawaited_coroutine", "/warnings.py");
     double errors = calls_of(now, "BaseEventLoop.call_exception_handler",
                              "/asyncio/base_events.py");
-    if (coroutines > 0) {
-        Strip_item(strip, 2);
-        Strip_add(strip, STYLE_ALERT, "%s never awaited",
+    if (coroutines > 0)
+        Strip_put(strip, 2, STYLE_ALERT, "%s never awaited",
                   Number_count(number, coroutines));
-    }
     if (errors > 0) {
-        Strip_item(strip, 2);
-        Strip_add(strip, STYLE_ALERT, "%s unhandled error%s",
+        Strip_put(strip, 2, STYLE_ALERT, "%s unhandled error%s",
                   Number_count(number, errors), errors == 1 ? "" : "s");
     }
 }
@@ -310,20 +307,17 @@ static void draw_title(struct Ui *ui)
         leaks += is_leak(&now->tasks_groups[i]);
     }
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Tasks");
+    Strip_put(&strip, 0, STYLE_STRONG, "Tasks");
     Strip_item(&strip, 0);
     bool whole = now->tasks_total != NULL_U64;
     Strip_add(&strip, STYLE_PLAIN, "%s",
               Number_grouped(number, whole ? now->tasks_total : found));
     Strip_add(&strip, STYLE_FAINT, whole ? " of asyncio" : " found so far");
-    if (leaks) {
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_ALERT,
+    if (leaks)
+        Strip_put(&strip, 1, STYLE_ALERT,
                   "%llu %s only grown for a minute: a leak?",
                   (unsigned long long)leaks,
                   leaks == 1 ? "group has" : "groups have");
-    }
     add_forgotten(&strip, now);
     Header_add_filter(&strip, &ui->model, 12);
     Ui_draw_title(ui, &strip);

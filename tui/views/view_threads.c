@@ -287,10 +287,8 @@ static void draw_title(struct Ui *ui)
     for (long i = 0; i < ui->threads.count; i++)
         ended += ui->threads.order[i]->ended == 1;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Threads");
-    Strip_item(&strip, 1);
-    Strip_add(&strip, STYLE_PLAIN, "%ld", ui->threads.count - ended);
+    Strip_put(&strip, 0, STYLE_STRONG, "Threads");
+    Strip_put(&strip, 1, STYLE_PLAIN, "%ld", ui->threads.count - ended);
     Strip_add(&strip, STYLE_FAINT, " run");
     if (ended) {
         Strip_add(&strip, STYLE_FAINT, ", ");
@@ -303,8 +301,7 @@ static void draw_title(struct Ui *ui)
     Header_add_since(&strip, &ui->model);
     add_longest_hold(&strip, now);
     if (isfinite(now->sampler_hz)) {
-        Strip_item(&strip, 3);
-        Strip_add(&strip, STYLE_FAINT, "shares of one core");
+        Strip_put(&strip, 3, STYLE_FAINT, "shares of one core");
         if (*Window_text(text, &ui->model.window))
             Strip_add(&strip, STYLE_FAINT, ", over %s", text);
     }
