@@ -22,15 +22,6 @@ static const struct Field CHANGES_FIELDS[] = {
 };
 const struct Record CHANGES_RECORD = RECORD(Changes, "changes", CHANGES_FIELDS);
 
-struct Changes *Changes_new(void)
-{
-    struct Changes *changes = Heap_zeroed(1, sizeof *changes);
-
-    if (changes)
-        Record_clear(&CHANGES_RECORD, changes);
-    return changes;
-}
-
 void Changes_free(struct Changes *changes)
 {
     if (!changes)

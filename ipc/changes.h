@@ -30,7 +30,6 @@ struct Changes {
 
 extern const struct Record CHANGES_RECORD;
 
-struct Changes *Changes_new(void); // Returns NULL if there is no memory.
 void Changes_free(struct Changes *changes);
 
 // Changes the numbers of one function as `fading` says. Copies the function's

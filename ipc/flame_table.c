@@ -42,11 +42,7 @@ const struct Record FLAME_TABLE_RECORD =
 
 struct FlameTable *FlameTable_new(void)
 {
-    struct FlameTable *table = Heap_zeroed(1, sizeof(*table));
-
-    if (table)
-        Record_clear(&FLAME_TABLE_RECORD, table);
-    return table;
+    return Record_new(&FLAME_TABLE_RECORD);
 }
 
 void FlameTable_free(struct FlameTable *table)

@@ -30,11 +30,7 @@ const struct Record LISTING_RECORD = RECORD(Listing, "listing", LISTING_FIELDS);
 
 struct Listing *Listing_new(void)
 {
-    struct Listing *listing = Heap_zeroed(1, sizeof(*listing));
-
-    if (listing)
-        Record_clear(&LISTING_RECORD, listing);
-    return listing;
+    return Record_new(&LISTING_RECORD);
 }
 
 void Listing_free(struct Listing *listing)

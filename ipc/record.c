@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements record.h. The functions of record.c work with any struct Record,
-// and are pure.
 #include "ipc/record.h"
+#include "ipc/base/heap.h"
 
 static void clear_field(const struct Field *field, char *value)
 {
@@ -28,4 +27,13 @@ void Record_clear(const struct Record *record, void *value)
 {
     for (size_t i = 0; i < record->field_count; i++)
         clear_field(&record->fields[i], value);
+}
+
+void *Record_new(const struct Record *record)
+{
+    void *value = Heap_zeroed(1, record->size);
+
+    if (value)
+        Record_clear(record, value);
+    return value;
 }

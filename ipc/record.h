@@ -84,3 +84,6 @@ struct Record {
 // arena is zeroed, and zero is not null. So call Record_clear() before you set
 // the known members of a struct.
 void Record_clear(const struct Record *record, void *value);
+// Allocates a struct, in which every member that the table describes is null or
+// empty, and every other member is zero. Returns NULL if there is no memory.
+void *Record_new(const struct Record *record);

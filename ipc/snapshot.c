@@ -336,11 +336,7 @@ const char *State_name(uint64_t state)
 
 struct Snapshot *Snapshot_new(void)
 {
-    struct Snapshot *snapshot = Heap_zeroed(1, sizeof(*snapshot));
-
-    if (snapshot)
-        Record_clear(&SNAPSHOT_RECORD, snapshot);
-    return snapshot;
+    return Record_new(&SNAPSHOT_RECORD);
 }
 
 void Snapshot_renew(struct Snapshot *snapshot)

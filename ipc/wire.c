@@ -32,11 +32,10 @@ enum {
     HAS_NUMBER = 2,
     HAS_VALUE = 4,
     HAS_TEXT = 8,
-    HAS_SNAPSHOT = 16,
-    HAS_LISTING = 32,
-    HAS_STACKS = 64,
-    // The exception to this order: changes come before the snapshot.
-    HAS_CHANGES = 128
+    HAS_CHANGES = 16,
+    HAS_SNAPSHOT = 32,
+    HAS_LISTING = 64,
+    HAS_STACKS = 128
 };
 
 static unsigned members_of(enum MessageType type)
@@ -79,6 +78,24 @@ static unsigned members_of(enum MessageType type)
     }
     return 0;
 }
+
+// The records of a message, in their order on the wire.
+static const struct {
+    unsigned bit;
+    const struct Record *record;
+    size_t at;    // Offset of the record's pointer in struct Message.
+    size_t arena; // Offset of the arena in the record.
+} payloads[] = {
+    {HAS_CHANGES, &CHANGES_RECORD, offsetof(struct Message, changes),
+     offsetof(struct Changes, arena)},
+    {HAS_SNAPSHOT, &SNAPSHOT_RECORD, offsetof(struct Message, snapshot),
+     offsetof(struct Snapshot, arena)},
+    {HAS_LISTING, &LISTING_RECORD, offsetof(struct Message, listing),
+     offsetof(struct Listing, arena)},
+    {HAS_STACKS, &FLAME_TABLE_RECORD, offsetof(struct Message, stacks),
+     offsetof(struct FlameTable, arena)},
+};
+#define PAYLOADS (sizeof payloads / sizeof *payloads)
 
 // --- Encoding
 
@@ -144,6 +161,12 @@ static void put_record(struct Bytes *out, const struct Record *record,
     set_u32(out, start, out->size - start - 4);
 }
 
+// Returns the address of the pointer to a record in the message.
+static const void *payload_at(const struct Message *message, size_t i)
+{
+    return (const char *)message + payloads[i].at;
+}
+
 static void put_payload(struct Bytes *out, const struct Message *message)
 {
     unsigned members = members_of(message->type);
@@ -156,14 +179,10 @@ static void put_payload(struct Bytes *out, const struct Message *message)
         Bytes_put_f64(out, message->value);
     if (members & HAS_TEXT)
         Bytes_put_text(out, message->text);
-    if (members & HAS_CHANGES)
-        put_record(out, &CHANGES_RECORD, (const char *)message->changes);
-    if (members & HAS_SNAPSHOT)
-        put_record(out, &SNAPSHOT_RECORD, (const char *)message->snapshot);
-    if (members & HAS_LISTING)
-        put_record(out, &LISTING_RECORD, (const char *)message->listing);
-    if (members & HAS_STACKS)
-        put_record(out, &FLAME_TABLE_RECORD, (const char *)message->stacks);
+    for (size_t i = 0; i < PAYLOADS; i++)
+        if (members & payloads[i].bit)
+            put_record(out, payloads[i].record,
+                       *(const char *const *)payload_at(message, i));
 }
 
 int Message_encode(struct Bytes *out, const struct Message *message)
@@ -174,11 +193,10 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     unsigned members = members_of(message->type);
     int error;
 
-    if ((members & HAS_SNAPSHOT && !message->snapshot) ||
-        (members & HAS_CHANGES && !message->changes) ||
-        (members & HAS_LISTING && !message->listing) ||
-        (members & HAS_STACKS && !message->stacks))
-        return -EINVAL;
+    for (size_t i = 0; i < PAYLOADS; i++)
+        if (members & payloads[i].bit &&
+            !*(const void *const *)payload_at(message, i))
+            return -EINVAL;
     Bytes_put_u8(out, MAGIC_0);
     Bytes_put_u8(out, MAGIC_1);
     Bytes_put_u16(out, (uint16_t)message->type);
@@ -311,53 +329,20 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     }
 }
 
-// Decodes a message's payload that is one record into a struct that owns an
-// arena.
-static int get_root(const struct Record *record, void *value,
-                    struct Arena *arena, struct Cursor *cursor)
+// Decodes the record number `i` of a message.
+static int get_payload_record(struct Message *message, size_t i,
+                              struct Cursor *cursor)
 {
-    struct Decoder decoder = {.arena = arena,
-                              .budget = GROWTH_SLACK +
+    char *value = Record_new(payloads[i].record);
+    struct Decoder decoder = {.budget = GROWTH_SLACK +
                                         GROWTH_MAX * Cursor_left(cursor)};
 
-    get_record(&decoder, record, cursor, value);
+    if (!value)
+        return -ENOMEM;
+    decoder.arena = (struct Arena *)(void *)(value + payloads[i].arena);
+    *(void **)(void *)((char *)message + payloads[i].at) = value;
+    get_record(&decoder, payloads[i].record, cursor, value);
     return decoder.error;
-}
-
-static int get_changes(struct Message *message, struct Cursor *cursor)
-{
-    message->changes = Changes_new();
-    if (!message->changes)
-        return -ENOMEM;
-    return get_root(&CHANGES_RECORD, message->changes, &message->changes->arena,
-                    cursor);
-}
-
-static int get_snapshot(struct Message *message, struct Cursor *cursor)
-{
-    message->snapshot = Snapshot_new();
-    if (!message->snapshot)
-        return -ENOMEM;
-    return get_root(&SNAPSHOT_RECORD, message->snapshot,
-                    &message->snapshot->arena, cursor);
-}
-
-static int get_listing(struct Message *message, struct Cursor *cursor)
-{
-    message->listing = Listing_new();
-    if (!message->listing)
-        return -ENOMEM;
-    return get_root(&LISTING_RECORD, message->listing, &message->listing->arena,
-                    cursor);
-}
-
-static int get_stacks(struct Message *message, struct Cursor *cursor)
-{
-    message->stacks = FlameTable_new();
-    if (!message->stacks)
-        return -ENOMEM;
-    return get_root(&FLAME_TABLE_RECORD, message->stacks,
-                    &message->stacks->arena, cursor);
 }
 
 static int get_message_text(struct Message *message, struct Cursor *cursor)
@@ -390,14 +375,9 @@ static int get_payload(struct Message *message, struct Cursor *cursor)
         message->value = Cursor_f64(cursor);
     if ((members & HAS_TEXT) && Cursor_left(cursor))
         error = get_message_text(message, cursor);
-    if (members & HAS_CHANGES)
-        error = get_changes(message, cursor);
-    if (!error && (members & HAS_SNAPSHOT))
-        error = get_snapshot(message, cursor);
-    if (members & HAS_LISTING)
-        error = get_listing(message, cursor);
-    if (members & HAS_STACKS)
-        error = get_stacks(message, cursor);
+    for (size_t i = 0; i < PAYLOADS && !error; i++)
+        if (members & payloads[i].bit)
+            error = get_payload_record(message, i, cursor);
     return error ? error : cursor->error;
 }
 
