@@ -8,8 +8,8 @@
 #include "formats/json_trace.h"
 #include "formats/own_events.h"
 #include "formats/pftrace.h"
-#include "formats/tid_guard.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/id_map.h"
 #include "ipc/file_kind.h"
 
 #include <errno.h>
@@ -141,9 +141,11 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 }
 
 // Writes the events of one thread. *written is set to true if the thread is in
-// the file.
+// the file. The kernel uses thread ids again, and the events of a thread must
+// not be earlier than those of an older thread with the same id. So `ends` has
+// the ticks up to which the events of each thread id are written.
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
-                        struct TidGuard *guard, bool *written)
+                        struct IdMap *ends, bool *written)
 {
     const struct ReplayTarget target = {walk, begin_call, end_call, step,
                                         task, mark,       said};
@@ -151,9 +153,11 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk, count = take_chunks(writer, thread->number);
     uint64_t floor = writer->trace->start_ticks;
-    uint64_t *end = TidGuard_time(guard, thread->tid);
+    uint64_t *end = IdMap_at(ends, (uint64_t)thread->tid);
     int error;
 
+    if (!end)
+        return -ENOMEM;
     // The recording never had an event of this thread.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
@@ -178,18 +182,16 @@ static int write_threads(struct Walk *walk)
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
     bool *written = Heap_zeroed(view->thread_count + 1, sizeof *written);
-    struct TidGuard guard;
-    int error = TidGuard_init(&guard, view->thread_count);
+    struct IdMap ends = {.count = 0};
+    int error = written ? 0 : -ENOMEM;
     size_t i;
 
-    if (!written)
-        error = -ENOMEM;
     for (i = 0; !error && i < view->thread_count; i++)
         if (view->threads[i].number != TIMELINE_OWN)
-            error = write_thread(walk, &view->threads[i], &guard, &written[i]);
+            error = write_thread(walk, &view->threads[i], &ends, &written[i]);
     if (!error) // The remaining chunks are of Ocular's own threads.
         error = OwnEvents_write(writer, walk->format, written);
-    TidGuard_release(&guard);
+    IdMap_release(&ends);
     Heap_free(written);
     return error;
 }

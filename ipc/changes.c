@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ipc/changes.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/id_map.h"
 #include "ipc/function_order.h"
 #include "ipc/rows.h"
 
@@ -100,39 +101,27 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     return fade_parts(function, fading->window_kept, arena);
 }
 
-// --- A hash table of the function ids that are not copied from the base
-
-struct IdSet {
-    uint64_t *ids; // A hash table of ids, in which a free place is NULL_U64.
-    size_t mask;
-};
-
-static size_t place_of(const struct IdSet *set, uint64_t id)
+static bool mark(struct IdMap *map, uint64_t id)
 {
-    size_t at = (size_t)(id * 0x9e3779b97f4a7c15u >> 32) & set->mask;
+    uint64_t *value = IdMap_at(map, id);
 
-    while (set->ids[at] != NULL_U64 && set->ids[at] != id)
-        at = (at + 1) & set->mask;
-    return at;
+    if (value)
+        *value = 1;
+    return value;
 }
 
-static bool make_set(struct IdSet *set, const struct Changes *changes,
-                     const struct Snapshot *next)
+// Marks the functions that are not copied from the base. Returns false if there
+// is no memory.
+static bool mark_replaced(struct IdMap *replaced, const struct Changes *changes,
+                          const struct Snapshot *next)
 {
-    size_t count = changes->gone_count + next->function_count, room = 16;
+    bool whole = true;
 
-    while (room < 2 * count)
-        room *= 2;
-    set->mask = room - 1;
-    set->ids = Heap_alloc(room * sizeof *set->ids);
-    if (!set->ids)
-        return false;
-    memset(set->ids, 0xff, room * sizeof *set->ids);
-    for (size_t i = 0; i < changes->gone_count; i++)
-        set->ids[place_of(set, changes->gone[i].id)] = changes->gone[i].id;
-    for (size_t i = 0; i < next->function_count; i++)
-        set->ids[place_of(set, next->functions[i].id)] = next->functions[i].id;
-    return true;
+    for (size_t i = 0; whole && i < changes->gone_count; i++)
+        whole = mark(replaced, changes->gone[i].id);
+    for (size_t i = 0; whole && i < next->function_count; i++)
+        whole = mark(replaced, next->functions[i].id);
+    return whole;
 }
 
 static bool take_over(const struct Changes *changes, struct Snapshot *next,
@@ -151,20 +140,18 @@ int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
     size_t count = next->function_count;
     struct Function *all =
         Snapshot_alloc(next, (count + base->function_count) * sizeof *all);
-    struct IdSet replaced;
-    bool whole = all && make_set(&replaced, changes, next);
+    struct IdMap replaced = {.count = 0};
+    bool whole = all && mark_replaced(&replaced, changes, next);
 
-    if (!whole)
-        return -ENOMEM;
-    if (count)
+    if (whole && count)
         memcpy(all, next->functions, count * sizeof *all);
     for (size_t i = 0; whole && i < base->function_count; i++) {
         const struct Function *from = &base->functions[i];
 
-        if (replaced.ids[place_of(&replaced, from->id)] == NULL_U64)
+        if (!IdMap_find(&replaced, from->id))
             whole = take_over(changes, next, &all[count++], from);
     }
-    Heap_free(replaced.ids);
+    IdMap_release(&replaced);
     if (!whole)
         return -ENOMEM;
     FunctionOrder_sort(all, count, next->sampler_window_samples);

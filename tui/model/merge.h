@@ -5,9 +5,9 @@
 // the viewer's main thread.
 #pragma once
 
+#include "ipc/base/id_map.h"
 #include "ipc/snapshot.h"
 #include "tui/model/fold.h"
-#include "tui/model/id_map.h"
 #include "tui/model/standout.h"
 
 // struct Merge gives ids to the merged functions. A zeroed struct has given no

@@ -3,8 +3,8 @@
 // MergeStacks_make on the viewer's main thread.
 #pragma once
 
+#include "ipc/base/id_map.h"
 #include "ipc/flame_table.h"
-#include "tui/model/id_map.h"
 
 struct MergeStacks {
     const struct FlameTable *stacks;

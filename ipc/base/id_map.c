@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "tui/model/id_map.h"
+#include "ipc/base/id_map.h"
+#include "ipc/base/heap.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
 
 #define LEAST 64 // number of entries of the smallest table
 
 void IdMap_release(struct IdMap *map)
 {
-    free(map->items);
+    Heap_free(map->items);
     *map = (struct IdMap){0};
 }
 
@@ -27,20 +28,20 @@ uint64_t IdMap_find(const struct IdMap *map, uint64_t key)
 }
 
 // Doubles the table. Returns false if memory is out.
-static int grow(struct IdMap *map)
+static bool grow(struct IdMap *map)
 {
     struct IdMap larger = {.capacity =
                                map->capacity ? 2 * map->capacity : LEAST};
-    larger.items = calloc(larger.capacity, sizeof *larger.items);
+    larger.items = Heap_zeroed(larger.capacity, sizeof *larger.items);
     if (!larger.items)
-        return 0;
+        return false;
     for (size_t i = 0; i < map->capacity; i++)
         if (map->items[i].key)
             *place_of(&larger, map->items[i].key) = map->items[i];
     larger.count = map->count;
-    free(map->items);
+    Heap_free(map->items);
     *map = larger;
-    return 1;
+    return true;
 }
 
 uint64_t *IdMap_at(struct IdMap *map, uint64_t key)
