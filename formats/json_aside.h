@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes those events of the JSON file that are not calls. The events are marks
 // and spans of the program, counters, changes of specialisation, times in which
-// a function was dark, and steps of tasks. json_trace.c uses the functions of
-// json_aside.h.
+// a function was dark, steps of tasks, and samples. json_trace.c uses the
+// functions of json_aside.h.
 #pragma once
 
 #include "formats/trace_writer.h"
@@ -17,3 +17,6 @@ int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
 int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
                      const struct TraceChange *change);
 int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
+int JsonAside_own(struct TraceWriter *writer);
+int JsonAside_sample(struct TraceWriter *writer, uint64_t ns,
+                     const struct TimelineSample *sample);

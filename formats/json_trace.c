@@ -5,16 +5,50 @@
 // the digits of the time are added. perfetto.c calls the functions of
 // json_trace.h on the thread that writes the file.
 #include "formats/json_trace.h"
-#include "formats/digits.h"
 #include "formats/instant.h"
 #include "formats/json_aside.h"
 #include "formats/json_event.h"
-#include "formats/json_samples.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+// --- Digits ------------------------------------------------------------------
+// An event consists of constant texts and of digits. These functions return the
+// address behind the last byte that they have written.
+
+#define DIGITS 24 // Largest number of bytes of a time as text.
+
+static uint8_t *Digits_copy(uint8_t *at, const void *data, size_t size)
+{
+    memcpy(at, data, size);
+    return at + size;
+}
+
+static uint8_t *Digits_put(uint8_t *at, uint64_t value)
+{
+    uint8_t digits[DIGITS], *first = digits + sizeof digits;
+
+    do {
+        *--first = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return Digits_copy(at, first, (size_t)(digits + sizeof digits - first));
+}
+
+// Writes a time of `ns` nanoseconds as microseconds with three decimals.
+static uint8_t *Digits_put_micros(uint8_t *at, uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+
+    at = Digits_put(at, ns / 1000);
+    *at++ = '.';
+    *at++ = (uint8_t)('0' + rest / 100);
+    *at++ = (uint8_t)('0' + rest / 10 % 10);
+    *at++ = (uint8_t)('0' + rest % 10);
+    return at;
+}
 
 // --- Events: pieces that exist already, and digits ---------------------------
 
@@ -475,7 +509,7 @@ const struct TraceFormat JsonTrace_format = {
     .counter = JsonAside_counter,
     .change = JsonAside_change,
     .dark = JsonAside_dark,
-    .own = JsonSamples_begin,
-    .sample = JsonSamples_put,
+    .own = JsonAside_own,
+    .sample = JsonAside_sample,
     .tail = write_tail,
 };

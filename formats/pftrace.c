@@ -9,7 +9,6 @@
 #include "formats/instant.h"
 #include "formats/pftrace_aside.h"
 #include "formats/pftrace_packet.h"
-#include "formats/pftrace_samples.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -373,7 +372,7 @@ const struct TraceFormat Pftrace_format = {
     .counter = PftraceAside_counter,
     .change = PftraceAside_change,
     .dark = PftraceAside_dark,
-    .own = PftraceSamples_begin,
-    .sample = PftraceSamples_put,
+    .own = PftraceAside_own,
+    .sample = PftraceAside_sample,
     .release = release,
 };

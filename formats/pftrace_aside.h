@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes those events of a protobuf trace that are not calls. The events are
 // marks and spans of the program, counters, changes of specialisation, times in
-// which a function was dark, and steps of tasks. pftrace.c uses the functions
-// of pftrace_aside.h.
+// which a function was dark, steps of tasks, and samples. pftrace.c uses the
+// functions of pftrace_aside.h.
 #pragma once
 
 #include "formats/trace_writer.h"
@@ -17,3 +17,6 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
 int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
                         const struct TraceChange *change);
 int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark);
+int PftraceAside_own(struct TraceWriter *writer);
+int PftraceAside_sample(struct TraceWriter *writer, uint64_t ns,
+                        const struct TimelineSample *sample);

@@ -1,11 +1,81 @@
 // SPDX-License-Identifier: MIT
 #include "formats/profile_file.h"
-#include "formats/folded.h"
 #include "formats/pprof.h"
 #include "formats/pstats.h"
 #include "formats/speedscope.h"
+#include "tracer/base/harmless.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL 1024 // Largest number of bytes of a function's label.
+
+static void put(struct Bytes *out, const char *text)
+{
+    Bytes_put(out, text, strlen(text));
+}
+
+// Writes the label of a function as py-spy does: `name (file:line)`. Replaces
+// those characters of the name and the file that would end the label.
+static void put_label(struct Bytes *out, const struct ProfileFunction *function)
+{
+    char text[LABEL], place[LABEL];
+    const char *slash = strrchr(function->file, '/');
+    char *at;
+
+    Harmless_clean(text, sizeof text, function->name, true);
+    for (at = text; (at = strchr(at, ';')); at++)
+        *at = ':';
+    put(out, text);
+    if (!*function->file)
+        return;
+    snprintf(place, sizeof place, "%s:%" PRIu64,
+             slash ? slash + 1 : function->file, function->line);
+    Harmless_clean(text, sizeof text, place, true);
+    for (at = text; (at = strchr(at, ';')); at++)
+        *at = ':';
+    put(out, " (");
+    put(out, text);
+    put(out, ")");
+}
+
+// Writes a line: the stack that ends in a row, the name of a wait or "", and a
+// time. The number at the end of the line is the time in us.
+static void put_line(const struct Profile *profile, struct Bytes *out,
+                     size_t row, const char *wait, uint64_t ns)
+{
+    uint32_t stack[PROFILE_DEPTH];
+    size_t i;
+    char number[32];
+
+    if (ns < 1000)
+        return;
+    for (i = Profile_stack(profile, row, stack); i-- > 0;) {
+        put_label(out, &profile->functions[stack[i]]);
+        put(out, i ? ";" : "");
+    }
+    put(out, *wait ? ";" : "");
+    put(out, wait);
+    snprintf(number, sizeof number, " %" PRIu64 "\n", ns / 1000);
+    put(out, number);
+}
+
+// Writes the stacks as text for flame graph scripts ("folded" stacks), and the
+// waits if `wall` is true. Each line has a stack and its time in us.
+static void write_folded(const struct Profile *profile, struct Bytes *out,
+                         bool wall)
+{
+    size_t i;
+
+    for (i = 0; i < profile->row_count; i++)
+        put_line(profile, out, i, "", profile->rows[i].ns);
+    for (i = 0; wall && i < profile->wait_count; i++)
+        put_line(profile, out, profile->waits[i].parent,
+                 Profile_wait_name(WaitKind_of(profile->waits[i].kind)),
+                 profile->waits[i].ns);
+}
 
 int ProfileFile_write(const struct Profile *profile, enum FileContent content,
                       struct Bytes *out)
@@ -13,7 +83,7 @@ int ProfileFile_write(const struct Profile *profile, enum FileContent content,
     switch (content) {
     case FILE_FOLDED:
     case FILE_WALL_FOLDED:
-        Folded_write(profile, out, content == FILE_WALL_FOLDED);
+        write_folded(profile, out, content == FILE_WALL_FOLDED);
         break;
     case FILE_SPEEDSCOPE:
         Speedscope_write(profile, out);
