@@ -13,7 +13,6 @@
 #include "ipc/file_kind.h"
 
 #include <errno.h>
-#include <string.h>
 
 // Perfetto supports 512 levels of nested slices in a track. On deeper levels
 // Perfetto would close another call at the end of a call. Calls on levels

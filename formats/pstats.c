@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #define TEXT 4096
 

@@ -7,7 +7,6 @@
 #include "tracer/timeline/ring.h"
 
 #include <math.h>
-#include <string.h>
 
 #define UNIT_BYTES 2u
 

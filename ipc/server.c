@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
 // Milliseconds between two checks of the path of the server's socket.

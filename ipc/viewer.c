@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define READ_SIZE 4096u
 // If more than CONTROL_MAX bytes of answers wait, no further answer is queued

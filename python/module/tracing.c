@@ -19,7 +19,6 @@
 #include "tracer/session/report.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -5,8 +5,6 @@
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 
-#include <math.h>
-
 #define SHARE_WEIGHT 1e12 // A share always counts more than a number of events.
 
 // Returns how hot a function is, by its sampled share and the number of its

@@ -6,7 +6,6 @@
 #include "tracer/hook/frame.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define BUCKETS 1024u // Number of buckets, a power of two.
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WINDOW_S 10.0 // Mean age in seconds of the exceptions in a rate.
 // Number of attempts to read all kinds of exceptions without a change by a hook

@@ -3,7 +3,6 @@
 #include "tracer/session/figure.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,9 +5,7 @@
 // was not called yet.
 #include "tracer/session/listing_builder.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WAITING_MOST 64 // Largest depth of nested calls in bytecode.

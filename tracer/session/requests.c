@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define FLAME_SENT 4096 // Largest number of rows of stacks that a viewer gets.

@@ -5,8 +5,6 @@
 #include "tracer/timeline/ring.h"
 #include "ipc/base/heap.h"
 
-#include <string.h>
-
 #define HALF (RING_EVENTS / 2)
 
 struct Ring *Ring_new(sem_t *half_full)

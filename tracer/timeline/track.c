@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FIRST_OPEN 32u
 // Largest number of events for which memory is reserved at once.

@@ -4,7 +4,6 @@
 #include "ipc/base/opened.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 struct Call {
