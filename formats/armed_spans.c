@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See armed_spans.h. A span begins when the function is armed again, and ends
-// with the function's first call after the slice. The function's calls do not
-// determine the beginning of a span. The function's rate is therefore the
-// number of calls in all spans divided by the length of all spans.
+// A span begins when the function is armed again, and ends with the function's
+// first call after the slice. The function's calls do not determine the
+// beginning of a span. The function's rate is therefore the number of calls in
+// all spans divided by the length of all spans.
 #include "formats/armed_spans.h"
 
 #include <math.h>

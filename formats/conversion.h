@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a file for other tools from one or more recordings. The suffix of the
 // output's name decides whether the output is a timeline or a profile. A
-// profile can only be made of one recording. A conversion runs on one thread.
+// profile can only be made of one recording.
 #pragma once
 
 #include "tracer/timeline/formats.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table is a hash table with open addressing, and is at most half full. The
 // bytes of all entries are in one memory block, and each entry has the offset
-// of its bytes. The writers of traces call the functions of encoded.h on their
-// own thread.
+// of its bytes.
 #include "formats/encoded.h"
 #include "ipc/base/heap.h"
 

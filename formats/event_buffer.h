@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the chunks of a recording's threads, one chunk at a time. Any thread
-// may use a struct EventBuffer.
+// Reads the chunks of a recording's threads, one chunk at a time.
 #pragma once
 
 #include "tracer/timeline/view.h"

@@ -2,8 +2,7 @@
 // Describes those instants of a timeline that concern one function. The writers
 // of JSON and of protobuf both use this table. Iterations of loops and gaps of
 // lost events are also instants, but they are not in the table, because they
-// have more data. The thread that writes a file calls Instant_of, which has no
-// state.
+// have more data.
 #pragma once
 
 #include "tracer/timeline/ring.h"

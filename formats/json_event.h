@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes events of the JSON file by json-c, one event at a time. The events for
-// calls, loops and instants are made without json-c. json_trace.c and
-// json_aside.c call the functions of json_event.h on the thread that writes the
-// file.
+// calls, loops and instants are made without json-c.
 #pragma once
 
 #include "formats/json_tree.h"

@@ -2,8 +2,7 @@
 // Writes a trace as JSON. The events of a function are equal except for their
 // times, and so are the events of a loop or of a thread. The equal part of the
 // events is made once, by json-c. For each event the equal part is copied, and
-// the digits of the time are added. perfetto.c calls the functions of
-// json_trace.h on the thread that writes the file.
+// the digits of the time are added.
 #include "formats/json_trace.h"
 #include "formats/instant.h"
 #include "formats/json_aside.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See library.h. The library allocates by the functions of its host, and does
-// not contain ipc/base/heap.c. The host and the library can therefore free each
-// other's memory, and a fork cannot happen while the library holds a lock of
-// its own.
+// The library allocates by the functions of its host, and does not contain
+// ipc/base/heap.c. The host and the library can therefore free each other's
+// memory, and a fork cannot happen while the library holds a lock of its own.
 #include "formats/library.h"
 #include "formats/conversion.h"
 #include "ipc/base/heap.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See output.h. output.c is the only file of Ocular's engine that uses zlib.
-// zlib's functions for files are not used, because output.c checks before each
-// write that the descriptor is still ours (ipc/base/opened.h).
+// output.c is the only file of Ocular's engine that uses zlib. zlib's functions
+// for files are not used, because output.c checks before each write that the
+// descriptor is still ours (ipc/base/opened.h).
 #include "formats/output.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/in_place.h"

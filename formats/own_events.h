@@ -2,8 +2,7 @@
 // Writes the events in the track of Ocular's own threads. The events are
 // counters, changes of specialisation, times in which a function was dark, and
 // samples. These events concern the process or other threads than Ocular's, and
-// each event has its own time. perfetto.c calls OwnEvents_write on the thread
-// that writes the file.
+// each event has its own time.
 #pragma once
 
 #include "formats/trace_writer.h"

@@ -2,7 +2,6 @@
 // Writes a file with one or several traces for Perfetto. The ending of the
 // file's name decides the format. perfetto.c goes through the threads of a
 // recording that was read, and calls the format's functions for each event.
-// Conversion_run calls Perfetto_write on the thread that writes the file.
 #include "formats/perfetto.h"
 #include "formats/instant.h"
 #include "formats/json_trace.h"

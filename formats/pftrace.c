@@ -3,8 +3,6 @@
 // written once, and events then refer to it by a number. The time of an event
 // is written as ns since the event before. The packets of a thread do not name
 // their track, because the thread's track is the default of the packets.
-// perfetto.c calls the functions of pftrace.h on the thread that writes the
-// file.
 #include "formats/pftrace.h"
 #include "formats/instant.h"
 #include "formats/pftrace_aside.h"

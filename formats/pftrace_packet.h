@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes packets of Perfetto's protobuf that contain text. pftrace_packet.c also
-// makes the sequences and the tracks to which packets belong. pftrace*.c call
-// the functions of pftrace_packet.h on the thread that writes the file.
+// makes the sequences and the tracks to which packets belong.
 #pragma once
 
 #include "formats/pftrace_fields.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a profile in pprof's protobuf format. profile_file.c calls
-// Pprof_write, on any thread.
+// Writes a profile in pprof's protobuf format.
 #pragma once
 
 #include "formats/profile.h"

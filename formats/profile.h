@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Holds the sampled stacks of a whole run in the form that writers for other
 // tools need. A profile is a list of functions, and stacks, each of which is a
-// list of indices of functions. The functions of profile.h have no state, and
-// any thread may call them.
+// list of indices of functions.
 #pragma once
 
 #include "ipc/base/bytes.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes a profile as a file in the format of another tool. The file is made in
 // memory, and takes some MiB if there are thousands of deep stacks.
-// Conversion_run calls ProfileFile_write, on any thread.
 #pragma once
 
 #include "formats/profile.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See protobuf.h. In protobuf, the length of a message comes before the
-// message. The length is therefore inserted when the end of the message is
-// known.
+// In protobuf, the length of a message comes before the message. The length is
+// therefore inserted when the end of the message is known.
 #include "formats/protobuf.h"
 #include "tracer/base/harmless.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the parts of protobuf's wire format that Ocular uses. Ocular uses
 // protobuf's varints (also for bool), doubles, texts and messages. pftrace*.c
-// and pprof.c call the functions of protobuf.h. The functions of protobuf.h
-// have no state.
+// and pprof.c call the functions of protobuf.h.
 #pragma once
 
 #include "ipc/base/bytes.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a profile as a file for Python's pstats. profile_file.c calls
-// Pstats_write, on any thread.
+// Writes a profile as a file for Python's pstats.
 #pragma once
 
 #include "formats/profile.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Turns the stored events of one thread into calls. Even if events were lost,
 // each call has a beginning and an end, calls are nested, and times never go
-// back. Replay_thread has no state, and the writers of a timeline call it.
+// back.
 #pragma once
 
 #include "tracer/timeline/mark.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes a profile as speedscope's JSON. profile_file.c calls Speedscope_write,
-// on any thread.
+// Writes a profile as speedscope's JSON.
 #pragma once
 
 #include "formats/profile.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See sum_table.h. The hash table of sums uses open addressing, and is at most
-// half full.
+// The hash table of sums uses open addressing, and is at most half full.
 #include "formats/sum_table.h"
 #include "ipc/base/heap.h"
 

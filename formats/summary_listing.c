@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See summary_listing.h. The record of a specialisation has the function, the
-// line and both opcodes, but not the offset of the instruction. The listing
-// therefore shows the specialisation at each instruction with the same line and
-// opcode.
+// The record of a specialisation has the function, the line and both opcodes,
+// but not the offset of the instruction. The listing therefore shows the
+// specialisation at each instruction with the same line and opcode.
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 

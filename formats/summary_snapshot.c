@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See summary_snapshot.h. If the snapshot is for the whole run, and the
-// recording contains the final snapshot of the program, most numbers of
-// functions are copied from the final snapshot. Shares are always computed from
-// the samples in the chosen stretch of the run.
+// If the snapshot is for the whole run, and the recording contains the final
+// snapshot of the program, most numbers of functions are copied from the final
+// snapshot. Shares are always computed from the samples in the chosen stretch
+// of the run.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "formats/run_facts.h"

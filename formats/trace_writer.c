@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Implements the buffer, the conversion of times, names, and facts about the
-// run (see trace_writer.h). perfetto.c and the format writers call the
-// functions of trace_writer.h on the thread that writes the file.
+// run (see trace_writer.h).
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/snapshot.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See dispatch.h. The answer to an unknown message is an ERROR with a text. A
-// viewer that breaks the protocol is disconnected.
+// The answer to an unknown message is an ERROR with a text. A viewer that
+// breaks the protocol is disconnected.
 #include "ipc/dispatch.h"
 #include "ipc/process.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See heap.h. A slab is a mapping of 64 KiB that contains blocks of one size.
-// Each block that is too large for a slab has its own mapping. Slabs and
-// mappings begin and end at multiples of 64 KiB, so that a block's address
-// gives its slab. As all mappings have this alignment, the kernel merges
-// neighbouring ones, of which a process may have only 65 530. Pages of a slab
-// that were never touched take no memory. Under a sanitizer the heap is malloc,
-// which the sanitizer watches.
+// A slab is a mapping of 64 KiB that contains blocks of one size. Each block
+// that is too large for a slab has its own mapping. Slabs and mappings begin
+// and end at multiples of 64 KiB, so that a block's address gives its slab. As
+// all mappings have this alignment, the kernel merges neighbouring ones, of
+// which a process may have only 65 530. Pages of a slab that were never touched
+// take no memory. Under a sanitizer the heap is malloc, which the sanitizer
+// watches.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>

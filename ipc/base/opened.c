@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See opened.h. Between Ocular's check and the next system call, the program
-// may get a descriptor's number for its own file. A program seldom reuses the
-// number of Ocular's descriptor, because the kernel gives the lowest free
-// number. A program that has closed a descriptor of Ocular gets the same number
-// only after it has used all lower numbers.
+// Between Ocular's check and the next system call, the program may get a
+// descriptor's number for its own file. A program seldom reuses the number of
+// Ocular's descriptor, because the kernel gives the lowest free number. A
+// program that has closed a descriptor of Ocular gets the same number only
+// after it has used all lower numbers.
 #define _GNU_SOURCE 1 // O_TMPFILE
 #include "ipc/base/opened.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See gil_facts.h. This file includes CPython's internal header, because no
-// public header has the GIL.
+// This file includes CPython's internal header, because no public header has
+// the GIL.
 #define Py_BUILD_CORE 1
 #include "python/hooks/gil_facts.h"
 #include "python/hooks/interpreter_facts.h"

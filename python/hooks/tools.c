@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See tools.h. All calls go through the builtins of sys.monitoring, because
-// CPython exports no C functions for them.
+// All calls go through the builtins of sys.monitoring, because CPython exports
+// no C functions for them.
 #include "python/hooks/tools.h"
 #include "ipc/base/now.h"
 

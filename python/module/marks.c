@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See marks.h. A mark is written into the ring of the calling thread, among the
-// events of its hooks.
+// A mark is written into the ring of the calling thread, among the events of
+// its hooks.
 #include "python/module/marks.h"
 #include "python/hooks/own_trace.h"
 #include "python/service/service.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See program.h.
-//
 // The trace begins after the program is compiled and before its first
 // instruction, so a program that does not compile is not traced. To find the
 // moment before the first instruction, Ocular sets CPython's function that

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See activation.h. No thread holds the mutex while it waits for the GIL or for
-// the server.
+// No thread holds the mutex while it waits for the GIL or for the server.
 #include "python/service/activation.h"
 #include "ipc/base/now.h"
 #include "python/service/termination.h"

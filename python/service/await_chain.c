@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See await_chain.h. From 3.14 on, only CPython's internal headers have the
-// states of a generator and the layout that CPython tells debuggers.
+// From 3.14 on, only CPython's internal headers have the states of a generator
+// and the layout that CPython tells debuggers.
 #define Py_BUILD_CORE 1
 #include "python/service/await_chain.h"
 #include "python/hooks/callees.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See fork.h. The C library calls its handlers at every fork, even if CPython
-// does not know of the fork.
+// The C library calls its handlers at every fork, even if CPython does not know
+// of the fork.
 #include "python/service/fork.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

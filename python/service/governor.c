@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See governor.h. The governor's thread carries out the decisions of
-// tracer/budget/control.c. The thread holds the GIL for about 50 us at a time,
-// and does not wait for Ocular's other threads in this time.
+// The governor's thread carries out the decisions of tracer/budget/control.c.
+// The thread holds the GIL for about 50 us at a time, and does not wait for
+// Ocular's other threads in this time.
 #include "python/service/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See missed_signals.h. This file includes CPython's internal header, because
-// no public header has the table of signals.
+// This file includes CPython's internal header, because no public header has
+// the table of signals.
 #define _GNU_SOURCE 1 // For tgkill.
 #define Py_BUILD_CORE 1
 #include "python/service/missed_signals.h"

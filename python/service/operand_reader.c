@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See operand_reader.h. The text of a constant is its repr(), shortened. Only
-// objects of exactly a built-in type are read, so that no code of the program
-// runs.
+// The text of a constant is its repr(), shortened. Only objects of exactly a
+// built-in type are read, so that no code of the program runs.
 #include "python/service/operand_reader.h"
 
 #include <errno.h>

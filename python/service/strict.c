@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See strict.h. After tracing has ended this way, the phase stays
-// PHASE_STOPPING until the process ends. Ocular's hooks then do nothing, and
-// the session is not freed.
+// After tracing has ended this way, the phase stays PHASE_STOPPING until the
+// process ends. Ocular's hooks then do nothing, and the session is not freed.
 #include "python/service/strict.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"

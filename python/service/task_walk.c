@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See task_walk.h. The program begins and ends tasks between two slices. If the
-// cursor loses its place because of that, the walk begins again, because it
-// would miss many tasks. Otherwise the walk goes on, and may count a few tasks
-// twice or not at all.
+// The program begins and ends tasks between two slices. If the cursor loses its
+// place because of that, the walk begins again, because it would miss many
+// tasks. Otherwise the walk goes on, and may count a few tasks twice or not at
+// all.
 #include "python/service/task_walk.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See termination.h. The signal handler may run on any thread of the program,
-// also in a forked child.
+// The signal handler may run on any thread of the program, also in a forked
+// child.
 #include "python/service/termination.h"
 #include "ipc/listener.h"
 

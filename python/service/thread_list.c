@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See thread_list.h. CPython inserts a new thread state at the head of
-// CPython's list and gives the thread state a larger id (add_threadstate in
-// Python/pystate.c). So threads that are in the old and in the new list have
-// the same order in both.
+// CPython inserts a new thread state at the head of CPython's list and gives
+// the thread state a larger id (add_threadstate in Python/pystate.c). So
+// threads that are in the old and in the new list have the same order in both.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter_facts.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See choice.h. docs/architecture.md explains the constants in the section "The
-// budget".
+// docs/architecture.md explains the constants in the section "The budget".
 #include "tracer/budget/choice.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See control.h. The constants of the budget are in budget.c.
+// The constants of the budget are in budget.c.
 #include "tracer/budget/control.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See slices.h. docs/architecture.md explains the constants in the section "The
-// budget".
+// docs/architecture.md explains the constants in the section "The budget".
 #include "tracer/budget/slices.h"
 #include "tracer/base/random.h"
 

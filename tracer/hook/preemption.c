@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See preemption.h. The CPU time of CLOCK_THREAD_CPUTIME_ID is exact to the ns.
-// CPU times of getrusage(2) are not used, because they can be up to one timer
-// tick old.
+// The CPU time of CLOCK_THREAD_CPUTIME_ID is exact to the ns. CPU times of
+// getrusage(2) are not used, because they can be up to one timer tick old.
 #define _GNU_SOURCE 1 // RUSAGE_THREAD needs _GNU_SOURCE.
 #include "tracer/hook/preemption.h"
 #include "ipc/base/now.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See main_signals.h. main_signals.c makes system calls without the C library,
-// because its sigset_t is larger than the kernel's sigset_t in a handler's
-// context.
+// main_signals.c makes system calls without the C library, because its sigset_t
+// is larger than the kernel's sigset_t in a handler's context.
 #define _GNU_SOURCE 1 // for syscall
 #include "tracer/sample/main_signals.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See stall_watch.h. EARLY, SOON and PERIOD are fractions of the time after
-// which a step of an event loop is a stall. A turn of StallWatch observes each
-// step that has run for the fraction EARLY of a stall's time. If a turn finds a
-// younger step, the next turn comes after the fraction SOON of a stall's time.
-// If no step runs, the next turn comes after the fraction PERIOD. So each step
-// is observed before it becomes a stall, even if a turn is late by a fifth of a
-// stall's time. If no event loop has begun or stalled for CLOSE_NS, turns are
-// CALM times rarer, because a turn takes about 20 us.
+// EARLY, SOON and PERIOD are fractions of the time after which a step of an
+// event loop is a stall. A turn of StallWatch observes each step that has run
+// for the fraction EARLY of a stall's time. If a turn finds a younger step, the
+// next turn comes after the fraction SOON of a stall's time. If no step runs,
+// the next turn comes after the fraction PERIOD. So each step is observed
+// before it becomes a stall, even if a turn is late by a fifth of a stall's
+// time. If no event loop has begun or stalled for CLOSE_NS, turns are CALM
+// times rarer, because a turn takes about 20 us.
 #include "tracer/sample/stall_watch.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"

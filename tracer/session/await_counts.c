@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See await_counts.h.
 #include "tracer/session/await_counts.h"
 #include "ipc/base/heap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See counters.h. Errors are ignored, because a value that cannot be added only
-// leaves a gap in a graph.
+// Errors are ignored, because a value that cannot be added only leaves a gap in
+// a graph.
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See handout.h. While viewers copy the recording's file, no block of it is
-// forgotten because of the limit, no later request brings the recording up to
-// date, and no name moves in it. A viewer that is too slow notices this by
-// itself.
+// While viewers copy the recording's file, no block of it is forgotten because
+// of the limit, no later request brings the recording up to date, and no name
+// moves in it. A viewer that is too slow notices this by itself.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See listing_detail.h. The hits of an instruction are computed from the next
-// site after it. If control runs straight from the instruction to the site, the
-// instruction ran at least as often as the site was hit. If a jump may go to a
-// row between the instruction and the site, the site's hits say nothing about
-// the instruction. If an exception comes between an instruction and its site,
-// the instruction runs, but the site is not reached. So the hits of a site are
-// a lower bound for the instruction. The hits are exact only at the site
-// itself, or if every call has returned.
+// The hits of an instruction are computed from the next site after it. If
+// control runs straight from the instruction to the site, the instruction ran
+// at least as often as the site was hit. If a jump may go to a row between the
+// instruction and the site, the site's hits say nothing about the instruction.
+// If an exception comes between an instruction and its site, the instruction
+// runs, but the site is not reached. So the hits of a site are a lower bound
+// for the instruction. The hits are exact only at the site itself, or if every
+// call has returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"

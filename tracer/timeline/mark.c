@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See mark.h. The event after the text of a mark contains the mark's number (28
-// bits) and the sizes of its two texts (12 bits each).
+// The event after the text of a mark contains the mark's number (28 bits) and
+// the sizes of its two texts (12 bits each).
 #include "tracer/timeline/mark.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See memory_pages.h. The table `pages` is sorted by the numbers of the pages.
-// A removed page keeps its entry in the table, with `bytes` NULL, until the
-// table is full.
+// The table `pages` is sorted by the numbers of the pages. A removed page keeps
+// its entry in the table, with `bytes` NULL, until the table is full.
 #include "tracer/timeline/memory_pages.h"
 #include "ipc/base/heap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See pending_writes.h. The data of a write follows its struct PendingWrite,
-// and is filled up to a multiple of eight bytes.
+// The data of a write follows its struct PendingWrite, and is filled up to a
+// multiple of eight bytes.
 #include "tracer/timeline/pending_writes.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See timeline.h. One mutex guards the tracks and the blocks of the timeline. A
-// full block is only in the recording, and does not change any more.
+// One mutex guards the tracks and the blocks of the timeline. A full block is
+// only in the recording, and does not change any more.
 #include "tracer/timeline/timeline.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

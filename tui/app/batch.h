@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs ocular-top without a terminal. The batch prints frames as text, or
-// snapshots as JSON, on stdout. main.c calls Batch_run on the main thread.
+// snapshots as JSON, on stdout.
 #pragma once
 
 #include "tui/app/options.h"

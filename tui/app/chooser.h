@@ -2,8 +2,7 @@
 // The chooser is the list of processes. The user chooses a process to watch
 // from this list. In the list, a child is below its parent. The processes that
 // serve viewers come first. The user's other Python processes, to which the
-// viewer can attach, come last. main.c and pick.c call the functions of
-// chooser.h on the main thread.
+// viewer can attach, come last.
 #pragma once
 
 #include "ipc/address.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Draws the list of processes. pick.c calls Chooser_draw on the main thread.
+// Draws the list of processes.
 #pragma once
 
 #include "tui/app/chooser.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The viewer's loop on a terminal. The loop waits for keys, signals and
-// snapshots, and draws frames. main.c calls Live_run on the main thread.
+// snapshots, and draws frames.
 #pragma once
 
 #include "tui/screen/terminal.h"

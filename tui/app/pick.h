@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shows the chooser on a terminal. main.c calls Pick_run on the main thread.
+// Shows the chooser on a terminal.
 #pragma once
 
 #include "tui/app/chooser.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Starts Ocular's server in a process that was started without Ocular, and ends
 // the server again. If a function fails, it leaves the process unchanged, and
-// `why` has the reason. tui/app calls the functions of attach.h on the main
-// thread.
+// `why` has the reason.
 #pragma once
 
 #include "tui/attach/interpreter.h"

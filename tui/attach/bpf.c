@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See bpf.h. Every jump goes forwards, so each filter program ends.
+// Every jump goes forwards, so each filter program ends.
 #include "tui/attach/bpf.h"
 
 #include <string.h>

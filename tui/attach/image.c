@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See image.h. Every number that comes from the process has a limit. An address
-// that comes from the process is only passed to ProcessMemory_read, which
-// refuses an unmapped address.
+// Every number that comes from the process has a limit. An address that comes
+// from the process is only passed to ProcessMemory_read, which refuses an
+// unmapped address.
 #include "tui/attach/image.h"
 
 #include "tui/attach/process_memory.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out which CPython another process runs, and the address of CPython's
-// state. The functions of interpreter.h do not change the process. attach.c
-// calls the functions of interpreter.h on the main thread.
+// state. The functions of interpreter.h do not change the process.
 #pragma once
 
 #include "tui/attach/image.h"

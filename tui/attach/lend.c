@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See lend.h. The process's root directory can belong to another user, who
-// could rename files during the copying. Therefore each folder is opened only
-// once, relative to the descriptor of its parent, and Ocular does not follow
-// symbolic links. New files are created with the rights of the process's user.
-// Ocular writes and removes only files that belong to this user.
+// The process's root directory can belong to another user, who could rename
+// files during the copying. Therefore each folder is opened only once, relative
+// to the descriptor of its parent, and Ocular does not follow symbolic links.
+// New files are created with the rights of the process's user. Ocular writes
+// and removes only files that belong to this user.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/lend.h"
 

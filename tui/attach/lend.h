@@ -2,8 +2,7 @@
 // Copies Ocular's package for a process that cannot read the package, for
 // example because the process is in a container or a chroot. The copy lies in a
 // folder of the process's /tmp or /dev/shm, and belongs to the process's user.
-// The copy stays until Ocular detaches from the process. attach.c calls these
-// functions on the main thread.
+// The copy stays until Ocular detaches from the process.
 #pragma once
 
 #include "tui/attach/interpreter.h"

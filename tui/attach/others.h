@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lists the user's Python processes, and says for each process what attaching
-// to it needs. A process that runs no Python is examined only once. The chooser
-// calls the functions of others.h on the main thread.
+// to it needs. A process that runs no Python is examined only once.
 #pragma once
 
 #include <stddef.h>

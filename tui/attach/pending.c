@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See pending.h. CPython 3.12 and 3.13 publish no offset for their queue of
-// pending calls, and the offset differs between patch versions. Therefore
-// Ocular searches for the queue before it writes. The machine code of
-// _PyEval_AddPendingCall() refers to several addresses. Exactly one of these
-// addresses has the contents of a queue of pending calls.
+// CPython 3.12 and 3.13 publish no offset for their queue of pending calls, and
+// the offset differs between patch versions. Therefore Ocular searches for the
+// queue before it writes. The machine code of _PyEval_AddPendingCall() refers
+// to several addresses. Exactly one of these addresses has the contents of a
+// queue of pending calls.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See readiness.h. The offsets in this file are the same in all patch versions
-// of a minor version. CPython has no flag for the import of `site`. During this
-// import, the first frame of the main thread is _find_and_load("site", ...).
+// The offsets in this file are the same in all patch versions of a minor
+// version. CPython has no flag for the import of `site`. During this import,
+// the first frame of the main thread is _find_and_load("site", ...).
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
 

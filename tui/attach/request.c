@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See request.h. A child process of ocular-top stops the threads of the
-// process. When this child ends, the kernel lets all threads of the process
-// continue, even a thread that had not stopped yet.
+// A child process of ocular-top stops the threads of the process. When this
+// child ends, the kernel lets all threads of the process continue, even a
+// thread that had not stopped yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Asks a process to run a script between two instructions of its Python code.
 // From CPython 3.14 on, the request uses PEP 768 (door.h). In older versions,
-// the request is a pending call (pending.h). attach.c calls the functions of
-// request.h on the main thread.
+// the request is a pending call (pending.h).
 #pragma once
 
 #include "tui/attach/interpreter.h"

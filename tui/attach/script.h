@@ -5,8 +5,7 @@
 // does its work. ocular-top renames the same file to revoke the script. Only
 // the first of these two renames succeeds and decides whether the script does
 // its work. ocular-top holds a lock on this file. If the lock is free,
-// ocular-top has ended, and the script only removes the folder. attach.c calls
-// the functions of script.h on the main thread.
+// ocular-top has ended, and the script only removes the folder.
 #pragma once
 
 #include "ipc/process.h"

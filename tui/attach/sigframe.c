@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See sigframe.h. The system call rt_sigreturn loads all registers from a
-// signal frame on the stack. Ocular writes two frames. The first frame has the
-// registers for the call of the function. The function returns to code that
-// calls rt_sigreturn again, now with the second frame. The second frame has the
-// registers with which the thread slept.
+// The system call rt_sigreturn loads all registers from a signal frame on the
+// stack. Ocular writes two frames. The first frame has the registers for the
+// call of the function. The function returns to code that calls rt_sigreturn
+// again, now with the second frame. The second frame has the registers with
+// which the thread slept.
 #define _GNU_SOURCE 1 // struct sigcontext, prlimit
 #include "tui/attach/sigframe.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // AnnotateState is the state of the annotate view. The state has the selected
 // function, the function's newest code and source, and the samples of the
-// chosen period. Views call these functions on the viewer's main thread.
+// chosen period.
 #pragma once
 
 #include "tui/model/annotation.h"

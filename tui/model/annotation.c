@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See annotation.h. In the annotate view, instructions follow their source
-// line, in the order of the source. A source line appears once, even if several
-// ranges of instructions belong to the line. Without source, instructions are
-// sorted by offset.
+// In the annotate view, instructions follow their source line, in the order of
+// the source. A source line appears once, even if several ranges of
+// instructions belong to the line. Without source, instructions are sorted by
+// offset.
 #include "tui/model/annotation.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See archive.h. Reads the directory at the end of the archive and then the
-// member, which is either stored or deflated. Every size and offset in the
-// archive is checked against the archive's size before it is used.
+// Reads the directory at the end of the archive and then the member, which is
+// either stored or deflated. Every size and offset in the archive is checked
+// against the archive's size before it is used.
 #include "tui/model/archive.h"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads a member of a zip archive, because Python can import modules from zip
-// archives. The archive is not trusted. source.c calls Archive_read on the
-// viewer's main thread.
+// archives. The archive is not trusted.
 #pragma once
 
 #include <stddef.h>

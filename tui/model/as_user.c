@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See as_user.h. AsUser changes only the user and group for file access
-// (setfsuid). If the old user was root, the kernel also drops the capabilities
-// that override a file's mode.
+// AsUser changes only the user and group for file access (setfsuid). If the old
+// user was root, the kernel also drops the capabilities that override a file's
+// mode.
 #include "tui/model/as_user.h"
 
 #include <errno.h>

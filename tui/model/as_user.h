@@ -3,8 +3,6 @@
 // runs as root and the process belongs to another user. If the viewer kept the
 // rights of root, the process could lead root to other files, because the
 // process chooses the directories and links that the viewer follows.
-// export_file.c and converter.c call these functions on the viewer's main
-// thread.
 #pragma once
 
 #include "ipc/process.h"

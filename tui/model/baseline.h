@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Mark has the numbers of threads and the counts of transitions at the
 // time when the user pressed r (reset) or b (baseline). (The numbers of
-// functions are in struct Row.) The model owns the marks, and uses them on the
-// viewer's main thread.
+// functions are in struct Row.) The model owns the marks.
 #pragma once
 
 #include "ipc/snapshot.h"

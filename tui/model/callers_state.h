@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CallersState is the state of the callers view. The state has the tree around
 // the function in the middle, the functions that were in the middle before, and
-// the period. Views call these functions on the viewer's main thread.
+// the period.
 #pragma once
 
 #include "tui/model/flame_state.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Calls is a table of all pairs of caller and callee with their CPU
 // time. The table is computed from the stacks of the flame graph. The callers
-// view uses this table for all periods except the sampler's window. The
-// functions run on the viewer's main thread.
+// view uses this table for all periods except the sampler's window.
 #pragma once
 
 #include "ipc/flame_table.h"

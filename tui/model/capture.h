@@ -3,8 +3,7 @@
 // plays. The file begins with CAPTURE_MAGIC. Each entry has the time since the
 // beginning (f64, seconds) and a whole frame of docs/protocol.md. The first
 // entry is the process's HELLO. The recorder makes requests of its own, and the
-// answers are also entries, so that a replay can show every view. The feed uses
-// a Capture on the viewer's main thread.
+// answers are also entries, so that a replay can show every view.
 #pragma once
 
 #include "ipc/wire.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See children.h. The kernel lists the children of each thread in
-// /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
+// The kernel lists the children of each thread in /proc/PID/task/TID/children
+// (CONFIG_PROC_CHILDREN).
 #include "tui/model/children.h"
 
 #include "ipc/address.h"

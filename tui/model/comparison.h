@@ -4,8 +4,7 @@
 // change has a standard error, and a change of less than two standard errors is
 // noise. Two runs of the same program never take exactly the same time. So a
 // change of a CPU time or of a rate is measured relative to the pace. The pace
-// is the median change of all functions. ui.c and diff.c call these functions
-// on the viewer's main thread.
+// is the median change of all functions.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See converter.h. After some seconds the process changes its recording, so the
-// converter's thread copies the recording first. The copy is a file without a
-// name beside the output, because the output usually needs more space than the
-// copy.
+// After some seconds the process changes its recording, so the converter's
+// thread copies the recording first. The copy is a file without a name beside
+// the output, because the output usually needs more space than the copy.
 #define _GNU_SOURCE 1 // copy_file_range, memfd_create.
 #include "tui/model/converter.h"
 

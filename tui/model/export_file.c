@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See export_file.h. If the target is a symbolic link, the link is replaced.
-// The link is not followed, because the process may have made the link.
+// If the target is a symbolic link, the link is replaced. The link is not
+// followed, because the process may have made the link.
 #include "tui/model/export_file.h"
 
 #include "ipc/base/in_place.h"

@@ -3,8 +3,7 @@
 // own rights, or, if it runs as root, with the rights of the process's user.
 // The viewer writes the file, or passes the descriptor to a process of an older
 // Ocular, which writes it. Until the export is complete, the file is a
-// temporary file in the same directory. The feed owns the ExportFile, and calls
-// these functions on the viewer's main thread.
+// temporary file in the same directory. The feed owns the ExportFile.
 #pragma once
 
 #include "ipc/process.h"

@@ -2,8 +2,7 @@
 // A feed is the connection to one traced process, or the reader of a recording.
 // A feed receives snapshots, sends the user's requests and receives the
 // answers. A feed can record all messages. A feed ends with the process and
-// does not reconnect. The app and the views call these functions on the
-// viewer's main thread. Only Feed_open and Feed_wait block.
+// does not reconnect. Only Feed_open and Feed_wait block.
 #pragma once
 
 #include "tui/model/capture.h"

@@ -2,8 +2,7 @@
 // A FeedLink is the source of a feed's messages. The source is a process
 // connected by a socket, the processes of a fleet, or a recording (of a viewer
 // or of a run) that answers like a process. struct Pending has the requests
-// that are not answered yet. The feed owns both structs, and calls these
-// functions on the viewer's main thread. No function blocks.
+// that are not answered yet. The feed owns both structs. No function blocks.
 #pragma once
 
 #include "ipc/client.h"

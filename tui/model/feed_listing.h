@@ -4,8 +4,7 @@
 // requested in turn. The process keeps only one request for code for each
 // viewer. A newer request replaces an older request, which gets no answer. So
 // the view and the recording take turns, and the view comes first. The feed
-// owns struct FeedListing, and calls these functions on the viewer's main
-// thread.
+// owns struct FeedListing.
 #pragma once
 
 #include "tui/model/capture.h"

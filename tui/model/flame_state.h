@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FlameState is the state of the flame view. The state has the newest stacks as
 // a tree, the CPU times of the last minute, the selected box and the zoomed
-// box. Other views also use the stacks of the feed. Views call these functions
-// on the viewer's main thread.
+// box. Other views also use the stacks of the feed.
 #pragma once
 
 #include "tui/model/calls.h"

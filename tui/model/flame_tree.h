@@ -2,8 +2,7 @@
 // A flame tree is made from the sampled stacks that a process sends (struct
 // FlameTable). A flame tree adds totals, a fixed order of children, and paths
 // by which a branch is found again in the next table. FlameTree_take checks the
-// data of the process. The flame view and calls.c use the tree on the viewer's
-// main thread.
+// data of the process.
 #pragma once
 
 #include "ipc/flame_table.h"

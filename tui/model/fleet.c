@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See fleet.h. An epoll instance watches the connections and a timer. At each
-// tick of the timer the fleet looks for new workers, and for processes that do
-// not answer.
+// An epoll instance watches the connections and a timer. At each tick of the
+// timer the fleet looks for new workers, and for processes that do not answer.
 #include "tui/model/fleet.h"
 
 #include "ipc/base/heap.h"

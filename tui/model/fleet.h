@@ -3,8 +3,7 @@
 // the feed, a fleet takes the place of one live process. A fleet finds the
 // workers, has a connection to each of them, and sends the feed merged
 // snapshots. Requests go to all processes, and a request for code goes to the
-// process that stands out. None of these functions waits for a process. The
-// feed calls these functions on the viewer's main thread.
+// process that stands out. None of these functions waits for a process.
 #pragma once
 
 #include "ipc/wire.h"

@@ -3,8 +3,7 @@
 // Each moment of a history is one report. A counter only grows. The growth of a
 // counter in a period is the difference of two reports. The flame view has a
 // counter for each path, and the annotate view has a counter for each
-// instruction. Both views own a history, and use it on the viewer's main
-// thread.
+// instruction. Both views own a history.
 #pragma once
 
 #include <stddef.h>

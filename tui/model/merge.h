@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Merges the snapshots of several processes that do the same work into one
 // snapshot (docs/metrics.md, "Several processes"). Two functions are the same
-// if their names, files and lines are equal. fleet.c calls these functions on
-// the viewer's main thread.
+// if their names, files and lines are equal.
 #pragma once
 
 #include "ipc/base/id_map.h"

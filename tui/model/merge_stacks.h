@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Adds up the sampled stacks of several processes, path by path. fleet.c calls
-// MergeStacks_make on the viewer's main thread.
+// Adds up the sampled stacks of several processes, path by path.
 #pragma once
 
 #include "ipc/base/id_map.h"

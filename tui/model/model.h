@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The model is the viewer's data about the traced process. The model has the
 // newest snapshot, a row with a history for each function, and the user's
-// choices of rows and their order. The model does not draw or send. The app and
-// the views call these functions on the viewer's main thread.
+// choices of rows and their order. The model does not draw or send.
 #pragma once
 
 #include "tui/model/baseline.h"

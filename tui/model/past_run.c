@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See past_run.h. While `busy` is true, only the reading thread uses the member
-// `summary`. While `busy` is false, only the viewer's thread uses `summary`.
+// While `busy` is true, only the reading thread uses the member `summary`.
+// While `busy` is false, only the viewer's thread uses `summary`.
 #include "tui/model/past_run.h"
 
 #include "ipc/base/heap.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Resolves a path as the traced process does, from the process's root and
-// working directory. source.c and export_file.c call these functions on the
-// viewer's main thread. The functions keep no state.
+// working directory. The functions keep no state.
 #pragma once
 
 #include <limits.h>

@@ -2,8 +2,7 @@
 // A RecordingIndex lists the frames of a recording's file (capture.h).
 // RecordingIndex_open reads the file once, finds the frames and decodes only
 // the beginning of each frame. RecordingIndex_read reads a frame again and
-// decodes the whole frame. The replay owns the index, and uses it on the
-// viewer's main thread.
+// decodes the whole frame. The replay owns the index.
 #pragma once
 
 #include "tui/model/capture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Row has the newest numbers of one function, the numbers at the reset
 // and at the baseline, and the history of the share. The model owns the rows,
-// and columns and views read them, on the viewer's main thread.
+// and columns and views read them.
 #pragma once
 
 #include "ipc/snapshot.h"

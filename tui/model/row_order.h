@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Selects and sorts the rows that are shown. The result depends only on the
-// rows and the user's choices. The model calls these functions on the viewer's
-// main thread.
+// rows and the user's choices.
 #pragma once
 
 #include "tui/model/column.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A RowTable has the rows of all functions that the viewer knows, and finds
-// them by function id. The model owns the table, and uses it on the viewer's
-// main thread.
+// them by function id. The model owns the table.
 #pragma once
 
 #include "tui/model/row.h"

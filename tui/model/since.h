@@ -3,7 +3,6 @@
 // last reset (r), as on the screen. The snapshot has either the functions on
 // the screen in the screen's order, or all functions. The snapshot borrows data
 // from the model, so the snapshot must be released before the model changes.
-// ui.c calls these functions on the viewer's main thread.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See source.h. source.c first gets an O_PATH descriptor, which does not open
-// the file, and checks the file's type. Only a regular file is opened. So no
-// device is opened, and no process that waits at a pipe is woken.
+// source.c first gets an O_PATH descriptor, which does not open the file, and
+// checks the file's type. Only a regular file is opened. So no device is
+// opened, and no process that waits at a pipe is woken.
 #include "tui/model/source.h"
 
 #include "tui/model/archive.h"

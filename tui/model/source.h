@@ -3,7 +3,7 @@
 // that the traced process sees at the code object's path. The path comes from
 // the process and is not trusted. So only regular files below the process's
 // root are read, up to a maximum size, and no read waits. The annotate view
-// owns the source, and calls these functions on the viewer's main thread.
+// owns the source.
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A tally has sums over all functions of a snapshot, and rates since the
-// previous snapshot. The model owns the tally, and the header draws it, on the
-// viewer's main thread.
+// previous snapshot. The model owns the tally, and the header draws it.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ThreadsState is the state of the threads view, with the order and the numbers
-// of the threads. view_threads.c calls these functions on the viewer's main
-// thread.
+// of the threads.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See tree.h. A snapshot lists the callers of each function. If function B
-// lists function A as a caller, B is a callee of A.
+// A snapshot lists the callers of each function. If function B lists function A
+// as a caller, B is a callee of A.
 #include "tui/model/tree.h"
 
 #include <errno.h>

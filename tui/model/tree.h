@@ -2,7 +2,7 @@
 // struct Tree has the callers and callees of one function. The branches below a
 // folded branch are not in the tree. The tree is built from the call edges of a
 // snapshot or from the calls of a period. The callers view owns the tree and
-// builds it again for each frame, on the viewer's main thread.
+// builds it again for each frame.
 #pragma once
 
 #include "tui/model/calls.h"

@@ -2,7 +2,6 @@
 // A canvas is a picture of the screen in memory, a grid of cells with a glyph
 // and a style each. Views draw on the canvas, terminal.c shows the canvas, and
 // batch.c prints the canvas as text. Everything outside of the grid is cut off.
-// The viewer uses its canvas on the main thread.
 #pragma once
 
 #include "ipc/base/bytes.h"

@@ -2,7 +2,7 @@
 // A list shows rows in columns, like htop's Panel. The list chooses the columns
 // that fit, draws titles and rows, keeps one row selected and visible,
 // searches, and handles keys and the mouse. The view provides a table of
-// columns and a source of rows. The viewer uses lists on its main thread.
+// columns and a source of rows.
 #pragma once
 
 #include "tui/screen/canvas.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A prompt is the line that the user types at the bottom of the screen, or a
 // question that the user answers by y or n. prompt.c only edits the text and
-// does not act on the text. The viewer uses its prompt on the main thread.
+// does not act on the text.
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 // A strip is one line of items on the screen. If the items do not fit, the
 // least important items are dropped. The header's lines, the selected
 // function's line and the bottom line are strips. Views build new strips for
-// each frame, on the viewer's main thread.
+// each frame.
 #pragma once
 
 #include "tui/screen/canvas.h"

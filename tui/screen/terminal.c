@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See terminal.h. Signals are read from a signalfd, so no signal handler
-// interrupts other code, except after a crash (crash.h).
+// Signals are read from a signalfd, so no signal handler interrupts other code,
+// except after a crash (crash.h).
 #define _GNU_SOURCE 1
 #define NCURSES_WIDECHAR 1
 #include "tui/screen/terminal.h"

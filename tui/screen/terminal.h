@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Shows a canvas on the real terminal, reads keys, and waits. Restores the
 // terminal if the viewer ends or stops by a key, by a signal, by Ctrl-Z or by a
-// crash. Only terminal.c uses curses. live.c and pick.c call these functions on
-// the main thread. Only one terminal at a time can be open.
+// crash. Only terminal.c uses curses. Only one terminal at a time can be open.
 #pragma once
 
 #include "tui/screen/canvas.h"

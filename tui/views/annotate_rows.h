@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes rows of a list from the data of the annotate view. The rows are source
-// lines, instructions, gaps and notes. view_annotate.c calls AnnotateRows_fill
-// on the viewer's main thread.
+// lines, instructions, gaps and notes.
 #pragma once
 
 #include "tui/model/annotate_state.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the bottom line of every view, which shows a question with the typed
-// answer, a message, or the usable keys. frame.c calls Bottom_draw on the
-// viewer's main thread.
+// answer, a message, or the usable keys.
 #pragma once
 
 #include "tui/screen/canvas.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the lines below the table of functions, which show the full name and
-// path of the selected function, and the parts of its share. view_main.c calls
-// DetailLines_draw on the viewer's main thread.
+// path of the selected function, and the parts of its share.
 #pragma once
 
 #include "tui/model/row.h"

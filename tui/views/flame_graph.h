@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the boxes of the flame graph, and the line about the selected box.
 // Callers are above their callees, and the width of a box is its share.
-// view_flame.c calls these functions on the viewer's main thread.
 #pragma once
 
 #include "tui/model/flame_tree.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the first line of every view, which describes the process. Other files
-// draw further header lines with the functions of this file. All functions run
-// on the viewer's main thread.
+// draw further header lines with the functions of this file.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the second line of the main screen, which shows the overhead of
-// tracing. view_main.c calls HeaderCost_draw on the viewer's main thread.
+// tracing.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws the third line of the main screen, which describes the process as a
-// whole. view_main.c calls HeaderWhole_draw on the viewer's main thread.
+// whole.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decides which view is on the screen, how the user gets from one view to
-// another, and which abilities this view has. Views, the bottom line and the
-// keyboard call these functions on the viewer's main thread.
+// another, and which abilities this view has.
 #pragma once
 
 #include "tui/views/ui.h"

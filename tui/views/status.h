@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // struct Status has data for a frame that is not in the model, for example the
-// message on the bottom line. frame.c fills struct Status, and views draw it,
-// on the viewer's main thread.
+// message on the bottom line. frame.c fills struct Status, and views draw it.
 #pragma once
 
 #include "tui/views/display.h"

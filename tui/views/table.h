@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // struct Table gives a list the columns and rows of the main table, which has a
-// row for each function. All functions run on the viewer's main thread.
+// row for each function.
 #pragma once
 
 #include "tui/model/model.h"

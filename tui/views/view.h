@@ -2,8 +2,7 @@
 // struct View has the keys that open a view, and the functions that draw the
 // view and handle its keys. The keyboard, the bottom line and the help read the
 // table of views. A new view needs a name in enum ViewId, an entry in
-// view_table.c, and a member of struct Ui for its state. All functions of a
-// view run on the viewer's main thread.
+// view_table.c, and a member of struct Ui for its state.
 #pragma once
 
 #include "tui/screen/keymap.h"
