@@ -227,16 +227,10 @@ def _split(parser, arguments):
     return arguments[:index], arguments[index:]
 
 
+# Options that --idle refuses.
 NOT_IDLE = (
-    "serve",
-    "output",
-    "output_seconds",
-    "quiet",
-    "report",
-    "children",
-    "timeline_instructions",
-    "follow",
-)  # Options that --idle refuses.
+    "serve output output_seconds quiet report children timeline_instructions follow".split()
+)
 # The names of Ocular's commands. A script that has one of these names can be run as, for
 # example, ./merge.
 COMMANDS = ("attach", "convert", "detach", "diff", "enable", "disable", "merge", "status")
@@ -333,20 +327,10 @@ def _put_first_on_path(folder):
 
 
 # The modules that CPython imports before it puts the program's folder on sys.path.
-AT_START = {
-    "_collections_abc",
-    "_sitebuiltins",
-    "abc",
-    "codecs",
-    "encodings",
-    "genericpath",
-    "io",
-    "os",
-    "posixpath",
-    "site",
-    "stat",
-    "zipimport",
-}
+AT_START = set(
+    "_collections_abc _sitebuiltins abc codecs encodings genericpath io os posixpath site "
+    "stat zipimport".split()
+)
 
 
 def _can_be_the_programs(name):

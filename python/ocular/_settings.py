@@ -2,7 +2,6 @@
 """Checks the arguments of start_tracing() and serve(), with clear error messages."""
 
 import contextlib
-import math
 import os
 import stat
 from collections import namedtuple
@@ -98,38 +97,28 @@ def _patterns(name, value):
     return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
 
 
+def _number(name, value, meaning, most, hint=""):
+    """Returns the value, a number above 0 that is at most the number in `most`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be {meaning}, not {value!r}")
+    if not 0 < value <= float(most):
+        raise ValueError(
+            f"{name} must be more than 0 and at most {most}{hint}, not {value}"
+        )
+    return float(value)
+
+
 def _seconds(value):
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"output_seconds must be a number or None, not {value!r}")
-    if not 0 < value <= 1e9:
-        raise ValueError(f"output_seconds must be more than 0 and at most 1e9, not {value}")
-    return float(value)
-
-
-def _stall_ms(value):
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"stall_ms must be a number of milliseconds, not {value!r}")
-    if not 0 < value <= 1e6:
-        raise ValueError(f"stall_ms must be more than 0 and at most 1e6, not {value}")
-    return float(value)
+    return _number("output_seconds", value, "a number or None", "1e9")
 
 
 def _budget(value, serve):
     if value is None:
         return DEFAULT_BUDGET if serve else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(
-            f"overhead_budget must be a number, a share of CPU "
-            f"time such as 0.01, not {value!r}"
-        )
-    if not (math.isfinite(value) and 0 < value <= 1):
-        raise ValueError(
-            f"overhead_budget must be more than 0 and at most "
-            f"1 (0.01 is one per cent), not {value}"
-        )
-    return float(value)
+    meaning = "a number, a share of CPU time such as 0.01"
+    return _number("overhead_budget", value, meaning, "1", " (0.01 is one per cent)")
 
 
 def _is_device(path):
@@ -317,7 +306,7 @@ def check(
         quiet=_flag("quiet", quiet),
         report=not serve if report is None else _flag("report", report),
         children=_children(children),
-        stall_ms=_stall_ms(stall_ms),
+        stall_ms=_number("stall_ms", stall_ms, "a number of milliseconds", "1e6"),
         signal=_signal(),
     )
 
