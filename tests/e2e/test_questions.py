@@ -61,7 +61,8 @@ asyncio.run(main())
 
 
 def test_which_endpoint_is_slow_and_what_blocks(tmp_path):
-    """The slowest coroutine waits, and the coroutine that blocks has all stalls."""
+    """The slowest coroutine waits, and the coroutine that blocks has all stalls. Enter
+    selects the line of the newest stall."""
     line = 1 + SERVICE.split("\n").index("    time.sleep(0.15)")
 
     def answer():
@@ -69,7 +70,12 @@ def test_which_endpoint_is_slow_and_what_blocks(tmp_path):
         loops = screen(program.pid, keys_of("What blocks my loop?"))
         rows = re.findall(r"^[ ▸] .* (fast|slow|blocks) +\S+:\d+$", calls, re.M)
         stalls = re.findall(rf" 1\d\dms .* Task-\d+ +blocks +\S+:{line}$", loops, re.M)
-        return rows[:1] == ["slow"] and len(stalls) > 2
+        code = screen(program.pid, keys_of("What blocks my loop?") + "<Enter><Frame:3>")
+        return (
+            rows[:1] == ["slow"]
+            and len(stalls) > 2
+            and re.search(rf"^▸ +{line} +time\.sleep\(0\.15\)", code, re.M)
+        )
 
     with Running(tmp_path, SERVICE, (PYTHON,)) as program:
         assert wait_until(answer)
@@ -259,7 +265,10 @@ select.select([0], [], [])
 
 def test_which_exceptions_are_raised(tmp_path):
     with Running(tmp_path, RAISES, (PYTHON,)) as program:
-        drawn = screen(program.pid, keys_of("Which exceptions are raised?"))
+        keys = keys_of("Which exceptions are raised?")
+        drawn = screen(program.pid, keys)
+        code = screen(program.pid, keys + "/price<Enter><Enter><Frame:3>")
+    assert re.search(r"^▸ +\d+ +return prices\[name\]", code, re.M), code
     rows = re.findall(r"\n[▸ ] +now +\S+ +(\d+) +(\d+)  (\S+) +(\S+) ", drawn)
     begun = [(function, raised) for raised, _, _, function in rows if raised != "0"]
     # The newest kind of exception is at the top.

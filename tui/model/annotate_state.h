@@ -11,6 +11,9 @@
 struct AnnotateState {
     uint64_t id;    // Id of the selected function, or 0 if none is selected.
     char name[256]; // The function's name when it was selected.
+    // Number of the line that the view selects as soon as there is a listing
+    // (0 = none).
+    uint64_t line;
     // The newest listing, owned. The listing's rows have the samples of the
     // period. NULL before the first listing.
     struct Listing *listing;

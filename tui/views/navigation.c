@@ -117,9 +117,11 @@ void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = ui->views[id];
     uint64_t function = Navigation_function(ui);
+    const struct View *left = Navigation_front(ui);
     int depth = 0;
     if (id == ui->view)
         return;
+    ui->annotate.line = left->line ? left->line(ui) : 0;
     while (depth < ui->depth && ui->way[depth] != id)
         depth++;
     if (depth == ui->depth)

@@ -73,6 +73,9 @@ struct View {
     // the key `a` re-arms it. Only views with CAN_FUNCTION have the member
     // `function`.
     uint64_t (*function)(const struct Ui *ui);
+    // Returns the line that the selected row names in its function, or
+    // NULL_U64. The annotate view selects this line. NULL if rows name no line.
+    uint64_t (*line)(const struct Ui *ui);
     // Called when the user resets the counts. If the view has its own window of
     // time, this window begins again. NULL if the view has no window of its
     // own.

@@ -98,6 +98,35 @@ static pid_t code_pid(const struct Ui *ui)
     return fleet ? Fleet_code_pid(fleet) : ui->feed->pid;
 }
 
+static void fill(struct Ui *ui, struct AnnotateRows *rows)
+{
+    AnnotateRows_fill(rows, &ui->annotate, ui->model.snapshot,
+                      &ui->lists[VIEW_ANNOTATE], NULL, ui->canvas.width);
+}
+
+static void select_row(struct Ui *ui, size_t row)
+{
+    struct AnnotateRows rows;
+    fill(ui, &rows);
+    List_select(&ui->lists[VIEW_ANNOTATE], &rows.rows, (long)row);
+}
+
+// Selects the line that the view before has named.
+static void go_to_line(struct Ui *ui)
+{
+    struct AnnotateState *state = &ui->annotate;
+    for (size_t i = 0; i < state->annotation.count; i++) {
+        const struct Entry *entry = &state->annotation.entries[i];
+        if ((entry->kind == ENTRY_SOURCE && entry->line == state->line) ||
+            (entry->kind == ENTRY_CODE &&
+             state->listing->rows[entry->row].line == state->line)) {
+            select_row(ui, i);
+            break;
+        }
+    }
+    state->line = 0;
+}
+
 static void want(struct Ui *ui)
 {
     struct AnnotateState *state = &ui->annotate;
@@ -106,6 +135,8 @@ static void want(struct Ui *ui)
         finish_change(ui, AnnotateState_take(state, listing, code_pid(ui)));
     else
         Listing_free(listing);
+    if (state->listing && state->line)
+        go_to_line(ui);
     follow_successor(ui);
     Feed_want_listing(ui->feed, state->id);
     const struct Row *row = Model_row_of(&ui->model, state->id);
@@ -305,25 +336,12 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-static void fill(struct Ui *ui, struct AnnotateRows *rows)
-{
-    AnnotateRows_fill(rows, &ui->annotate, ui->model.snapshot,
-                      &ui->lists[VIEW_ANNOTATE], NULL, ui->canvas.width);
-}
-
 static bool find(struct Ui *ui, int step, bool here)
 {
     struct AnnotateRows rows;
     fill(ui, &rows);
     return List_find(&ui->lists[VIEW_ANNOTATE], &rows.rows, ui->model.search,
                      step, here);
-}
-
-static void select_row(struct Ui *ui, size_t row)
-{
-    struct AnnotateRows rows;
-    fill(ui, &rows);
-    List_select(&ui->lists[VIEW_ANNOTATE], &rows.rows, (long)row);
 }
 
 static void follow(struct Ui *ui)

@@ -178,12 +178,23 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-static uint64_t selected_function(const struct Ui *ui)
+static const struct ExceptionRow *selected(const struct Ui *ui)
 {
     struct ListRows rows = rows_of(&ui->model);
     long row = List_selected(&ui->lists[VIEW_EXCEPTIONS], &rows);
-    const struct ExceptionRow *kind = row < 0 ? NULL : kind_at(&ui->model, row);
+    return row < 0 ? NULL : kind_at(&ui->model, row);
+}
+
+static uint64_t selected_function(const struct Ui *ui)
+{
+    const struct ExceptionRow *kind = selected(ui);
     return kind && kind->id != NULL_U64 ? kind->id : 0;
+}
+
+static uint64_t selected_line(const struct Ui *ui)
+{
+    const struct ExceptionRow *kind = selected(ui);
+    return kind ? kind->line : NULL_U64;
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
@@ -200,4 +211,5 @@ const struct View EXCEPTIONS_VIEW = {
     .draw = draw,
     .press = press,
     .find = find,
-    .function = selected_function};
+    .function = selected_function,
+    .line = selected_line};

@@ -243,6 +243,12 @@ static uint64_t selected_function(const struct Ui *ui)
     return stall && stall->id != NULL_U64 ? stall->id : 0;
 }
 
+static uint64_t selected_line(const struct Ui *ui)
+{
+    const struct StallRow *stall = selected(ui);
+    return stall ? stall->line : NULL_U64;
+}
+
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct ListRows rows = rows_of(&ui->model);
@@ -257,4 +263,5 @@ const struct View LOOPS_VIEW = {
     .draw = draw,
     .press = press,
     .find = find,
-    .function = selected_function};
+    .function = selected_function,
+    .line = selected_line};
