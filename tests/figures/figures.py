@@ -39,10 +39,6 @@ def accuracy():
     return rig("accuracy/accuracy.py")
 
 
-def ordinary():
-    return rig("accuracy/ordinary.py")
-
-
 def bench():
     rows = "hooks instructions ratios code imports forks timeline".split()
     return rig("bench/bench.py", "--only", *rows)
@@ -88,9 +84,8 @@ def stress():
 
 # {name of a measuring program: (approximate seconds, function that returns its command)}
 INSTRUMENTS = {
-    "tests": (600, measured_tests),
+    "tests": (850, measured_tests),
     "accuracy": (60, accuracy),
-    "ordinary": (250, ordinary),
     "bench": (240, bench),
     "idle": (60, idle),
     "viewer": (180, viewer),

@@ -72,7 +72,7 @@ def work_until_timed(function, name):
 def test_what_is_dark_is_armed_again(tracing, serve):
     """Dark functions are armed again. The machine's load decides how long functions
     stay armed and how good the estimates are. So this test checks neither;
-    tests/figures/test_dark.py measures both."""
+    tests/figures/test_ordinary.py measures the estimates."""
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
     ages, calls = [], itertools.count()
 

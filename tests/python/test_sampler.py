@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests three results of the sampler: callers, hot offsets and threads. Also tests which
-call edges the hooks get from the sampler. tests/accuracy/ordinary.py measures how accurate
+call edges the hooks get from the sampler. tests/figures/test_ordinary.py measures how accurate
 the shares are."""
 
 import json

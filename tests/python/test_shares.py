@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests the numbers that the sampler reports about functions and threads while all
-functions are dark. tests/accuracy/ordinary.py measures how accurate the shares are."""
+functions are dark. tests/figures/test_ordinary.py measures how accurate the shares are."""
 
 import threading
 import time
