@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`make bench ARGS=--budget` runs benchmarks of other authors (pyperformance's). The
-benchmarks do the same work untraced and traced alternately (A B A B), while a viewer and
-another sampler watch them. The questions are: does Ocular cost no more than the budget
-allows? Does Ocular report its cost correctly? Does Ocular still show the functions that
-take most time?
+benchmarks do the same work untraced and traced alternately (A B A B), while a viewer
+watches them. The questions are: does Ocular cost no more than the budget allows? Does
+Ocular report its cost correctly?
 
 The program forks two processes. The two processes work alternately, for a twentieth of a
 second each, so that both find the machine in the same state. While one process works, the
@@ -17,23 +16,18 @@ count as a miss.
 
 One process is traced in the first half of a run, and the other in the second half. Two
 processes differ by one or two per cent as long as they live. The mean over both halves does
-not contain this difference. In the second half, the untraced process was traced before. So
-the ratio contains half of the effects that remain after tracing. The option --left measures
-these effects. With --left, at first both processes are untraced, then one of them is
-traced, and then both are untraced again. Tracing moves small objects in memory to other
-addresses. So the addresses of small objects are random in each turn. A budget of 0 is the
-control of the experiment. With a budget of 0 nothing is traced, no viewer watches, and the
-ratio shows the error of this method."""
+not contain this difference. Tracing moves small objects in memory to other addresses. So
+the addresses of small objects are random in each turn. A budget of 0 is the control of the
+experiment. With a budget of 0 nothing is traced, no viewer watches, and the ratio shows the
+error of this method."""
 
 import argparse
-import collections
 import contextlib
 import glob
 import itertools
 import json
 import math
 import os
-import re
 import shutil
 import signal
 import socket
@@ -41,7 +35,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.dirname(HERE))
@@ -49,37 +42,16 @@ sys.path.insert(1, os.path.dirname(HERE))
 from figures.record import figure, recording  # noqa: E402
 
 CHILD = os.path.join(HERE, "budget_child.py")
-BENCHMARKS = {
-    "richards": [],
-    "deltablue": [],
-    "nbody": [],
-    "chaos": [],
-    "raytrace": [],
-    "go": [],
-    "hexiom": [],
-    "float": [],
-    "fannkuch": [],
-    "generators": [],
-    "json_dumps": [],
-    "json_loads": [],
-    "pickle": ["--pure-python", "pickle"],
-    "logging": [],
-    "unpack_sequence": [],
-    "regex_compile": [],
-    "async_tree": ["none"],
-    "many_functions": [],
-}
+PROGRAMS = """richards deltablue nbody chaos raytrace go hexiom float fannkuch generators
+    json_dumps json_loads pickle logging unpack_sequence regex_compile async_tree
+    many_functions"""
+ARGUMENTS = {"pickle": ["--pure-python", "pickle"], "async_tree": ["none"]}
+BENCHMARKS = {name: ARGUMENTS.get(name, []) for name in PROGRAMS.split()}
 OURS = {"many_functions"}  # all other benchmarks are pyperformance's
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
 # tolerated excess over the budget; tolerated difference between the reported and the
 # measured overhead
 ALLOWED, KNOWN = 0.01, 0.005
-# largest age of cycles in seconds; the age can also be at most half of the observed time
-AGE = 30
-TOP = 5
-RUNS = 0.005  # a function that uses this fraction of a core counts as running
-HZ = 100  # samples per second of py-spy
-TURNING = ("budget_child.py", "socket.py")
 # seconds of a turn; if one loop of the benchmark takes longer, a turn is one loop
 TURN = 0.05
 CHANGED = 0.1
@@ -93,7 +65,7 @@ class Failed(Exception):
 def place():
     """Returns the folder into which tests/bench/requirements.txt was installed."""
     found = os.environ.get("OCULAR_BENCHMARKS", "")
-    if not os.path.exists(os.path.join(found, "bin", "py-spy")):
+    if not os.path.exists(os.path.join(found, "bin", "python")):
         raise SystemExit(
             "the benchmarks are not installed: make bench ARGS=--budget does that"
         )
@@ -103,19 +75,8 @@ def place():
 def script_of(name):
     if name in OURS:
         return os.path.join(os.path.dirname(CHILD), f"{name}.py")
-    found = glob.glob(
-        os.path.join(
-            place(),
-            "lib",
-            "python*",
-            "site-packages",
-            "pyperformance",
-            "data-files",
-            "benchmarks",
-            f"bm_{name}",
-            "run_benchmark.py",
-        )
-    )
+    pattern = "lib/python*/site-packages/pyperformance/data-files/benchmarks"
+    found = glob.glob(f"{place()}/{pattern}/bm_{name}/run_benchmark.py")
     if not found:
         raise Failed(f"pyperformance has no benchmark {name}")
     return found[0]
@@ -162,7 +123,8 @@ class Child:
 
 
 class Pair:
-    """The two processes, which are traced alternately, and the viewers that watch them."""
+    """The two processes, which are traced alternately, and the viewer of the traced
+    one."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
@@ -170,7 +132,7 @@ class Pair:
         self.traces = bool(settings)
         if settings:
             settings = {"output": os.path.join(self.folder, "trace.json"), **settings}
-        self.beside, self.children = [], []
+        self.viewer, self.children = None, []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
         self.parent = subprocess.Popen(
             [
@@ -199,64 +161,30 @@ class Pair:
                 os.kill(child.pid, signal.SIGKILL)
             with contextlib.suppress(OSError):  # the process has perhaps not read an order
                 child.line.close()
-        for each in (self.parent, *self.beside):
+        for each in filter(None, (self.parent, self.viewer)):
             each.kill()
             each.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def beside_it(self, name, command):
-        """Starts a command, and writes its output to a file."""
-        with open(os.path.join(self.folder, name), "w") as out:
+    def watch(self, child):
+        if not self.traces:
+            return
+        command = [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(child.pid)]
+        with open(os.path.join(self.folder, "viewer"), "w") as out:
             # A shell starts background jobs with SIGINT ignored, and children inherit this
             # setting. With SIGINT ignored, leave_alone() would wait for ever.
-            self.beside.append(
-                subprocess.Popen(
-                    command,
-                    stdout=out,
-                    stderr=subprocess.DEVNULL,
-                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-                )
-            )
-
-    def watch(self, child):
-        if self.traces:
-            self.beside_it(
-                "viewer",
-                [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(child.pid)],
-            )
-
-    def sample(self, traced, bare):
-        """Runs py-spy on both processes, so that both pay for the sampler."""
-        # Without --nonblocking, py-spy would stop the process for each sample. Each stop
-        # would cost the process CPU time.
-        for name, child in (("raw", traced), ("raw of the other", bare)):
-            self.beside_it(
-                "said",
-                [
-                    os.path.join(place(), "bin", "py-spy"),
-                    "record",
-                    "--nonblocking",
-                    "--pid",
-                    str(child.pid),
-                    "--rate",
-                    str(HZ),
-                    "--function",
-                    "--duration",
-                    "unlimited",
-                    "--format",
-                    "raw",
-                    "--output",
-                    os.path.join(self.folder, name),
-                ],
+            self.viewer = subprocess.Popen(
+                command,
+                stdout=out,
+                stderr=subprocess.DEVNULL,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
 
     def leave_alone(self):
-        """Ends the viewers and py-spy, so that they write their results."""
-        for each in self.beside:
-            each.send_signal(signal.SIGINT)
-        for each in self.beside:
-            each.wait(timeout=60)
-        self.beside.clear()
+        if self.viewer:
+            self.viewer.send_signal(signal.SIGINT)
+            self.viewer.wait(timeout=60)
+            self.viewer = None
 
     def end(self):
         for child in self.children:
@@ -278,24 +206,18 @@ def take_turns(job, settings, options):
 
 
 def half(pair, traced, bare, options):
-    """Returns the CPU times of both processes, once for the warm-up and once for the time
-    after it, and the viewer's snapshots."""
-    start = traced.do("start")[0]
+    """Returns the CPU times of both processes after the warm-up, and the viewer's
+    snapshots."""
+    traced.do("start")
     pair.watch(traced)
-    early, _ = turns_of(traced, bare, options.warm)
-    pair.sample(traced, bare)
-    time.sleep(1)  # py-spy needs this time before it takes samples
-    traced.turn()
+    turns_of(traced, bare, options.warm)
     turns, worked = turns_of(traced, bare, options.seconds / 2)
     pair.leave_alone()
     traced.do("stop")
     return {
-        "early": early,
         "turns": turns,
-        "start": start,
         "core": sum(turn[1] for turn in turns) / worked,
         "looks": looks(pair.folder),
-        "samples": samples(pair.folder),
     }
 
 
@@ -320,91 +242,6 @@ def looks(folder):
         return []
     with open(path) as file:
         return [json.loads(line) for line in file if line.endswith("}\n")]
-
-
-FRAME = re.compile(r"(.*) \((.*):(\d+)\)")
-
-
-def samples(folder):
-    """Returns {(file, line, name): number of samples in which this frame is the
-    innermost}."""
-    path, counts = os.path.join(folder, "raw"), collections.Counter()
-    if not os.path.exists(path):
-        return counts
-    with open(path) as file:
-        for line in file:
-            stack, _, count = line.rpartition(" ")
-            match = FRAME.fullmatch(stack.split(";")[-1])
-            if match:
-                key = (os.path.basename(match[2]), int(match[3]), match[1])
-                counts[key] += int(count)
-    os.remove(path)
-    return counts
-
-
-# --- Results of the viewer and of py-spy --------------------------------------
-
-
-def ours(seen):
-    """Returns {(file, line, name): CPU s between the first and the last snapshot}."""
-    first, last = (
-        {
-            (os.path.basename(row["file"]), row["line"], row["name"]): (
-                row["run_share"] or 0
-            )
-            * look["uptime_s"]
-            for row in look["functions"]
-        }
-        for look in (seen[0], seen[-1])
-    )
-    return collections.Counter(
-        {key: value - first.get(key, 0) for key, value in last.items()}
-    )
-
-
-def shares(counts):
-    """Returns {(file, line, bare name): fraction of all samples}. Functions that run at the
-    end of a turn are left out. While these functions wait for a CPU, a sampler that does
-    not ask the kernel takes them for running."""
-    work = {key: count for key, count in counts.items() if key[0] not in TURNING}
-    whole, parts = sum(work.values()), collections.Counter()
-    for (file, line, name), count in work.items():
-        parts[file, line, name.rpartition(".")[2]] += count / whole if whole else 0
-    return parts
-
-
-def shares_off(theirs, own):
-    """Returns the largest difference between Ocular's shares and py-spy's shares, over the
-    five functions with the largest shares in py-spy."""
-    theirs, own = shares(theirs), shares(own)
-    top = sorted(theirs, key=theirs.get, reverse=True)[:TOP]
-    return max((abs(theirs[key] - own[key]) for key in top), default=math.nan)
-
-
-def oldest(seen):
-    """Returns the longest time for which the cycles of a function did not change, although
-    the function ran and was called at least once a second."""
-    grown, worst = {}, 0.0
-    for look in seen:
-        now = look["uptime_s"]
-        for row in look["functions"]:
-            # If a function always calls a dark function, only its totals grow, and its own
-            # time comes from samples (avg_estimated).
-            cycles = (row["self_cycles"] or 0) + (row["total_cycles"] or 0)
-            # The share since the start is used, because the share of the window stays above
-            # 0 for seconds after a function has ended.
-            ran = (row["run_share"] or 0) * now
-            at, before, then = grown.get(row["id"], (now, -1, 0))
-            if cycles > before:
-                grown[row["id"]] = now, cycles, ran
-            elif ran - then > RUNS * (now - at) and (row["calls_per_s"] or 0) >= 1:
-                worst = max(worst, now - at)
-    return worst
-
-
-def span(seen):
-    """Returns the seconds from the first snapshot to the last."""
-    return seen[-1]["uptime_s"] - seen[0]["uptime_s"]
 
 
 def reported(seen, since):
@@ -452,53 +289,6 @@ def measure(name, options):
     return {budget: figures(each, options) for budget, each in halves.items()}
 
 
-def left_behind(job, settings, options):
-    """Computes how much more expensive one of two processes is than the other. Returns two
-    logarithms of ratios. The first is for the time while the process is traced, the second
-    for the time after it. Both logarithms are relative to the time before tracing."""
-    with Pair(job, settings) as pair:
-        first, second = pair.children
-        # in these turns, the processes get memory pages of their own
-        for child in (first, second, first, second):
-            child.turn()
-
-        def compare():
-            turns, _ = turns_of(first, second, options.seconds / 3)
-            return math.log(ratio_of(turns)[0])
-
-        before = compare()
-        first.do("start")
-        turns_of(first, second, options.warm)
-        traced = compare()
-        first.do("stop")
-        after = compare()
-        pair.end()
-        return traced - before, after - before
-
-
-def show_left(name, options):
-    job = job_of(name)
-    for budget in options.budgets:
-        settings = settings_of(budget, options)
-        # If the machine changes its speed all the time, the ratio of a pair is not known.
-        pairs = [
-            pair
-            for pair in (left_behind(job, settings, options) for _ in range(options.rounds))
-            if not math.isnan(sum(pair))
-        ]
-        if not pairs:
-            print(f"{name:16}{100 * budget:7.1f}      the machine is too restless")
-            continue
-        while_traced, left = zip(*pairs)
-        sigma = statistics.stdev(left) / math.sqrt(len(left)) if left[1:] else math.nan
-        print(
-            f"{name:16}{100 * budget:7.1f}{100 * mean(while_traced):9.2f}"
-            f"{100 * mean(left):9.2f} +-{100 * sigma:5.2f}   "
-            + " ".join(f"{100 * each:.1f}" for each in left),
-            flush=True,
-        )
-
-
 def deviation(values):
     """Returns the standard deviation, or NaN if a value is NaN. Up to 3.12
     statistics.stdev() raises an error if a value is NaN."""
@@ -517,12 +307,6 @@ def logs_of(turns):
     return [
         math.log(spent / bare) for before, spent, after in turns for bare in (before, after)
     ]
-
-
-def ratio_of_all(turns):
-    """Returns the ratio over all pairs of turns, without leaving any out. On a steady
-    machine the difference between this ratio and ratio_of() is caused by Ocular."""
-    return math.exp(statistics.fmean(logs_of(turns)))
 
 
 def ratio_of(turns):
@@ -551,12 +335,6 @@ def figures(halves, options):
     # the viewer's snapshots after the warm-up
     steady = 2 * options.warm
     seen = [[look for look in one["looks"] if look["uptime_s"] > steady] for one in halves]
-    watched = all(len(one) > 1 for one in seen)
-    theirs, own = collections.Counter(), collections.Counter()
-    for one, looked in zip(halves, seen):
-        if watched and one["samples"]:
-            theirs.update(one["samples"])
-            own.update(ours(looked))
     # The difference between the two processes makes the ratio of one half larger and the
     # ratio of the other half smaller.
     ratio = math.prod(ratios) ** (1 / len(ratios))
@@ -569,28 +347,11 @@ def figures(halves, options):
     return {
         "ratio": ratio,
         "sigma": max(math.hypot(*sigmas) / len(sigmas), among),
-        "unlike": mean(
-            abs(math.log(first / second)) / 2
-            for first, second in zip(ratios[::2], ratios[1::2])
-        ),
         "kept": mean(kept),
         "bursts": sum(bursts) / math.sqrt(len(bursts)),
         # a fraction of the CPU time that the program uses without Ocular, as in `reported`
         "measured": ratio - 1,
-        "all": math.prod(ratio_of_all(one["turns"]) for one in halves) ** (1 / len(halves))
-        - 1,
         "reported": mean(reported(one, steady) for one in seen),
-        "start": mean(one["start"] for one in halves),
-        "descent": mean(
-            sum(
-                spent - ratio * (before + after) / 2
-                for before, spent, after in one["early"]
-            )
-            for one in halves
-        ),
-        "off": shares_off(theirs, own) if theirs else math.nan,
-        "oldest": max(map(oldest, seen)) if watched else math.nan,
-        "span": min(map(span, seen)) if watched else math.nan,
         "core": mean(one["core"] for one in halves),
         "turns": [one["turns"] for one in halves],
     }
@@ -602,10 +363,6 @@ def misses(budget, row):
         found.append("MISS ratio")
     if budget and not abs(row["reported"] - row["measured"]) <= KNOWN:
         found.append("MISS reported")
-    if budget and not (row["oldest"] <= AGE and row["oldest"] <= row["span"] / 2):
-        found.append("MISS age")
-    if budget and math.isnan(row["off"]):
-        found.append("MISS top 5")  # py-spy has no samples
     if row["bursts"] > 3:
         found.append("MISS bursts")
     # If the error of a figure is as large as the tolerance, the figure says nothing.
@@ -625,89 +382,38 @@ def record(name, budget, row):
     if budget:
         off = 100 * (row["reported"] - row["measured"])
         note("reported_off", off, "nearer", goal=0, unit="points", spread=0.5)
-        note("top_5_off", 100 * row["off"], unit="points")
-        note("oldest_age", row["oldest"], unit="s")
 
 
 def show(name, rows):
     for budget, row in rows.items():
         print(
-            f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f}"
-            f" +-{row['sigma']:5.3f}"
-            f"{1 + budget + ALLOWED:8.3f}{100 * row['unlike']:7.1f}"
-            f"{100 * row['kept']:6.0f}"
-            f"{100 * row['measured']:9.2f}{100 * row['all']:6.2f}"
-            f"{100 * row['reported']:10.2f}"
-            f"{100 * row['off']:8.1f}{row['oldest']:8.0f}{row['span']:4.0f}"
+            f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f} +-{row['sigma']:5.3f}"
+            f"{1 + budget + ALLOWED:8.3f}{100 * row['kept']:6.0f}"
+            f"{100 * row['measured']:9.2f}{100 * row['reported']:10.2f}"
             f"{100 * row['core']:7.0f}  {misses(budget, row)}",
             flush=True,
         )
-    start, descent = (
-        1e3 * statistics.median(row[key] for row in rows.values())
-        for key in ("start", "descent")
-    )
-    print(
-        f"{name:16}  start-up: {start:.0f} ms of CPU time to start, "
-        f"{descent:.0f} ms in the first seconds, above the usual",
-        flush=True,
-    )
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="make bench ARGS='--budget ...'", description=__doc__
     )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=30,
-        help="of a run, traced and untraced each (default: 30)",
-    )
-    parser.add_argument(
-        "--warm",
-        type=float,
-        default=5,
-        help="s of work before each half, which hold the first "
-        "descent into darkness (default: 5)",
-    )
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--budgets", type=float, nargs="+", default=BUDGETS)
-    parser.add_argument(
-        "--benchmarks",
-        nargs="+",
-        choices=BENCHMARKS,
-        default=list(BENCHMARKS),
-        metavar="NAME",
-        help=", ".join(BENCHMARKS),
-    )
-    parser.add_argument(
-        "--timeline",
-        action="store_true",
-        help="with the one that start_tracing() keeps by itself",
-    )
-    parser.add_argument(
-        "--left",
-        action="store_true",
-        help="only what having been traced leaves behind, of a pair in each round",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="ends with status 1 where a row misses"
-    )
-    parser.add_argument("--json", metavar="FILE")
+    add = parser.add_argument
+    add("--seconds", type=float, default=30, help="of a run (default: 30)")
+    add("--warm", type=float, default=5, help="s of work before each half (default: 5)")
+    add("--rounds", type=int, default=3)
+    add("--budgets", type=float, nargs="+", default=BUDGETS)
+    add("--benchmarks", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
+    add("--timeline", action="store_true", help="with a timeline")
+    add("--strict", action="store_true", help="ends with status 1 where a row misses")
+    add("--json", metavar="FILE")
     return parser.parse_args(arguments)
 
 
 def main(arguments):
     options = parse(arguments)
     place()
-    if options.left:
-        print(
-            f"{'':16}{'budget':>7}{'traced':>9}{'after':>9} 1 sigma   each pair, after\n"
-            f"{'':16}{'%':>7}{'%':>9}{'%':>9}{'%':>8}"
-        )
-        for name in options.benchmarks:
-            show_left(name, options)
-        return
     spell = 2 * (options.seconds + 2 * options.warm) + 7
     hours = len(options.benchmarks) * options.rounds * len(options.budgets) * spell / 3600
     print(
@@ -715,13 +421,11 @@ def main(arguments):
         f"{len(options.benchmarks)} benchmarks, about {hours:.1f} hours"
     )
     print(
-        f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'unlike':>7}"
-        f"{'kept':>6}{'measured':>9}{'all':>6}{'reported':>10}{'top 5':>8}{'oldest':>8}"
-        f"{'of':>4}{'core':>7}"
+        f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'kept':>6}{'measured':>9}"
+        f"{'reported':>10}{'core':>7}"
     )
     print(
-        f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}{'%':>6}"
-        f"{'%':>10}{'points':>8}{'s':>8}{'s':>4}{'%':>7}"
+        f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>6}{'%':>9}{'%':>10}{'%':>7}"
     )
     found = {}
     for name in options.benchmarks:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests three results of the sampler: callers, hot offsets and threads. Also tests which
-call edges the hooks get from the sampler. tests/figures/test_ordinary.py measures how accurate
-the shares are."""
+call edges the hooks get from the sampler. tests/figures/test_ordinary.py measures how
+accurate the shares are."""
 
 import json
 import platform
