@@ -127,20 +127,6 @@ def wait_until(condition, seconds=SLOW, what="it"):
         time.sleep(0.01)
 
 
-def switches():
-    """Returns {name of a thread of Ocular: number of times that the thread has slept}."""
-    found = {}
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread might have ended
-            status = (task / "status").read_text()
-            name = status.split("\n")[0].split("\t")[1]
-            if name.startswith("ocular-"):
-                found[name] = int(
-                    status.split("\nvoluntary_ctxt_switches:")[1].split("\n")[0]
-                )
-    return found
-
-
 def cpu_s():
     """Returns {name of a thread of Ocular: seconds of CPU time, by the kernel's clock}."""
     used = {}

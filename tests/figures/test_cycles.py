@@ -11,16 +11,9 @@ import sys
 import threading
 import time
 
-import ocular
 import pytest
-from e2e.counting import EXACT, row, traced
-from python.test_cycles import arithmetic, in_c, repeat
-
-TIMES = 5  # number of measurements, of which the median is the figure
-
-
-def empty():
-    pass
+from e2e.counting import row, traced
+from python.test_cycles import in_c, repeat
 
 
 def timed(function, *arguments, times=300):
@@ -32,10 +25,6 @@ def timed(function, *arguments, times=300):
         function(*arguments)
         results.append(clock() - start)
     return min(results), statistics.median(results)
-
-
-def medians(measure):
-    return [statistics.median(each) for each in zip(*(measure() for _ in range(TIMES)))]
 
 
 def test_cycles_beside_another_thread(figure):
@@ -70,35 +59,6 @@ def test_cycles_beside_another_thread(figure):
     # A switch between the threads takes 5 ms, and a call takes a hundredth of this.
     figure("p99/alone", (mine["p99_cycles"] or 0) * ns / least)
     figure("waited/had by the other", waited * ns / (1e9 * others), "nearer", goal=1)
-
-
-def compute(n):
-    while n:
-        n -= 1
-
-
-def test_two_threads_that_compute(figure):
-    """Each call takes twice as long on the wall clock, because the other thread runs
-    half of the time. The own time of the call is the same as without the other thread."""
-
-    def calls():
-        for _ in range(60):
-            compute(60_000)
-
-    def cost(count):
-        threads = [threading.Thread(target=calls) for _ in range(count)]
-        ocular.start_tracing(perfetto=False, quiet=True, include_only=["compute"])
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return row(ocular.stop_tracing(), "compute")["p50_cycles"]
-
-    def ratio():
-        alone = cost(1)
-        return (cost(2) / alone,)
-
-    figure("p50, both/alone", medians(ratio)[0], "nearer", goal=1)
 
 
 def long_in_c():
@@ -139,17 +99,3 @@ def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
         pytest.skip("nothing else ran on this CPU")
     self_s = row(results, "long_in_c")["self_cycles"] / results["tsc_hz"]
     figure("self/CPU time", self_s / cpu, "nearer", goal=1)
-
-
-def test_untraced_speed_afterwards(figure):
-    def best():
-        return timed(arithmetic, 20_000, times=20)[0]
-
-    def ratio():
-        before = best()
-        ocular.start_tracing(**EXACT)
-        best()
-        ocular.stop_tracing()
-        return (best() / before,)
-
-    figure("after/before", medians(ratio)[0])

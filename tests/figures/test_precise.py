@@ -3,12 +3,10 @@
 calls when untraced. A ratio of 1 would be ideal."""
 
 import statistics
-import threading
 import time
 
 import ocular
 import pytest
-from e2e.counting import row
 from python.test_precise import long, mixture
 
 TIMES = 3  # number of measurements, of which the median is the figure
@@ -136,53 +134,3 @@ def test_precise_far_instructions(tracing, figure):
         return (statistics.median(far) - statistics.median(near),)
 
     figure("far less near", medians(measure)[0], "nearer", unit="cycles", goal=0)
-
-
-def test_precise_beside_another_thread(tracing, figure):
-    """While another thread has the GIL, this thread is reported as waiting. The waiting
-    time counts for no instruction, so each instruction takes as many cycles as without the
-    other thread."""
-
-    def spin(stop, spun):
-        while not stop.is_set():
-            spun[0] = time.thread_time()
-
-    def mine(n):
-        total = 0
-        while n:
-            n -= 1
-            total += n
-        return total
-
-    def inside():
-        return spent(mine), sum(row["hits"] for row in rows_of(mine))
-
-    def cycles_each(work, *arguments):
-        """Returns the mean cycles of an instruction of mine(). Only instructions that run
-        in work() count."""
-        before = inside()
-        work(*arguments)
-        after = inside()
-        return (after[0] - before[0]) / (after[1] - before[1])
-
-    def share():
-        limit = time.monotonic() + 20
-        # seconds of CPU time, in 40 turns of the loop of 5 ms each
-        while spun[0] < 0.2 and time.monotonic() < limit:
-            mine(20_000)
-
-    stop, spun = threading.Event(), [0.0]
-    thread = threading.Thread(target=spin, args=(stop, spun))
-    tracing(include_only=["mine", "spin"])
-    mine(1)
-    alone = cycles_each(mine, 60_000)
-    thread.start()
-    beside = cycles_each(share)
-    others = spun[0]
-    stop.set()
-    thread.join()
-    alone = statistics.mean((alone, cycles_each(mine, 60_000)))
-    final = ocular.snapshot()
-    waited = row(final, "mine")["waited_cycles"] / final["tsc_hz"]
-    figure("waited/had by the other", waited / others, "nearer", goal=1)
-    figure("cycles, beside/alone", beside / alone, "nearer", goal=1)

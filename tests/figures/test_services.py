@@ -182,45 +182,6 @@ def test_services(kind, rate, figure):
     figure("samples a CPU second", taken / used / watched, "higher")
 
 
-def view(pid):
-    command = [TOP, "--pid", str(pid), "--batch", "--json"]
-    return ended(subprocess.Popen(command, stdout=subprocess.DEVNULL))
-
-
-def stretch(seconds):
-    begin = time.monotonic()
-    time.sleep(seconds)
-    return begin, time.monotonic()
-
-
-@pytest.mark.parametrize("kind", ["fastapi", "django"])
-def test_latency_with_a_viewer(kind, tmp_path, figure):
-    """The service's clients wait as long with a viewer as without one. Times with a viewer
-    and times without a viewer alternate. Two times of the same kind are also compared with
-    each other. This shows the noise."""
-    port, spans = free_port(), []
-    with open(tmp_path / "answers", "w") as out, ended(serve(kind, port, 100)) as server:
-        pid = worker(kind, server, port)
-        with ask(kind, port, 100, out):
-            time.sleep(BEFORE)
-            for _ in range(4):
-                spans.append(stretch(20))
-                with view(pid):
-                    spans.append(stretch(20))
-    lines = (tmp_path / "answers").read_text().splitlines()[:-1]
-    seen = [tuple(map(float, line.split())) for line in lines]
-
-    def p99(chosen):
-        took = [s for at, s in seen for begin, end in chosen if begin <= at < end]
-        return sorted(took)[len(took) * 99 // 100]
-
-    alone, watched = spans[::2], spans[1::2]
-    figure("p99 without a viewer", 1e3 * p99(alone), unit="ms")
-    figure("p99 with a viewer over without", p99(watched) / p99(alone), "nearer", goal=1)
-    noise = [p99(some[::2]) / p99(some[1::2]) for some in (alone, watched)]
-    figure("p99 over itself", max(max(ratio, 1 / ratio) for ratio in noise))
-
-
 def test_overhead_as_measured(figure):
     """Measures the CPU time per request of two services at the same time. One of the
     services is traced. Both services get the same requests."""
