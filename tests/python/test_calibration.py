@@ -105,41 +105,6 @@ print(counts())
     assert words == ["False"] * 3 + ["True"]
 
 
-def test_other_threads_have_their_turns_there(tmp_path):
-    words = answer(
-        tmp_path,
-        """
-sys.setswitchinterval(1e-5)
-turns, stop = [0], []
-
-def other(x):
-    turns[0] += x
-
-def run():
-    while not stop:
-        other(1)
-
-def wait():
-    before = turns[0]
-    while turns[0] == before:
-        time.sleep(0.001)
-
-threads = [threading.Thread(target=run) for _ in range(4)]
-for thread in threads:
-    thread.start()
-for _ in range(5):
-    meddle.append(wait)
-    start()
-    print(not meddle and counts(), calls("other") > 0)
-    ocular.stop_tracing()
-stop.append(1)
-for thread in threads:
-    thread.join()
-""",
-    )
-    assert words == ["True"] * 10
-
-
 def test_a_fork_there(tmp_path):
     words = answer(
         tmp_path,

@@ -98,24 +98,6 @@ print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
     assert result == 7
 
 
-def test_the_child_ends_by_itself(tmp_path, sockets):
-    """The child ends by the interpreter's exit, and runs its own atexit functions."""
-    result = answer(
-        tmp_path,
-        """
-pid = os.fork()
-if not pid:
-    work(1000)
-    sys.exit(5)
-say([finish(pid), os.path.exists(path), os.path.exists("trace.json")])
-work(5)
-""",
-    )
-    assert result == [5, True, False]
-    assert trace.read(tmp_path / "trace.json").names()["work"] == 1
-    assert sorted(os.listdir(tmp_path)) == ["program.py", "trace.json"]
-
-
 @pytest.mark.parametrize("serve", ["yes", "no"])
 def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
     """In the child no thread of Ocular runs. The only exception is the child starter,
@@ -177,30 +159,6 @@ say([status, calls(ocular.snapshot(), "work"), os.path.exists(path)])
     assert trace.read(tmp_path / "trace.json").names()["work"] == 2
 
 
-def test_fork_inside_a_thread_and_a_generator(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-def generate():
-    yield 1
-    pid = os.fork()
-    yield pid
-def body():
-    for value in generate():
-        pass
-    if not value:
-        work(10)
-        os._exit(11)
-    statuses.append(finish(value))
-statuses = []
-thread = threading.Thread(target=body)
-thread.start(); thread.join()
-say(statuses)
-""",
-    )
-    assert result == [11]
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_multiprocessing(tmp_path, sockets, method):
     result = answer(
@@ -223,69 +181,6 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
         trace.read(path)
 
 
-def test_subprocesses_are_none_of_our_business(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-import subprocess
-out = subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True)
-pid = os.posix_spawn("/bin/true", ["true"], {})
-say([out.stdout.decode(), out.stderr.decode(), finish(pid), ocular.is_tracing()])
-""",
-    )
-    assert result == ["1\n", "", 0, True]
-
-
-def test_fork_during_snapshots_and_export(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-stop = threading.Event()
-def look():
-    while not stop.is_set():
-        ocular.snapshot()
-        try:
-            ocular.export("now.json")
-        except RuntimeError:
-            pass
-threads = [threading.Thread(target=look) for _ in range(2)]
-for thread in threads: thread.start()
-statuses = []
-for n in range(15):
-    pid = os.fork()
-    if not pid:
-        work(10)
-        ocular.start_tracing(quiet=True, perfetto=False)
-        work(10)
-        ocular.snapshot()
-        ocular.stop_tracing()
-        os._exit(1)
-    statuses.append(finish(pid))
-stop.set()
-for thread in threads: thread.join()
-say(statuses)
-""",
-    )
-    assert result == [1] * 15
-
-
-def test_a_child_knows_its_own_thread(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-work(5)
-pid = os.fork()
-if not pid:
-    ocular.start_tracing(quiet=True, perfetto=False)
-    work(5)
-    final = ocular.stop_tracing()
-    os._exit([t["tid"] for t in final["threads"]] != [threading.get_native_id()])
-say(finish(pid))
-""",
-    )
-    assert result == 0
-
-
 def test_a_fork_that_python_does_not_know_of(tmp_path, sockets):
     result = answer(
         tmp_path,
@@ -305,31 +200,6 @@ say([finish(pid), ocular.is_tracing()])
 """,
     )
     assert result == [0, True]
-
-
-def test_fork_while_tracing_ends(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-over = threading.Event()
-def restart():
-    while not over.is_set():
-        ocular.stop_tracing()
-        ocular.start_tracing(serve=True, quiet=True, perfetto=False)
-thread = threading.Thread(target=restart)
-thread.start()
-statuses = set()
-for n in range(60):
-    pid = os.fork()
-    if not pid:
-        os._exit(0)
-    statuses.add(finish(pid))
-over.set()
-thread.join()
-say(sorted(statuses))
-""",
-    )
-    assert result == [0]
 
 
 # --- CPython's warning, and Ocular's threads around a fork --------------------
@@ -585,32 +455,6 @@ say(finish(pid))
     assert set(os.listdir(tmp_path)) == {"program.py", "trace.json", "own.json"}
 
 
-def test_children_of_multiprocessing_serve_and_tidy_up(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-def child(pipe):
-    def served():
-        return ocular.is_tracing()
-    wait_until(served)
-    pipe.send(ocular._ocular.socket_path())
-    pipe.recv()
-context = multiprocessing.get_context("fork")
-here, there = context.Pipe()
-process = context.Process(target=child, args=(there,))
-process.start()
-socket = here.recv()
-there_was = os.path.exists(socket)
-here.send(None)
-process.join()
-with context.Pool(2, maxtasksperchild=1) as pool:
-    total = sum(pool.map(abs, range(-12, 0), chunksize=1))
-say([there_was, os.path.exists(socket), process.exitcode, total])
-""",
-    )
-    assert result == [True, False, 0, 78]
-
-
 def test_what_is_executed_after_a_fork_is_not_traced(tmp_path, sockets):
     result = answer(
         tmp_path,
@@ -625,26 +469,3 @@ say([statuses, os.listdir(os.path.dirname(path)) == [os.path.basename(path)]])
 """,
     )
     assert result == [[0, 0], True]
-
-
-def test_forks_of_several_threads_at_once(tmp_path, sockets):
-    result = answer(
-        tmp_path,
-        """
-def storm():
-    for n in range(8):
-        pid = os.fork()
-        if not pid:
-            work(5)
-            if n % 4 == 0:
-                ocular.snapshot()
-            os._exit(n)
-        statuses.append(finish(pid) == n)
-statuses = []
-threads = [threading.Thread(target=storm) for _ in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-say([statuses, calls(ocular.snapshot(), "storm")])
-""",
-    )
-    assert result == [[True] * 32, 4]

@@ -103,13 +103,6 @@ def test_stdout_is_the_programs(path):
     assert not ocular.is_tracing()
 
 
-def test_the_report_names_the_file_that_was_written(tracing, tmp_path, capfd):
-    Path(tmp_path, "trace.json").touch()
-    tracing(quiet=False)
-    ocular.stop_tracing()
-    assert f"trace.{os.getpid()}.json" in capfd.readouterr().err
-
-
 def test_permissions_follow_the_umask(tracing, tmp_path):
     before = os.umask(0o027)
     try:
@@ -203,30 +196,6 @@ def test_exports_at_once(tracing, tmp_path):
     for n in done:
         trace.read(tmp_path / f"{n}.json")
     assert sorted(os.listdir(tmp_path)) == sorted([*(f"{n}.json" for n in done), RECORDING])
-
-
-def test_stop_during_an_export(tracing, tmp_path):
-    tracing()
-    for _ in range(4):
-        pure.CASES["loops"]()
-    outcome = []
-
-    def export():
-        try:
-            outcome.append(ocular.export(tmp_path / "late.json"))
-        except (OSError, RuntimeError) as error:
-            outcome.append(error)
-
-    thread = threading.Thread(target=export)
-    thread.start()
-    ocular.stop_tracing()
-    thread.join()
-    assert len(outcome) == 1
-    trace.read(tmp_path / "trace.json")
-    if isinstance(outcome[0], int):
-        trace.read(tmp_path / "late.json")
-    else:
-        assert not (tmp_path / "late.json").exists()
 
 
 # --- A full disk --------------------------------------------------------------

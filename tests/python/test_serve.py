@@ -5,7 +5,6 @@ test runs a separate process."""
 import os
 import re
 import select
-import threading
 import time
 from pathlib import Path
 
@@ -256,40 +255,6 @@ say("end")
             client.snapshot()
         assert out.readline() == "let go\n"
         served.end()
-
-
-@pytest.mark.once
-def test_storms_of_viewers(tmp_path, sockets):
-    """Sixteen threads connect viewers. Some viewers work normally, some send nothing, and
-    some disconnect at once."""
-    failed = []
-
-    def visit(path, number):
-        try:
-            for turn in range(15):
-                hello = (turn + number) % 4 != 0
-                client = Client(path, hello=hello)
-                if hello and turn % 3 == 0:
-                    client.snapshot()
-                client.close()
-        except Exception as error:
-            failed.append(error)
-
-    with serving(tmp_path, sockets) as served:
-        visitors = [
-            threading.Thread(target=visit, args=(served.path, number))
-            for number in range(16)
-        ]
-        for visitor in visitors:
-            visitor.start()
-        for visitor in visitors:
-            visitor.join()
-        assert not failed
-        with Client(served.path) as client:
-            client.snapshot()
-        wait_until(lambda: set(served.threads()) == IDLE)
-        out, err = served.end()
-        assert out == "end False" and err == ""
 
 
 def test_no_free_tool_id(tmp_path, sockets):
@@ -592,41 +557,6 @@ except KeyboardInterrupt:
                 if client:
                     client.close()
                 assert os.listdir(sockets) == []
-
-
-def test_starting_while_viewers_come_and_go(tmp_path, sockets):
-    """The program starts and stops its own traces as fast as it can, while viewers connect
-    and disconnect."""
-    source = """
-ocular.serve(perfetto=False)
-say(1)
-done = threading.Event()
-threading.Thread(target=lambda: (sys.stdin.read(), done.set())).start()
-def loop():
-    while not done.is_set():
-        with ocular.tracing(perfetto=False, quiet=True):
-            work(1000)
-        time.sleep(0.05)
-threads = [threading.Thread(target=loop) for _ in range(2)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-say("end", ocular.is_tracing() == ocular._ocular.is_armed())
-"""
-    with Served(tmp_path, sockets, source) as served:
-        least, limit = time.monotonic() + 3, time.monotonic() + 30
-        seen = 0
-        while time.monotonic() < least or (seen < 4 and time.monotonic() < limit):
-            with Client(served.path) as client:
-                try:
-                    while client.receive()[0] != SNAPSHOT:
-                        pass
-                    seen += 1
-                except Ended:
-                    pass
-        assert seen > 3
-        assert served.end() == ("end True", "")
 
 
 @pytest.mark.once

@@ -46,15 +46,6 @@ def forever():
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
     "ctrl-c, asleep": ("ready_soon()\ntime.sleep(60)", [signal.SIGINT]),
-    "ctrl-c, joining": (
-        """
-thread = threading.Thread(target=time.sleep, args=(60,), daemon=True)
-thread.start()
-ready_soon()
-thread.join()
-""",
-        [signal.SIGINT],
-    ),
     "ctrl-c, caught": (
         """
 for n in range(2):
@@ -69,29 +60,7 @@ sys.exit(7)
 """,
         [signal.SIGINT, signal.SIGINT],
     ),
-    "ctrl-c, in finally": (
-        """
-try:
-    ready()
-    forever()
-finally:
-    work()
-    print("finally", flush=True)
-""",
-        [signal.SIGINT],
-    ),
     "terminated": ("ready()\nforever()", [signal.SIGTERM]),
-    "terminated, asleep": ("ready()\nsignal.pause()", [signal.SIGTERM]),
-    "terminated, threads": (
-        """
-for _ in range(3):
-    threading.Thread(target=forever, daemon=True).start()
-ready()
-time.sleep(60)
-""",
-        [signal.SIGTERM],
-    ),
-    "hung up": ("ready()\nforever()", [signal.SIGHUP]),
     "a handler exits": (
         """
 def handler(number, frame):
@@ -124,20 +93,6 @@ ready()
 forever()
 """,
         [signal.SIGINT, signal.SIGUSR1],
-    ),
-    "waited for in a thread": (
-        """
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGUSR2])
-def wait():
-    ready()
-    print(signal.sigwait([signal.SIGUSR1]).name, flush=True)
-    ready()
-    print(signal.sigtimedwait([signal.SIGUSR2], 60).si_signo, flush=True)
-thread = threading.Thread(target=wait)
-thread.start()
-thread.join()
-""",
-        [signal.SIGUSR1, signal.SIGUSR2],
     ),
     "waited for, all of them": (
         """
@@ -202,19 +157,6 @@ asyncio.run(main())
 """,
         [signal.SIGTERM],
     ),
-    "asyncio, ctrl-c": (
-        """
-import asyncio
-async def main():
-    try:
-        ready()
-        await asyncio.sleep(60)
-    finally:
-        print("cancelled")
-asyncio.run(main())
-""",
-        [signal.SIGINT],
-    ),
     "timers": (
         """
 ticks = []
@@ -227,18 +169,6 @@ signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
 while len(ticks) < 20:
     work(50)
 print(all(ticks)) # one more may have been on its way
-""",
-        [],
-    ),
-    "profiling timers": (
-        """
-ticks = []
-signal.signal(signal.SIGPROF, lambda *_: ticks.append(1))
-signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
-while len(ticks) < 5:
-    work(50)
-signal.setitimer(signal.ITIMER_PROF, 0)
-print("ticks")
 """,
         [],
     ),
@@ -261,18 +191,6 @@ for status in range(5):
 while len(seen) < 5:
     time.sleep(0.01)
 print(sorted(seen))
-""",
-        [],
-    ),
-    "to itself": (
-        """
-signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
-for _ in range(3):
-    signal.raise_signal(signal.SIGUSR1)
-    os.kill(os.getpid(), signal.SIGUSR1)
-    signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
-    work(10)
-os.abort()
 """,
         [],
     ),
@@ -336,34 +254,6 @@ def test_as_untraced(tmp_path, sockets, name):
     ]
     bare, *traced = [end(run, signals) for run in runs]
     assert traced == [bare] * 2
-
-
-def test_a_storm_of_signals(tmp_path, sockets):
-    """Signals come while hooks fire, while the governor takes the GIL, and while the
-    sampler reads stacks. The main thread handles each signal, and no thread of Ocular
-    handles one."""
-    path = write(
-        tmp_path,
-        START.replace("quiet=True", "quiet=True, deinstrument_threshold=1000000")
-        + PRELUDE
-        + """
-got = 0
-def handler(number, frame):
-    global got
-    assert threading.current_thread() is threading.main_thread()
-    got += 1
-    work(3)
-signal.signal(signal.SIGUSR1, handler)
-for n in range(1, 1501):
-    os.kill(os.getpid(), signal.SIGUSR1)
-    while got < n:
-        work(3)
-print(got)
-""",
-    )
-    with start([PYTHON, path], cwd=tmp_path) as process:
-        out, err = process.communicate(timeout=SLOW)
-    assert (process.returncode, out, err) == (0, "1500\n", "")
 
 
 def test_ctrl_c_to_the_whole_group(tmp_path, sockets):

@@ -244,43 +244,6 @@ def test_not_tracing():
     assert not ocular.is_tracing()
 
 
-def test_from_several_threads_and_during_stop():
-    """Each thread gets a complete snapshot, or an error that nothing is traced."""
-    taken, refused, odd = [0], [0], []
-
-    def take():
-        while not done.is_set():
-            try:
-                snapshot = ocular.snapshot()
-                assert snapshot["functions"]
-                taken[0] += 1
-            except RuntimeError as error:
-                assert "not tracing" in str(error)
-                refused[0] += 1
-                time.sleep(0.001)
-            except BaseException as error:
-                odd.append(error)
-
-    done = threading.Event()
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    ocular.start_tracing(**EXACT)
-    for thread in threads:
-        thread.start()
-    for _ in range(5):
-        pure.CASES["recursion"]()
-        final = ocular.stop_tracing()
-        assert row(final, "fibonacci")["calls"] > 100
-        ocular.start_tracing(**EXACT)
-    while not taken[0]:
-        time.sleep(0.01)
-    ocular.stop_tracing()
-    wait_until(lambda: refused[0])
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert not odd and taken[0] and refused[0]
-
-
 def test_stop_from_several_threads():
     results = []
     for _ in range(5):

@@ -5,13 +5,12 @@ program ends."""
 
 import os
 import sys
-import threading
 import types
 
 import ocular
 import pytest
 from e2e.counting import EXACT, row
-from e2e.program import SLOW, files, leftovers, script, threads, wait_until
+from e2e.program import files, leftovers, script, threads, wait_until
 from ocular.demo import pure
 
 monitoring = sys.monitoring
@@ -157,27 +156,6 @@ def test_again_and_again(sockets):
     assert leftovers() == []
     assert sorted(files()) == open_files
     assert len(os.listdir("/proc/self/task")) == tasks
-
-
-def test_threads_that_run_across_stops_and_starts():
-    stop = threading.Event()
-
-    def work():
-        while not stop.is_set():
-            pure.ackermann(1, 3)
-
-    workers = [threading.Thread(target=work) for _ in range(3)]
-    for thread in workers:
-        thread.start()
-    try:
-        for perfetto in (False, True) * 5:
-            ocular.start_tracing(perfetto=perfetto, quiet=True)
-            wait_until(lambda: ocular.snapshot()["events"], SLOW)
-            assert ocular.stop_tracing()["events"] > 0
-    finally:
-        stop.set()
-        for thread in workers:
-            thread.join()
 
 
 # --- The end of the interpreter -----------------------------------------------

@@ -8,15 +8,13 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import extensions
 import ocular
 import pytest
-from e2e.counting import EXACT, by_cprofile, row, threads_of
+from e2e.counting import EXACT, row, threads_of
 from e2e.program import SLOW, script, wait_until
-from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
 # With this budget the sampler is fast, and hooks stay installed. While the budget is in
@@ -122,18 +120,6 @@ def test_thousands_of_short_threads(settings):
     again = ocular.stop_tracing()
     assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0
-
-
-def test_numbers_of_functions_that_only_ended_threads_ran():
-    ocular.start_tracing(**EXACT)
-    run_threads(8, pure.CASES["recursion"])
-    alone = row(ocular.snapshot(), "fibonacci")
-    final = ocular.stop_tracing()
-    assert row(final, "fibonacci")["calls"] == alone["calls"]
-    ocular.start_tracing(**EXACT)
-    for _ in range(8):
-        pure.CASES["recursion"]()
-    assert row(ocular.stop_tracing(), "fibonacci")["calls"] == alone["calls"]
 
 
 def test_the_main_thread_before_threading_is_imported(tmp_path):
@@ -265,21 +251,6 @@ def test_our_threads_do_not_pass_for_the_programs():
     assert threading.main_thread().ident in idents
     # As long as the governor has a thread state, faulthandler lists the governor.
     assert len(idents) <= len(before[1]) + 1 and before[1] <= during[1]
-
-
-def test_a_pool_that_outlives_the_trace():
-    (once,) = [
-        calls
-        for (_, _, name), calls in by_cprofile(pure.CASES["recursion"]).items()
-        if name == "fibonacci"
-    ]
-    with ThreadPoolExecutor(4) as pool:
-        for _ in range(3):
-            ocular.start_tracing(**EXACT)
-            list(pool.map(lambda n: pure.CASES["recursion"](), range(4)))
-            calls = row(ocular.stop_tracing(), "fibonacci")["calls"]
-            list(pool.map(lambda n: pure.CASES["recursion"](), range(4)))
-            assert calls == 4 * once
 
 
 def test_daemon_threads_at_exit(tmp_path, sockets):

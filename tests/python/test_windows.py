@@ -262,41 +262,6 @@ say(first, sampler()["signal"], sampler()["samples"] - before, caught)
     assert caught == [first] * 3
 
 
-# The program has handlers for signals and a wake-up descriptor, and is sampled with deep
-# stacks. The program enables faulthandler, which has an alternate signal stack.
-OWN = """
-faulthandler.enable()
-if len(sys.argv) > 1:
-    trace()
-read, write = os.pipe()
-os.set_blocking(write, False)
-signal.set_wakeup_fd(write)
-caught = []
-for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGRTMIN):
-    signal.signal(number, lambda number, frame: caught.append(number))
-def down(depth):
-    return down(depth - 1) if depth else burn(0.01)
-for n in range(20):
-    os.kill(os.getpid(), (signal.SIGUSR1, signal.SIGALRM, signal.SIGRTMIN)[n % 3])
-    burn(0.03)
-    down(200)
-    time.sleep(0.01)
-if len(sys.argv) > 1:
-    burn_until(lambda: sampler()["samples"] > 3)
-    ocular.stop_tracing()
-say(caught, list(os.read(read, 1000)), signal.set_wakeup_fd(-1) == write)
-faulthandler._sigsegv()
-"""
-
-
-def test_handlers_of_its_own(tmp_path, sockets):
-    untraced = script(tmp_path, PRELUDE + OWN)
-    sampled = script(tmp_path, PRELUDE + OWN, "traced")
-    assert untraced.status == sampled.status == -signal.SIGSEGV
-    assert sampled.out == untraced.out != ""
-    assert "Fatal Python error: Segmentation fault" in sampled.err
-
-
 def test_a_thread_that_blocks_all_signals(tmp_path, sockets):
     share, samples, used = answer(
         tmp_path,
@@ -320,23 +285,3 @@ thread.join()
     )
     assert share > 0.01 and samples > 0
     assert used is not None
-
-
-def test_a_child_has_samples(tmp_path, sockets):
-    parent, child, samples = answer(
-        tmp_path,
-        """
-trace(children=True)
-burn_until(lambda: sampler()["samples"] > 3)
-read, write = os.pipe()
-pid = os.fork()
-if not pid:
-    burn_until(lambda: sampler()["samples"] > 3)
-    os.write(write, json.dumps([sampler()["signal"], sampler()["samples"]]).encode())
-    os._exit(0)
-assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-say(sampler()["signal"], *json.loads(os.read(read, 100)))
-""",
-    )
-    assert parent is not None and child is not None
-    assert samples > 3
