@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Makes and drops code objects in many ways.
+"""Makes and drops code objects in many ways. All objects that a round makes are freed at
+its end."""
 
-python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
-
-The command above runs for minutes, and prints the memory ten times. The tests run this
-module for a few hundred rounds. All objects that a round makes are freed at its end."""
-
-import argparse
 import collections
 import dataclasses
 import gc
@@ -15,7 +10,6 @@ import pathlib
 import pickle
 import sys
 import tempfile
-import time
 import types
 
 
@@ -162,49 +156,3 @@ def rss():
     gc.collect()
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * 4096
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--threshold", type=int, default=500)
-    parser.add_argument("--untraced", action="store_true")
-    options = parser.parse_args()
-    import ocular
-
-    reloaded = Reloaded()
-    ways = WAYS + [reloaded]
-    if not options.untraced:
-        ocular.start_tracing(
-            deinstrument_threshold=options.threshold,
-            serve=True,
-            timeline_limit=4 << 20,
-            quiet=True,
-            output=reloaded.folder.name + "/trace.json",
-        )
-    done, begun = 0, time.monotonic()
-    for part in range(11):
-        until = begun + options.seconds * part / 10
-        while time.monotonic() < until:
-            rounds(20, done, ways)
-            done += 20
-        seen = {} if options.untraced else ocular.snapshot()
-        print(
-            f"{time.monotonic() - begun:7.1f} s  {done:8} rounds  "
-            f"RSS {rss() / 1e6:7.2f} MB"
-            + (
-                f"  engine {seen['memory_bytes'] / 1e6:6.2f} MB  "
-                f"living {seen['functions_total']}  retired "
-                f"{sum(r['objects'] for r in seen['retired'])} objects in "
-                f"{len(seen['retired'])} rows"
-                if seen
-                else ""
-            ),
-            flush=True,
-        )
-    ocular.stop_tracing()
-    reloaded.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -93,35 +93,23 @@ def test_unknown_and_positional():
     assert untouched()
 
 
-def test_budget_and_precise_mode_exclude_each_other():
-    with pytest.raises(ValueError) as raised:
-        ocular.start_tracing(overhead_budget=0.01, mode="precise")
-    assert "overhead_budget" in str(raised.value)
-    assert "precise" in str(raised.value)
+OTHERS = [("mode", "precise"), ("deinstrument_threshold", 0)]
+
+
+@pytest.mark.parametrize("name, value", OTHERS)
+def test_a_budget_excludes_others(name, value):
+    with pytest.raises(ValueError, match="overhead_budget") as raised:
+        ocular.start_tracing(overhead_budget=0.01, **{name: value})
+    assert name in str(raised.value) and str(value) in str(raised.value)
     assert untouched()
 
 
-def test_serving_in_precise_mode_has_no_budget(sockets):
-    ocular.start_tracing(mode="precise", serve=True, perfetto=False, quiet=True)
+@pytest.mark.parametrize("name, value", OTHERS)
+def test_serving_with_others_has_no_budget(sockets, name, value):
+    ocular.start_tracing(serve=True, perfetto=False, quiet=True, **{name: value})
     snapshot = ocular.snapshot()
     ocular.stop_tracing()
-    assert snapshot["mode"] == "precise"
-    assert snapshot["overhead"]["budget"] is None
-    assert snapshot["sampler"]["hz"] is not None
-
-
-def test_budget_and_threshold_exclude_each_other():
-    with pytest.raises(ValueError) as raised:
-        ocular.start_tracing(overhead_budget=0.01, deinstrument_threshold=0)
-    assert "overhead_budget" in str(raised.value)
-    assert "deinstrument_threshold" in str(raised.value)
-    assert untouched()
-
-
-def test_serving_at_threshold_0_has_no_budget(sockets):
-    ocular.start_tracing(**EXACT, serve=True)
-    snapshot = ocular.snapshot()
-    ocular.stop_tracing()
+    assert snapshot[name.removeprefix("deinstrument_")] == value
     assert snapshot["overhead"]["budget"] is None
     assert snapshot["sampler"]["hz"] is not None
 
@@ -143,30 +131,19 @@ def start_writing_to(path):
     ocular.start_tracing(output=path, quiet=True)
 
 
-def test_output_is_a_directory(tmp_path):
-    with pytest.raises(OSError, match="directory") as raised:
-        start_writing_to(tmp_path)
-    assert str(tmp_path) in str(raised.value) and "output" in str(raised.value)
-    assert untouched() and works()
-
-
-def test_output_in_a_missing_directory(tmp_path):
-    with pytest.raises(FileNotFoundError, match="output.*does not exist"):
-        start_writing_to(tmp_path / "no" / "trace.json")
-    assert untouched() and works()
-
-
-def test_output_below_a_file(tmp_path):
+@pytest.mark.parametrize(
+    "path, kind, words",
+    [
+        (".", OSError, "output.*directory"),
+        ("no/trace.json", FileNotFoundError, "output.*does not exist"),
+        ("file/trace.json", OSError, "output"),
+        ("/proc/self/trace.json", OSError, "output"),  # even root cannot write there
+    ],
+)
+def test_output_where_it_cannot_be(tmp_path, path, kind, words):
     Path(tmp_path, "file").touch()
-    with pytest.raises(OSError, match="output"):
-        start_writing_to(tmp_path / "file" / "trace.json")
-    assert untouched()
-
-
-def test_output_where_nobody_may_write():
-    folder = "/proc/self"  # Even root cannot write into this folder.
-    with pytest.raises(OSError, match="output"):
-        start_writing_to(f"{folder}/trace.json")
+    with pytest.raises(kind, match=words):
+        start_writing_to(tmp_path / path)
     assert untouched() and works()
 
 

@@ -171,18 +171,6 @@ def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
     work_until_timed(many, many.__qualname__)
 
 
-def descend(depth):
-    if depth:
-        return descend(depth - 1)
-    return 0
-
-
-def test_deep_recursion_is_timed_again(tracing):
-    """Recursive calls are timed even if the recursion is deeper than the threshold."""
-    tracing(deinstrument_threshold=30, overhead_budget=0.05)
-    work_until_timed(lambda: descend(150), "descend")
-
-
 def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
     """If a viewer asks for a caller whose callees are dark, the caller is timed at once,
     although between slices callers are not timed."""

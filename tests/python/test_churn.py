@@ -89,33 +89,6 @@ def test_more_names_than_rows():
         assert name == "<module>" or count == truth[name]
 
 
-def test_while_it_runs():
-    ocular.start_tracing(
-        deinstrument_threshold=0, perfetto=False, quiet=True, include_only=["<made>"]
-    )
-    try:
-        kept = [make("kept") for _ in range(3)]
-        for n in range(50):
-            for made in kept + [make("goes")]:
-                made()
-            seen = sums(ocular.snapshot())
-            assert seen["kept"] == 3 * (n + 1)
-            assert seen["goes"] == n + 1
-    finally:
-        ocular.stop_tracing()
-
-
-def test_a_session_starts_from_nothing():
-    def program():
-        for _ in range(20):
-            make("again")()
-
-    for _ in range(3):
-        _, final = traced(program, include_only=["<made>"])
-        assert sums(final)["again"] == 20
-        assert final["retired"][0]["objects"] == 20
-
-
 def test_dark_ones_are_a_floor():
     def program():
         made = make("often")

@@ -13,7 +13,7 @@ import pytest
 from e2e import beside
 from e2e.counting import EXACT, entries, row
 from e2e.load import CALLS
-from e2e.program import PYTHON, ROOT, SLOW, wait_until
+from e2e.program import PYTHON, ROOT, wait_until
 from ocular import _settings
 from ocular.demo import pure
 
@@ -290,30 +290,6 @@ def test_beside_a_viewers_arming(name, tmp_path, rearming):
     tool.stop()
     check(ocular.stop_tracing(), load, RUNS)
     assert tool.seen() == alone
-
-
-def test_arming_without_end_reaches_everything(tmp_path, rearming):
-    """Each request to arm all functions arms them a few at a time."""
-    path = str(tmp_path / "many.py")
-    source = "".join(f"def f{n}(): pass\n" for n in range(600))
-    names = {}
-    exec(compile(source, path, "exec"), names)
-    ocular.start_tracing(
-        perfetto=False,
-        quiet=True,
-        serve=True,
-        deinstrument_threshold=1,
-        include_only=[path],
-    )
-    for n in range(600):
-        names[f"f{n}"]()
-
-    def dark():
-        return {r["name"] for r in ocular.snapshot()["functions"] if r["dark_sites"]}
-
-    assert dark()  # The test waits until the next slice arms the functions.
-    rearming()
-    wait_until(lambda: not dark(), SLOW)
 
 
 # --- Threads ------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import csv
 import gc
 import sqlite3
 import sys
-import threading
 import weakref
 import zlib
 
@@ -277,22 +276,6 @@ def test_code_that_is_not_traced_has_no_function():
     assert counts(final, "KeyError", "through") == (0, 10)
 
 
-def endless():
-    return endless()
-
-
-def test_at_the_limit_of_recursion():
-    def body():
-        for _ in range(3):
-            try:
-                endless()
-            except RecursionError:
-                pass
-
-    _, final = traced(body)
-    assert kind(final, "RecursionError", "endless")["raised"] == 3
-
-
 def test_the_exception_stays_as_it_is():
     """The hook keeps no reference to an exception, its traceback or its type."""
     error = Mine("text")
@@ -308,53 +291,6 @@ def test_the_exception_stays_as_it_is():
     traced(body)
     error.__traceback__ = None
     assert (sys.getrefcount(error), sys.getrefcount(Mine)) == before
-
-
-def test_threads():
-    def body():
-        threads = [threading.Thread(target=fresh, args=(500,)) for _ in range(4)]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-
-    _, final = traced(body)
-    assert counts(final, MINE, "fresh") == (2000, 0)
-
-
-FORKS = """
-import os, sys, ocular
-
-def raises(times):
-    for _ in range(times):
-        try:
-            raise KeyError
-        except KeyError:
-            pass
-
-def raised(snapshot):
-    return [one["raised"] for one in snapshot["exceptions"] if one["function"] == "raises"]
-
-ocular.start_tracing(perfetto=False, quiet=True)
-raises(100)
-child = os.fork()
-if not child:
-    raises(5)
-    ocular.stop_tracing()
-    ocular.start_tracing(perfetto=False, quiet=True)
-    raises(20)
-    print("child", raised(ocular.stop_tracing()), flush=True)
-    os._exit(0)
-os.waitpid(child, 0)
-raises(30)
-print("parent", raised(ocular.stop_tracing()))
-"""
-
-
-def test_a_child_counts_from_zero(tmp_path):
-    done = run([PYTHON, write(tmp_path, FORKS)], cwd=tmp_path)
-    assert done.status == 0, done.err
-    assert "child [20]" in done.out and "parent [130]" in done.out
 
 
 MILLIONS = """

@@ -120,31 +120,6 @@ def test_excluded_code_costs_one_call_each():
     assert after == before
 
 
-def test_excluded_code_has_no_events_of_ours(monkeypatch):
-    import sys
-
-    def excluded_one(n):
-        while n:
-            n -= 1
-        return n
-
-    ocular.start_tracing(**EXACT, exclude=["excluded_one"])
-    try:
-        excluded_one(5)
-        caller()
-        for tool in (3, 4, 5):
-            if sys.monitoring.get_tool(tool):
-                get = sys.monitoring.get_local_events
-                assert get(tool, excluded_one.__code__) == 0
-        assert any(
-            sys.monitoring.get_local_events(tool, caller.__code__)
-            for tool in (3, 4, 5)
-            if sys.monitoring.get_tool(tool)
-        )
-    finally:
-        ocular.stop_tracing()
-
-
 def seconds_of_caller(**settings):
     """Returns ({name: self time in seconds, and the caller's total}, seconds of sleep)."""
     slept.clear()
@@ -204,13 +179,3 @@ def test_names_that_are_no_utf8():
     for pattern in ("é", "odd\udc80", "\udcff"):
         _, final = traced(body, exclude=[pattern])
         assert not [row for row in final["functions"] if "odd" in row["file"]]
-
-
-def test_a_second_session_decides_anew():
-    _, final = traced(caller, exclude=["callee"])
-    assert "callee" not in names(final)
-    _, final = traced(caller, exclude=["pause"])
-    assert "callee" in names(final) and "pause" not in names(final)
-    assert row(final, "callee")["calls"] == 20
-    _, final = traced(caller)
-    assert {"caller", "callee", "pause"} <= names(final)

@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import re
-import threading
 import time
 
 import ocular
@@ -184,20 +183,6 @@ def test_samples_name_the_function_that_triggered_collections(tracing):
     assert len(keep) == 100_000
 
 
-def test_observations_name_the_collector(tracing, monkeypatch):
-    """Without signals, the sampler's thread reads the stack of the thread that collects."""
-    monkeypatch.setenv("OCULAR_SIGNAL", "none")
-    keep = grows(100_000)
-    tracing(deinstrument_threshold=20)
-
-    def observed():
-        collects()
-        return row(ocular.snapshot(), COLLECTOR)["samples"]
-
-    wait_until(observed)
-    assert len(keep) == 100_000
-
-
 class Sorts:
     """An object of this class has a finalizer that runs C code, which calls Python code."""
 
@@ -232,32 +217,6 @@ def test_finalizers_are_above_the_collector(tracing):
     assert wait_until(sampled) == ({"collects"}, {COLLECTOR}, {"Sorts.__del__"})
 
 
-def misses_the_end(enough):
-    gc.collect()
-    while True:
-        until = time.process_time() + 0.05
-        while time.process_time() < until:
-            pass
-        if found := enough():
-            return found
-
-
-def test_a_program_that_clears_the_list_in_a_collection(tracing):
-    def clears(phase, info):
-        gc.callbacks.clear()
-
-    def samples():
-        snapshot = ocular.snapshot()
-        found = [row(snapshot, name)["samples"] for name in ("misses_the_end", COLLECTOR)]
-        return sum(found) > 10 and found
-
-    tracing(deinstrument_threshold=0)
-    gc.disable()
-    gc.callbacks.append(clears)
-    mine, pause = misses_the_end(samples)
-    assert mine > pause
-
-
 def one_of_ours():
     (ours,) = [one for one in gc.callbacks if one.__name__.startswith("ocular")]
     return ours
@@ -283,16 +242,6 @@ def test_a_program_that_clears_the_list(tracing):
     gc.callbacks.append(mine)
     ocular.stop_tracing()
     assert gc.callbacks == [mine, mine]
-
-
-def test_a_program_that_repeats_the_list(tracing):
-    tracing()
-    ours = one_of_ours()
-    gc.callbacks *= 3
-    wait_until(lambda: gc.callbacks == [ours], what="the callback is there once")
-    gc.callbacks *= 3
-    ocular.stop_tracing()
-    assert gc.callbacks == []
 
 
 def test_a_program_that_binds_the_list_anew(tmp_path):
@@ -372,19 +321,6 @@ def test_finalizers_run_within_the_collection(tracing, tmp_path):
     assert parents["Ends.__del__"] == {COLLECTOR}
     assert parents["finishes"] == {"Ends.__del__"}
     assert "collects" in parents[COLLECTOR]
-
-
-def test_threads_without_a_record(tracing):
-    """A thread whose code is not traced gets its thread record when its first collection
-    begins."""
-    tracing(deinstrument_threshold=0, include_only=["nothing"])
-    before = generations()[1]["collections"]
-    thread = threading.Thread(target=gc.collect, args=(1,))
-    thread.start()
-    thread.join()
-    snapshot = ocular.snapshot()
-    assert snapshot["gc"]["generations"][1]["collections"] == before + 1
-    assert row(snapshot, COLLECTOR)["calls"] >= 1
 
 
 def test_a_forked_child_is_not_counted(tmp_path):

@@ -400,26 +400,6 @@ def test_thousands_of_greenlets_at_once():
     assert after < before + 8_000_000
 
 
-def test_greenlets_that_are_dropped_unfinished():
-    def child(n):
-        leaf()
-        up(n % 5, greenlet.getcurrent().parent.switch)
-
-    def body():
-        for n in range(1000):
-            one = greenlet.greenlet(child)
-            one.switch(n)
-            # This kills the greenlet, and GreenletExit passes through all of its
-            # frames.
-            del one
-
-    for threshold in (0, 100_000):
-        _, final = traced(body, deinstrument_threshold=threshold, include_only=[__file__])
-        assert row(final, "child")["calls"] == 1000
-        assert row(final, "leaf")["calls"] == 1000
-        check_figures(final)
-
-
 def dies(depth):
     if depth:
         dies(depth - 1)
@@ -529,31 +509,6 @@ def test_greenlets_of_an_older_session():
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]
-
-
-def test_code_that_goes_while_its_frame_is_parked():
-    """Another thread frees the frames of an unfinished greenlet together with the frames'
-    code."""
-
-    def body():
-        for n in range(50):
-            namespace = {"greenlet": greenlet, "leaf": leaf}
-            exec(
-                f"def parked_{n}():\n leaf()\n"
-                " greenlet.getcurrent().parent.switch()\n leaf()\n",
-                namespace,
-            )
-            one = greenlet.greenlet(namespace[f"parked_{n}"])
-            one.switch()
-            if n % 2:
-                one.throw()
-            del one
-            namespace.clear()
-            gc.collect(0)
-            leaf()
-
-    _, final = traced(body, deinstrument_threshold=100_000)
-    assert row(final, "leaf")["calls"] == 100
 
 
 def test_threads_have_greenlets_of_their_own():

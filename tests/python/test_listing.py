@@ -6,7 +6,6 @@ import argparse
 import ast
 import ctypes
 import dis
-import gc
 import inspect
 import os
 import shlex
@@ -165,16 +164,6 @@ def test_rows_are_those_of_dis(viewer):
     assert "b'\\x00by\\'tes'" in words
     assert "(1, (2.0, ('x', …)))" in words or "(1, (2.0, ('x', (…))))" in words
     assert any(word and word.startswith("<code ") for word in words)
-
-
-def test_process_start_is_when_the_process_began(viewer):
-    everything([1])
-    listing = viewer.detail(ids(viewer, "everything")[0])
-    with open("/proc/self/stat") as stat:
-        ticks = int(stat.read().rpartition(")")[2].split()[19])
-    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    assert listing["process_start_s"] == pytest.approx(time.time() - age, abs=0.5)
-    assert 0 < listing["at_s"] < age + 1
 
 
 def source_callees(function):
@@ -354,42 +343,6 @@ def test_precise_mode(sockets):
     assert (add["hits"], add["hits_exact"], add["armed"]) == (7, True, True)
 
 
-# --- Generators, coroutines, code without a file ------------------------------------
-
-
-def generator():
-    yield 1
-    yield from range(3)
-
-
-async def coroutine():
-    async def nothing():
-        return 1
-
-    return await nothing()
-
-
-def test_what_can_be_suspended(viewer):
-    list(generator())
-    try:
-        coroutine().send(None)
-    except StopIteration:
-        pass
-    for function, code in zip(
-        ids(viewer, "generator", "coroutine"), (generator.__code__, coroutine.__code__)
-    ):
-        check_against_dis(detail_in_words(viewer, function), code)
-
-
-def test_code_from_exec(viewer):
-    space = {}
-    exec("def made_up(x):\n    return [x, 'y']\n", space)
-    space["made_up"](1)
-    listing = detail_in_words(viewer, ids(viewer, "made_up")[0])
-    assert listing["file"] == "<string>"
-    check_against_dis(listing, space["made_up"].__code__)
-
-
 # --- Missing functions, and too many requests ---------------------------------
 
 
@@ -532,69 +485,6 @@ def test_who_asks_again_at_once_gets_a_newer_one(viewer):
         assert_five_a_second(at)
 
 
-MANY = 20
-
-
-@pytest.mark.once
-def test_many_viewers_of_many_functions(viewer):
-    """Each viewer gets the listing of the function that it has asked for."""
-    space = {}
-    exec("".join(f"def f{i}():\n    return {i + 1000}\n" for i in range(MANY)), space)
-    for i in range(MANY):
-        space[f"f{i}"]()
-    numbers = ids(viewer, *(f"f{i}" for i in range(MANY)))
-    viewers = [connect() for _ in range(MANY)]
-    try:
-        for each in viewers:
-            each.snapshot()
-        for each, number in zip(viewers, numbers):
-            each.send(client.DETAIL, number.to_bytes(8, "little"), 7)
-        for i, each in enumerate(viewers):
-            while True:
-                kind, request, value = each.receive()
-                if kind == client.LISTING:
-                    break
-            assert (request, value["name"]) == (7, f"f{i}")
-    finally:
-        for each in viewers:
-            each.close()
-
-
-@pytest.mark.once
-@pytest.mark.timeout(300)
-def test_words_count_as_memory(viewer):
-    # Without this, code of earlier tests would be freed while the large listing is read.
-    gc.collect()
-    try:
-        function = build_huge()
-        function(None)
-    except AttributeError:
-        pass
-    (number,) = ids(viewer, "huge")
-    viewer.snapshots.clear()
-
-    def until(enough):
-        """Returns the values of memory_bytes in the snapshots. Takes snapshots until
-        enough(memory) is true."""
-        seen = [viewer.snapshot()["memory_bytes"]]
-        # With a budget, expensive snapshots come only every two seconds.
-        limit = time.monotonic() + 2 * SLOW
-        while not enough(seen):
-            assert time.monotonic() < limit, (seen[-40:], min(seen), max(seen))
-            seen.append(viewer.snapshot()["memory_bytes"])
-        return seen
-
-    def is_still(seen):
-        """Returns True if the reported memory hardly changes. Differences of some 30 kB are
-        possible, because rows of functions are allocated in blocks."""
-        return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
-
-    # In the first seconds, memory of other kinds is freed, too.
-    still = min(until(is_still)[-8:])
-    detail_in_words(viewer, number)
-    until(lambda seen: seen[-1] > still + 50_000)
-
-
 ASK = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -619,15 +509,3 @@ def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
     rows, words = answers[::2], answers[1::2]
     assert len(rows) == 3 and "0" not in rows
     assert words == ["0"] * 3
-
-
-def test_after_a_fork(viewer):
-    loop(3)
-    (function,) = ids(viewer, "loop")
-    viewer.detail(function)
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert viewer.detail(function)["name"] == "loop"
-    assert detail_in_words(viewer, function)["words"]

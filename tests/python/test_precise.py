@@ -14,7 +14,7 @@ import ocular
 import pytest
 from e2e import client, trace
 from e2e.counting import row
-from e2e.program import PYTHON, SLOW, run, wait_until, write
+from e2e.program import SLOW, wait_until
 
 monitoring = sys.monitoring
 INSTRUCTION = monitoring.events.INSTRUCTION
@@ -258,14 +258,6 @@ def test_sites_and_state(tracing):
     assert ocular.snapshot()["events"] > events
 
 
-def test_events_count_instructions(tracing):
-    tracing(include_only=["straight"])
-    for _ in range(10):
-        straight(1)
-    fires = len(details([straight.__code__])[straight.__code__])
-    assert ocular.snapshot()["events"] == 10 * (fires + 2)
-
-
 def test_rearm_arms_the_instructions(tracing, sockets):
     tracing(deinstrument_threshold=5, serve=True)
 
@@ -350,19 +342,15 @@ def disable(*_):
 
 
 OTHERS = {
-    "starts": lambda: Tool(["PY_START"], nothing),
-    "starts and returns": lambda: Tool(["PY_START", "PY_RETURN"], nothing),
     "lines": lambda: Tool(["LINE"], nothing),
     "coverage": lambda: Tool(["PY_START", "LINE"], disable),
     "instructions": lambda: Tool(["INSTRUCTION"], nothing, local=HERE),
-    "instructions, once": lambda: Tool(["INSTRUCTION"], disable, local=HERE),
     "everything": lambda: Tool(
         ["PY_START", "PY_RETURN", "LINE", "JUMP", "BRANCH", "INSTRUCTION", "CALL"],
         nothing,
         local=HERE,
     ),
     "setprofile": lambda: Hooked(sys.setprofile),
-    "settrace": lambda: Hooked(sys.settrace),
     "settrace, opcodes": lambda: Hooked(sys.settrace, opcodes=True),
     "cProfile": cProfile.Profile,
 }
@@ -414,19 +402,6 @@ def test_the_other_tool_was_there_before(tracing):
     assert seen == wanted[loops.__code__]
 
 
-def test_restart_events(tracing):
-    """If another tool calls restart_events(), each dark site fires once more. Ocular does
-    not count these events."""
-    tracing(deinstrument_threshold=5)
-    for _ in range(10):
-        straight(1)
-    monitoring.restart_events()
-    for _ in range(10):
-        straight(1)
-    rows = details([straight.__code__])[straight.__code__].values()
-    assert all(r["hits"] == 5 and not r["exact"] and r["dark"] for r in rows)
-
-
 # --- Threads, sessions, fork --------------------------------------------------
 
 
@@ -444,31 +419,6 @@ def test_threads(tracing):
     for thread in threads:
         thread.join()
     compare({code: Counter({o: 4 * n for o, n in c.items()}) for code, c in wanted.items()})
-
-
-def test_greenlets(tracing):
-    greenlet = pytest.importorskip("greenlet")
-
-    def ping(n):
-        for _ in range(n):
-            other.switch()
-        return n
-
-    def pong():
-        while True:
-            loops(3)
-            main.switch()
-
-    def run():
-        nonlocal main, other
-        main, other = greenlet.getcurrent(), greenlet.greenlet(pong)
-        ping(20)
-
-    main = other = None
-    wanted = count([*HERE, ping.__code__, pong.__code__], run)
-    tracing()
-    run()
-    compare(wanted)
 
 
 def test_again_and_in_the_other_mode(tracing):
@@ -562,30 +512,6 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     assert None not in last  # This hit was timed while all instructions were armed.
 
 
-def test_waiting_for_another_thread_is_reported(tracing):
-    def spin(stop):
-        while not stop.is_set():
-            pass
-
-    def mine(n):
-        while n:
-            n -= 1
-
-    def has_waited():
-        mine(20_000)
-        return row(ocular.snapshot(), "mine")["waited_cycles"]
-
-    stop = threading.Event()
-    thread = threading.Thread(target=spin, args=(stop,))
-    tracing(include_only=["mine", "spin"])
-    thread.start()
-    try:
-        wait_until(has_waited, SLOW)
-    finally:
-        stop.set()
-        thread.join()
-
-
 # --- Messages about precise mode ----------------------------------------------
 
 
@@ -601,36 +527,6 @@ def test_report_says_that_opcodes_are_generic(capsys):
     loops(20)
     ocular.stop_tracing()
     assert "generic" not in capsys.readouterr().err
-
-
-def test_timeline_has_calls_and_loops(tmp_path):
-    wanted = count(HERE, loops, 12)
-    path = tmp_path / "t.json"
-    ocular.start_tracing(
-        mode="precise",
-        deinstrument_threshold=0,
-        quiet=True,
-        output=path,
-        include_only=["loops"],
-    )
-    loops(12)
-    final = ocular.stop_tracing()
-    timeline = trace.read(path)
-    assert timeline.other["mode"] == "precise"
-    assert timeline.names()["loops"] == row(final, "loops")["calls"] == 1
-    # Each iteration has one event of a jump, whichever jump ends the iteration.
-    turns = Counter(event["args"]["offset"] for event in timeline.loops)
-    jumps = {
-        i.offset: wanted[loops.__code__][i.offset]
-        for i in dis.get_instructions(loops)
-        if i.opname == "JUMP_BACKWARD" and wanted[loops.__code__][i.offset]
-    }
-    assert turns == jumps
-    # An iteration, including its jump, has at most as many instructions as the outer loop's
-    # body and the short inner loop have together.
-    inner = [e["args"]["uOps"] for e in timeline.loops]
-    body = [i for i in dis.get_instructions(loops) if wanted[loops.__code__][i.offset]]
-    assert min(inner) > 0 and max(inner) <= 2 * len(body)
 
 
 def test_a_turn_has_all_its_instructions(tmp_path):
@@ -655,19 +551,3 @@ def test_a_turn_has_all_its_instructions(tmp_path):
     ]
     size = sum(1 for hits in wanted.values() if hits >= jumps)
     assert loop == [size] * jumps
-
-
-def test_command_line(tmp_path):
-    program = write(tmp_path, "def f(n):\n    return n + 1\nfor n in range(30): f(n)\n")
-    done = run(
-        [PYTHON, "-m", "ocular", "--mode", "precise", "--no-perfetto", program],
-        cwd=tmp_path,
-    )
-    assert done.status == 0 and done.out == ""
-    assert "precise mode" in done.err and "generic form" in done.err
-    done = run(
-        [PYTHON, "-m", "ocular", "--mode", "precise", "--budget", "0.01", program],
-        cwd=tmp_path,
-    )
-    assert done.status == 2
-    assert "overhead_budget" in done.err and "precise" in done.err

@@ -122,23 +122,6 @@ def test_hot_offsets(tracing, function, argument, hot):
         assert counts[hot] == max(counts.values()), counts
 
 
-def unseen():
-    for _ in range(1000):
-        pass
-
-
-def holder():
-    unseen()
-
-
-def test_excluded_time_is_its_callers(tracing):
-    tracing(exclude=["unseen"])
-    seen = until(lambda s: (row(s, "holder")["samples"] or 0) >= 10, holder)
-    mine = row(seen, "holder")
-    assert row(seen, "unseen") is None
-    assert mine["cpu_share"] > 0 and seen["sampler"]["elsewhere"] > 0
-
-
 def below(depth, function, *arguments):
     return below(depth - 1, function, *arguments) if depth else function(*arguments)
 

@@ -730,23 +730,6 @@ def test_stop_anywhere(place, threshold, mode):
     } | ({"<listcomp>"} if row(final, "<listcomp>") else set())
 
 
-@pytest.mark.parametrize("stop_place", PLACES, ids=lambda place: place.__name__)
-def test_start_in_one_place_stop_in_another(stop_place):
-    for start_place in PLACES:
-        finals, began = [], []
-
-        def act(began=began):
-            began.append(time.perf_counter())
-            ocular.start_tracing(**{**EXACT, "include_only": [__file__]})
-
-        try:
-            start_place(act)
-            stop_place(lambda finals=finals: finals.append(ocular.stop_tracing()))
-        finally:
-            ocular.stop_tracing()
-        check_session(finals[0], began[0], 0)
-
-
 def test_what_was_suspended_before_the_start():
     log = []
     suspended = [delegates(n, 20, log) for n in range(4)]

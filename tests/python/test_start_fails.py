@@ -4,6 +4,7 @@ the cause, nothing is left behind, and a start works as soon as the cause is gon
 
 import itertools
 import os
+import re
 import signal
 import socket
 import sys
@@ -84,13 +85,6 @@ def test_one_tool_id_may_be_taken(occupy, held):
     works()
 
 
-def test_never_the_ids_of_others():
-    ocular.start_tracing(**EXACT)
-    held = [tool for tool in range(6) if monitoring.get_tool(tool)]
-    ocular.stop_tracing()
-    assert held == [3, 4]
-
-
 def test_a_strangers_events_survive(occupy):
     """Ocular's start and stop do not change the callbacks and events of another tool."""
     occupy(3)
@@ -125,7 +119,7 @@ def test_directory_of_another_user(sockets):
     works(serve=True)
 
 
-@pytest.mark.parametrize("mode", [0o755, 0o770, 0o701, 0o777])
+@pytest.mark.parametrize("mode", [0o755, 0o701])
 def test_directory_open_to_others(sockets, mode):
     sockets.chmod(mode)
     message = refused(RuntimeError, serve=True)
@@ -146,29 +140,20 @@ def test_directory_is_a_symlink(sockets, monkeypatch):
     works(serve=True)
 
 
-def test_directory_is_a_file(sockets, monkeypatch):
-    path = sockets / "file"
-    path.touch()
-    monkeypatch.setenv("OCULAR_DIR", str(path))
-    assert "not a directory" in refused(RuntimeError, serve=True)
-
-
-def test_directory_cannot_be_made(sockets, monkeypatch):
-    monkeypatch.setenv("OCULAR_DIR", str(sockets / "no" / "such"))
-    message = refused(RuntimeError, serve=True)
-    assert "cannot make" in message and "no/such" in message
-
-
-def test_directory_is_relative(monkeypatch):
-    monkeypatch.setenv("OCULAR_DIR", "here")
-    assert "absolute" in refused(RuntimeError, serve=True)
-
-
-def test_path_is_too_long(sockets, monkeypatch):
-    monkeypatch.setenv("OCULAR_DIR", str(sockets / ("x" * 100)))
-    assert "too long" in refused(RuntimeError, serve=True)
-    monkeypatch.setenv("OCULAR_DIR", str(sockets / ("x" * 5000)))
-    assert "too long" in refused(RuntimeError, serve=True)
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("{}/file", "not a directory"),
+        ("{}/no/such", "cannot make.*no/such"),
+        ("here", "absolute"),
+        ("{}/" + "x" * 100, "too long"),
+        ("{}/" + "x" * 5000, "too long"),
+    ],
+)
+def test_directory_that_cannot_be(sockets, monkeypatch, name, words):
+    (sockets / "file").touch()
+    monkeypatch.setenv("OCULAR_DIR", name.format(sockets))
+    assert re.search(words, refused(RuntimeError, serve=True))
 
 
 def own_path(sockets):
@@ -254,18 +239,6 @@ def is_open(fd):
     except OSError:
         return False
     return True
-
-
-def test_many_failures_leak_nothing(occupy, sockets):
-    sockets.chmod(0o755)
-    for _ in range(3):
-        refused(RuntimeError, serve=True)
-    before = len(files())
-    for _ in range(20):
-        refused(RuntimeError, serve=True)
-    assert len(files()) == before
-    sockets.chmod(0o700)
-    works(serve=True)
 
 
 # --- The import ---------------------------------------------------------------

@@ -187,18 +187,6 @@ def test_children_die_of_it(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
 
 
-def test_after_stop_tracing_it_is_as_it_was(tmp_path):
-    body = """
-import ocular
-ocular.stop_tracing()
-ready()
-time.sleep(600)
-"""
-    process = traced(tmp_path, body, "--quiet")
-    assert terminate(process) == ("", "")
-    assert process.returncode == -signal.SIGTERM
-
-
 def test_what_takes_too_long_stays_a_recording(tmp_path):
     """Writing compressed JSON of 1.2 million events would take too long, so only the
     recording stays."""

@@ -4,7 +4,6 @@ has each instruction."""
 
 import dis
 import json
-import threading
 
 import ocular
 import pytest
@@ -74,21 +73,6 @@ def test_each_instruction_that_runs(record, name):
         assert {step.depth for step in mine} == {call.depth + 1}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_calls_are_within_what_calls(record, name):
-    def callee():
-        pass
-
-    def caller():
-        callee()
-
-    _, timeline = record(caller, name)
-    (call,) = [c for each in timeline.calls.values() for c in each if "callee" in c.name]
-    assert call.parent.startswith("CALL @")
-    (step,) = [step for step in steps_of(timeline, "caller") if step.name == call.parent]
-    assert step.begin <= call.begin <= call.end <= step.end
-
-
 @pytest.mark.parametrize("case", ["exceptions", "generators", "recursion", "loops"])
 def test_calls_are_what_they_are_without(record, case):
     """The timeline has the same calls as without timeline_instructions. trace.read() also
@@ -100,26 +84,6 @@ def test_calls_are_what_they_are_without(record, case):
     _, timeline = record(function)
     assert timeline.names() == plain.names()
     assert sum(map(len, timeline.steps.values())) > sum(map(len, timeline.calls.values()))
-
-
-def test_threads(record):
-    def work():
-        return [n + 1 for n in range(50)]
-
-    def program():
-        threads = [threading.Thread(target=work) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    _, timeline = record(program)
-    counts = [
-        sum(step.parent.endswith("work") for step in each)
-        for each in timeline.steps.values()
-        if any(step.parent.endswith("work") for step in each)
-    ]
-    assert len(counts) == 3 and len(set(counts)) == 1
 
 
 def test_where_hooks_leave(record):

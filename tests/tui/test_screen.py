@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 from e2e.program import wait_until
@@ -410,42 +409,6 @@ def test_mouse_can_be_left_to_the_terminal(start):
         )
 
 
-# --- Views other than the main view -------------------------------------------
-
-
-def test_threads(top, tmp_path):
-    top.press("t")
-    text = top.wait("FUNCTIONS OF ALL THREADS")
-    assert re.search(r"▸ .*● all threads", text) and "has ended (ended)" in text
-    assert "4 run, 1 ended" in text
-    top.press("j", "j")
-    top.wait("FUNCTIONS OF Thread-1")
-    top.press(*">>>>>>>")
-    top.wait("THREAD▲")
-    assert "Thread-1 (serve)" in selected(top.settle())
-    top.press("I")
-    top.wait("THREAD▼")
-    top.press("/", *"pool-1", "Enter")
-    top.wait("FUNCTIONS OF pool-1")
-    top.press("Enter")
-    top.wait("Shares are those of thread pool-1")
-    text = top.wait("thread pool-1 of 4")
-    assert len(re.findall("^[ ▸] +[0-9.]+%  [▁-█·]", text, re.M)) == 3
-    assert "in this thread" in text and " py + " not in text
-    top.press("E", "\x15", *str(tmp_path / "t.json"), "Enter")
-    top.wait("Saved as JSON.* Its shares are this thread's")
-    saved = json.loads((tmp_path / "t.json").read_text())
-    pool = next(t for t in saved["threads"] if t["name"].startswith("pool-1"))
-    assert saved["shares_of_tid"] == pool["tid"]
-    assert {f["id"]: f["share"] for f in saved["functions"]} == {
-        f["id"]: f["share"] for f in pool["functions"] if f["id"]
-    }
-    top.press("Esc")
-    top.wait(r"threads 4 \(all\)")
-    top.press("t", "Left")
-    top.wait("EqualityConstraint.execute")
-
-
 # --- Recordings
 
 
@@ -675,11 +638,6 @@ def test_silent_program(start):
 # --- The list of processes ----------------------------------------------------
 
 
-def test_one_process_needs_no_choice(start):
-    start.server()
-    start().wait("Plan.execute")
-
-
 def choose(top, server):
     """Selects the row of the server's process, beginning at the top of the list: processes
     that do not serve are below the processes that serve."""
@@ -743,25 +701,6 @@ def test_processes_come_and_go(start, directory):
     top.press("q")
     assert top.wait_gone() == 0
     top.check_restored()
-
-
-def test_a_chosen_process_that_refuses(start, directory):
-    """The refusal appears on the list, which stays open."""
-    start.server()
-    broken = start.server()
-    top = start()
-    top.wait("which process")
-    while str(broken.pid) not in selected(top.settle()):
-        top.press("Down")
-    os.kill(broken.pid, signal.SIGSTOP)  # A stopped process cannot send HELLO.
-    stat = Path(f"/proc/{broken.pid}/stat")
-    wait_until(lambda: stat.read_text().rpartition(") ")[2][0] == "T", SLOW)
-    top.press("Enter")
-    top.wait(f"process {broken.pid} does not answer")
-    assert "which process" in top.text()
-    os.kill(broken.pid, signal.SIGCONT)
-    top.press("Enter")
-    top.wait("Plan.execute")
 
 
 def test_back_from_the_list(start, directory):
