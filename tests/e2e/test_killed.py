@@ -7,16 +7,14 @@ import errno
 import gzip
 import json
 import os
-import pstats
 import random
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from e2e import speedscope, trace, trace_processor
+from e2e import trace, trace_processor
 from e2e.program import PYTHON, SLOW, run, start, write
 from ocular import _ocular
 
@@ -221,21 +219,6 @@ def test_a_traced_program_runs_another_traced_program(tmp_path):
     assert converted(recording, tmp_path / "x.json").names()["leaf"] == 2000
 
 
-def test_two_programs_in_one_folder(tmp_path):
-    body = "work(int(sys.argv[1]))\nready()\ntime.sleep(600)"
-    both = [traced(tmp_path, body, arguments=[n]) for n in (50, 60)]
-    for process in both:
-        assert process.stdout.readline() == "ready\n"
-    time.sleep(0.6)
-    for process in both:
-        process.kill()
-        process.communicate(timeout=SLOW)
-    for process, calls in zip(both, (50, 60), strict=True):
-        recording = tmp_path / f"t.{process.pid}.ocular"
-        read = converted(recording, tmp_path / f"{process.pid}.json")
-        assert read.names()["leaf"] == calls
-
-
 def test_a_forked_child_has_its_own(tmp_path, sockets):
     body = """
 import ocular
@@ -275,18 +258,6 @@ def test_whatever_was_to_be_written(tmp_path, name):
     assert any("work (program.py" in stack for stack in us)
 
 
-def test_bytes_of_an_event(tmp_path):
-    """The whole file has at most 12 bytes for each event, even if the program is killed
-    when many blocks are only partly full."""
-    body = "for _ in range(20): work(10000)\ntime.sleep(0.3)\nos.kill(os.getpid(), 9)"
-    process = traced(tmp_path, body, "--threshold", "0")
-    process.communicate(timeout=SLOW)
-    (recording,) = recordings(tmp_path)
-    _, events = make(recording, tmp_path / "x.json")
-    assert events >= 2 * 20 * 10000
-    assert recording.stat().st_size < 12 * events
-
-
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
     """Returns the recording of a killed program that was busy for a second."""
@@ -306,23 +277,6 @@ def test_flame_graphs_of_a_killed_run(tmp_path, busy, ending):
     data = output.read_bytes()
     text = (gzip.decompress(data) if ending.endswith(".gz") else data).decode()
     assert "leaf" in text and "program.py" in text and busy.name in text
-
-
-def test_other_tools_read_a_killed_run(tmp_path, busy):
-    """The same tools as in tests/python/test_profiles.py read the converted files."""
-    make(busy, tmp_path / "x.pstats")
-    found = pstats.Stats(str(tmp_path / "x.pstats")).stats
-    own = {name: row[2] for (_, _, name), row in found.items()}
-    assert 0.3 < sum(own.values()) < 2 and own["leaf"] > 0
-    make(busy, tmp_path / "x.speedscope.json")
-    if not speedscope.missing():
-        profile = speedscope.read(tmp_path / "x.speedscope.json")
-        assert any(name == "leaf" for name, *_ in profile["frames"])
-    make(busy, tmp_path / "x.pb.gz")
-    if shutil.which("go"):
-        command = ["go", "tool", "pprof", "-top", tmp_path / "x.pb.gz"]
-        done = run(command, timeout=5 * SLOW)  # the first call compiles pprof
-        assert done.status == 0 and "leaf" in done.out, done.err
 
 
 def test_refusals(tmp_path):
@@ -466,11 +420,3 @@ def test_the_disk_fails(tmp_path, error):
     assert os.strerror(error) in err and err.count("\n") == 1
     assert trace.read(tmp_path / "t.json").names()["leaf"] == 10 * 2000
     assert recordings(tmp_path) == []
-
-
-def test_what_was_there_before_the_disk_failed(tmp_path):
-    body = FAILING + "os._exit(0)"
-    process = traced(tmp_path, body, "--threshold", "0", arguments=[str(errno.EIO)])
-    assert process.wait(timeout=SLOW) == 0
-    names = converted(*recordings(tmp_path), tmp_path / "x.json").names()
-    assert 5 * 2000 <= names["leaf"] < 10 * 2000

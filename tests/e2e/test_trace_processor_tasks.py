@@ -282,41 +282,6 @@ def test_steps_have_their_task_s_name(recorded):
     )
 
 
-def test_each_task_has_its_steps(recorded):
-    """All steps of a task are in one flow."""
-    answer, said = recorded
-    expected = Counter(said["steps"])
-    del expected["none"], expected["asked for a callback"], expected["eager at once"]
-    expected["eager"] -= 1
-    expected["ä" * 32] = expected.pop("ä" * 33)
-    found, flows = Counter(), Counter()
-    for names in answer.names().values():
-        found.update(names)
-        flows.update(set(names))
-    ours = {name: count for name, count in found.items() if name in expected}
-    assert ours == expected
-    others = set(found) - set(expected)
-    assert others == {"main", "thread 0", "thread 1", *(n for n in others if "Task-" in n)}
-    assert flows["again"] == 30 and found["again"] == 90
-    assert {count for name, count in flows.items() if name in expected} == {1, 30}
-    renamed = [names for names in answer.names().values() if "before" in names]
-    assert renamed == [["before", "before", "after"]]
-
-
-def test_a_loop_is_of_its_thread(recorded):
-    answer, _ = recorded
-    threads = defaultdict(set)
-    for steps in answer.tasks.values():
-        tids = {answer.slices[number][5] for _, number in steps}
-        assert len(tids) == 1
-        for _, number in steps:
-            threads[answer.name(number)] |= tids
-    both = [threads[f"thread {n}"] for n in range(2)]
-    assert both[0] != both[1] and not threads["main"] & (both[0] | both[1])
-    for n in range(2):
-        assert all(threads[f"thread {n} {k}"] == both[n] for k in range(3))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forked_child_has_its_own(tmp_path, ask, sockets, name):
     done = script(tmp_path, FORK, name)
