@@ -64,9 +64,3 @@ def test_the_road_of_an_event_is_short():
     assert len(seen) > 40 and len(files) > 12
     lines = sum(len(functions[key]) for key in seen)
     assert lines <= LINES, f"{lines} lines in {len(seen)} functions, {len(files)} files"
-
-
-def test_a_name_that_is_gone_is_found():
-    seen, missing = road("`Builder_gone` and `Builder_snapshot`", bodies())
-    assert missing == {"Builder_gone"}
-    assert "Builder_snapshot" in {name for _, name in seen}

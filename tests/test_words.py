@@ -122,10 +122,3 @@ def test_replaced_names_stay_away():
         if name != "tests/test_words.py":
             found += complaints(name, (ROOT / name).read_text())
     assert not found, "\n".join(found)
-
-
-def test_a_replaced_name_is_found():
-    assert complaints("tracer/budget/budget.c", "x\nBudget_promise(budget, 1);\n") == [
-        "tracer/budget/budget.c:2: Budget_promise: say reserve"
-    ]
-    assert not complaints("tui/screen/strip.c", "int spare;\n")
