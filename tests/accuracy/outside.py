@@ -41,10 +41,6 @@ def spread_nothing(*numbers, **named):
     pass
 
 
-def defaults_nothing(a, b=2, c=3, *, d=4, e=5):
-    pass
-
-
 ERROR = ValueError(1)
 THIRTY = (None,) * 30
 

@@ -6,7 +6,6 @@ not depend on the results of its callees, because the caller is also timed with 
 functions instead of its callees."""
 
 import functools
-import json
 import threading
 
 from outside import helper
@@ -16,9 +15,6 @@ NUMBERS = list(range(20))
 TABLE = {word: len(word) for word in WORDS}
 # CPython keeps small integers, so this allocates none
 SHUFFLED = [n * 79 % 199 for n in range(200)]
-RECORD = {"id": 17, "tags": WORDS, "nested": {"x": 1.5, "y": [1, 2, 3]}}
-
-
 # --- Straight lines and loops ---------------------------------------------------
 
 
@@ -61,27 +57,6 @@ def for_range(n):
     total = 0
     for i in range(n):
         total += i
-    return total
-
-
-def for_list(numbers):
-    total = 0
-    for number in numbers:
-        total += number
-    return total
-
-
-def for_items(table):
-    total = 0
-    for key, value in table.items():
-        total += value
-    return total
-
-
-def for_enumerate(words):
-    total = 0
-    for place, word in enumerate(words):
-        total += place
     return total
 
 
@@ -131,22 +106,7 @@ def comprehension(numbers):
     return [number * 2 for number in numbers if number & 1]
 
 
-def mapping(words):
-    return {word: len(word) for word in words}
-
-
 # --- Strings, attributes, C functions -----------------------------------------
-
-
-def strings(words):
-    text = ""
-    for word in words:
-        text += word.upper()
-    return text.replace("A", "b").split("E")
-
-
-def formatting(x):
-    return f"{x:5d} of {x * 2} is {x / 3:.3f}"
 
 
 class Point:
@@ -200,14 +160,6 @@ def dictionary(table):
 
 def sorting(numbers):
     return sorted(numbers)
-
-
-def joining(words):
-    return ",".join(words)
-
-
-def dumping(record):
-    return json.dumps(record)
 
 
 def excluded_callee(n):
@@ -272,13 +224,6 @@ def spread(*numbers, **named):
     return total + named["last"] + named["first"]
 
 
-def defaults(a, b=2, c=3, *, d=4, e=5):
-    x = a * b + c
-    for i in range(10):
-        x += d * i - e
-    return x + a
-
-
 def closure_maker(step):
     def closure(x):
         for i in range(10):
@@ -293,20 +238,6 @@ CLOSURE = closure_maker(3)
 
 def level3(x):
     y = arithmetic(x)
-    for i in range(10):
-        y += x * i - y % 3
-    return y
-
-
-def level2(x):
-    y = level3(x) * 2 + x
-    for i in range(10):
-        y += x * i - y % 3
-    return y
-
-
-def level1(x):
-    y = level2(x) * 2 + x
     for i in range(10):
         y += x * i - y % 3
     return y
@@ -445,22 +376,14 @@ SUBJECTS = [
     Subject("while_loop", "while_loop(20)"),
     Subject("while_true", "while_true(20)"),
     Subject("for_range", "for_range(20)"),
-    Subject("for_list", "for_list(NUMBERS)"),
-    Subject("for_items", "for_items(TABLE)"),
-    Subject("for_enumerate", "for_enumerate(WORDS)"),
     Subject("nested", "nested(10)"),
     Subject("branches", "branches(NUMBERS)"),
     Subject("searching", "searching(NUMBERS)"),
     Subject("long_loop", "long_loop(2_000)", times=100),
     Subject("comprehension", "comprehension(NUMBERS)"),
-    Subject("mapping", "mapping(WORDS)"),
-    Subject("strings", "strings(WORDS)"),
-    Subject("formatting", "formatting(7)"),
     Subject("attributes", "attributes(POINT)"),
     Subject("dictionary", "dictionary(TABLE)"),
     Subject("sorting", "sorting(SHUFFLED)"),
-    Subject("joining", "joining(WORDS)"),
-    Subject("dumping", "dumping(RECORD)"),
     Subject("excluded_callee", "excluded_callee(7)"),
     Subject("tiny", "tiny()"),
     Subject("small", "small(7)"),
@@ -481,11 +404,8 @@ SUBJECTS = [
         "spread(1, 2, 3, 4, first=5, last=6)",
         around="spread_nothing(1, 2, 3, 4, first=5, last=6)",
     ),
-    Subject("defaults", "defaults(1, c=3, e=7)", around="defaults_nothing(1, c=3, e=7)"),
     Subject("closure_maker.<locals>.closure", "CLOSURE(7)"),
     Subject("level3", "level3(7)", stubs={"arithmetic": 1}),
-    Subject("level2", "level2(7)", stubs={"level3": 1}),
-    Subject("level1", "level1(7)", stubs={"level2": 1}),
     Subject("recursive", "recursive(30)", calls=31, times=60),
     Subject("key_of", "key_of(7)"),
     Subject("from_c", "from_c(SHUFFLED)", stubs={"key_of": 200}, times=60),

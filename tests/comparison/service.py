@@ -2,10 +2,11 @@
 """The program on which docs/comparison.md compares profilers. One thread runs a loop over
 several functions, and the share of each function is known. Another thread sleeps.
 
-service.py [--rounds N] [--truth FILE] measures the true shares by its own clocks, and
-writes them every five seconds and at the end of the last round (to stderr by default)."""
+service.py [--truth FILE] measures the true shares by its own clocks, and writes them every
+five seconds (to stderr by default)."""
 
 import argparse
+import itertools
 import json
 import sys
 import threading
@@ -58,51 +59,37 @@ def keep(store, n):
 
 
 class Truth:
-    """The times of each function, in the last five seconds and since the start. These are
-    wall-clock times. If a thread asked for its CPU time, the kernel might give the CPU to
-    another thread at this moment, and samplers would find the thread at this call too
-    often."""
+    """The times of each function, in the last five seconds. These are wall-clock times. If
+    a thread asked for its CPU time, the kernel might give the CPU to another thread at this
+    moment, and samplers would find the thread at this call too often."""
 
     def __init__(self, file):
         self.file = file
-        self.all = dict.fromkeys(PARTS, 0.0)
-        self.recent = dict.fromkeys(PARTS, 0.0)
-        self.rounds = self.reported_rounds = 0
-        self.began = self.reported = time.monotonic()
-        self.cpu_before = self.reported_cpu = time.process_time()
+        self.begin()
+
+    def begin(self):
+        self.spent = dict.fromkeys(PARTS, 0.0)
+        self.rounds = 0
+        self.began, self.cpu = time.monotonic(), time.process_time()
         self.last = time.perf_counter()
 
     def lap(self, part):
         now = time.perf_counter()
-        self.recent[part] += now - self.last
-        self.all[part] += now - self.last
+        self.spent[part] += now - self.last
         self.last = now
 
     def end_round(self):
         self.rounds += 1
-        if time.monotonic() - self.reported >= 5:
-            self.tell()
-
-    def tell(self):
-        now, cpu = time.monotonic(), time.process_time()
-        seconds = now - self.reported
-        self.write(
-            f"{(cpu - self.reported_cpu) / seconds:.1%} of a core; "
-            f"{(self.rounds - self.reported_rounds) / seconds:.1f} rounds a "
-            f"second; {shares(self.recent)}"
+        seconds = time.monotonic() - self.began
+        if seconds < 5:
+            return
+        print(
+            f"{(time.process_time() - self.cpu) / seconds:.1%} of a core; "
+            f"{self.rounds / seconds:.1f} rounds a second; {shares(self.spent)}",
+            file=self.file,
+            flush=True,
         )
-        self.reported, self.reported_cpu, self.reported_rounds = now, cpu, self.rounds
-        self.recent = dict.fromkeys(PARTS, 0.0)
-
-    def end(self):
-        wall, cpu = (time.monotonic() - self.began, time.process_time() - self.cpu_before)
-        self.write(
-            f"in all {self.rounds} rounds in {wall:.3f} s, "
-            f"{cpu:.3f} s of CPU; {shares(self.all)}"
-        )
-
-    def write(self, line):
-        print(line, file=self.file, flush=True)
+        self.begin()
 
 
 def shares(spent):
@@ -110,9 +97,9 @@ def shares(spent):
     return ", ".join(f"{part} {value / total:.1%}" for part, value in spent.items())
 
 
-def work(rounds, truth):
+def work(truth):
     store = {}
-    for n in range(rounds):
+    for n in itertools.count():
         spin(SPINS)
         truth.lap("spin")
         for _ in range(8):
@@ -125,7 +112,6 @@ def work(rounds, truth):
         keep(store, n)
         truth.lap("keep")
         truth.end_round()
-    truth.end()
 
 
 def wait():
@@ -135,11 +121,10 @@ def wait():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=10**9)
     parser.add_argument("--truth", type=argparse.FileType("a"), default=sys.stderr)
     options = parser.parse_args()
     threading.Thread(target=wait, name="waiter", daemon=True).start()
-    work(options.rounds, Truth(options.truth))
+    work(Truth(options.truth))
 
 
 if __name__ == "__main__":

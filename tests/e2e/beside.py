@@ -7,8 +7,6 @@ import cProfile
 import shutil
 import sys
 import threading
-import trace
-import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -170,41 +168,6 @@ class ProfileAllThreads(TraceAllThreads):
 
     def stop(self):
         threading.setprofile_all_threads(None)
-
-
-class Trace(Tool):
-    """The trace module, which counts the hits of lines."""
-
-    def __init__(self, load):
-        super().__init__(load)
-        self.trace = trace.Trace(count=True, trace=False)
-
-    def start(self):
-        sys.settrace(self.trace.globaltrace)
-
-    def stop(self):
-        sys.settrace(None)
-
-    def seen(self):
-        return {
-            key: hits
-            for key, hits in self.trace.results().counts.items()
-            if key[0] == self.load.path
-        }
-
-
-class Tracemalloc(Tool):
-    """Notes whether tracemalloc has a traceback for each new object."""
-
-    def start(self):
-        tracemalloc.start(3)
-
-    def stop(self):
-        kept = self.load.names.setdefault("kept", [])
-        kept.append([object() for _ in range(100)])
-        places = {tracemalloc.get_object_traceback(o) is not None for o in kept[-1]}
-        self.notes.append((len(kept), places))
-        tracemalloc.stop()
 
 
 # --- Tools of sys.monitoring ------------------------------------------------------
@@ -384,10 +347,6 @@ class Coverage(Tool):
             "lines": sorted(data.lines(self.load.path) or []),
             "arcs": sorted(data.arcs(self.load.path) or []),
         }
-
-
-class CoverageBranches(Coverage):
-    branch = True
 
 
 class CoverageSysmon(Coverage):

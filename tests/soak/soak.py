@@ -261,18 +261,6 @@ PAUSE_S = 12
 # --- The checks at the end ----------------------------------------------------
 
 
-def slope(points):
-    """Returns the growth of memory in KiB a minute, by least squares."""
-    times, values = zip(*points)
-    middle, mean = statistics.fmean(times), statistics.fmean(values)
-    spread = sum((when - middle) ** 2 for when in times)
-    return (
-        60 * sum((when - middle) * (value - mean) for when, value in points) / spread
-        if spread
-        else 0
-    )
-
-
 def check_memory(soak, seconds):
     """Compares the memory of the second half with the memory of the first half, without the
     time in which the program makes everything that it makes only once."""
@@ -287,13 +275,9 @@ def check_memory(soak, seconds):
     figure("soak/memory_growth", second - first, unit="KiB")
     if second - first > (most if seconds >= SHORT_S else SHORT_KIB):
         soak.miss(
-            f"memory grows: {first:.0f} KiB in the first half, "
-            f"{second:.0f} in the second, {slope(steady):+.0f} a minute"
+            f"memory grows: {first:.0f} KiB in the first half, {second:.0f} in the second"
         )
-    return (
-        f"memory {first / 1024:.1f} -> {second / 1024:.1f} MiB, "
-        f"{slope(steady):+.0f} KiB a minute"
-    )
+    return f"memory {first / 1024:.1f} -> {second / 1024:.1f} MiB"
 
 
 def spent_and_used(row):
@@ -439,12 +423,6 @@ def run(options, folder):
                 f"{left[0]} descriptors and {left[1]} threads are left "
                 f"of {files} and {threads}"
             )
-    if options.json:
-        Path(options.json).write_text(
-            json.dumps(
-                {"overhead": soak.overhead, "memory": soak.memory, "ages": soak.ages}
-            )
-        )
     return finish(soak, process, seconds)
 
 
@@ -480,7 +458,6 @@ def finish(soak, process, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=3600)
-    parser.add_argument("--json", metavar="FILE", help="what was seen, second by second")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="so-") as folder:
         os.environ["OCULAR_DIR"] = folder
