@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from attach.listed import choose, find, row
 from attach.programs import BLOCKED, WORKS, Program, files
-from e2e.program import TOP, run
+from e2e.program import TOP
 from tui.emulated import Top, selected
 
 VERSION = "{}.{}.{}".format(*sys.version_info)
@@ -177,31 +177,6 @@ def test_refusals_are_said_in_the_list(tmp_path, sockets):
         program.is_again(before)
         top.press("q")
         assert top.wait_gone() == 0
-
-
-def test_old_versions(tmp_path, sockets):
-    old = next(
-        filter(None, map(shutil.which, ("python3.9", "python3.10", "python3.11"))), None
-    )
-    if old is None or run([old, "-c", ""]).status:
-        pytest.skip("there is no old Python")
-    with Program(tmp_path, WORKS, old) as program, viewer(sockets) as top:
-        choose(top, program)
-        top.wait("and Ocular needs 3.12 or newer")
-        assert "too old" in row(top.text(), program)
-
-
-def test_one_without_an_ocular(tmp_path, sockets):
-    """The viewer finds no package of Ocular."""
-    alone = shutil.copy(TOP, tmp_path / "ocular-top")
-    with Program(tmp_path, WORKS) as program, viewer(sockets, program=alone) as top:
-        before = program.state()
-        find(top, program, "needs an Ocular")
-        choose(top, program)
-        top.wait("until you leave")
-        top.press("y")
-        top.wait("there is no Ocular for Python")
-        program.is_again(before)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to become another user")

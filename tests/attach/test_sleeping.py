@@ -2,7 +2,6 @@
 """Ocular attaches to programs that sleep, and detaches from them. The calls in which the
 programs sleep end at the usual time and with the usual result."""
 
-import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -119,31 +118,6 @@ def test_it_cannot_tell(tmp_path):
         each.result()
 
 
-def test_the_attaching_side_is_killed(tmp_path):
-    """Kills the attaching program before a system call of the program itself or of its
-    child. One of the first of these system calls makes the sleeping thread call Ocular's
-    functions. With KILL_STRIDE=1 it is killed before every one of these calls."""
-    command = [TOP, "--attach-only", "--pid"]
-    with Sleeper(tmp_path / "program", *SLEEPS[0]) as program:
-        assert program.attach().status == 0  # the imported modules stay after detaching
-        assert program.detach().status == 0
-        before = program.state()
-        steps = killed.run_until([*command, program.pid], float("inf"))
-        assert program.detach().status == 0
-        stride = int(os.environ.get("KILL_STRIDE", steps // 12))
-        for step in range(steps // 2, steps, stride):
-            killed.run_until([*command, program.pid], step)
-            done = program.detach()
-            assert done.status == 0 or "does not serve" in done.err, (step, done.err)
-            program.is_again(before)
-            wait_until(program.is_asleep)
-        time.sleep(3)
-        # attaching also removes what the killed attaching program has left
-        assert program.attach().status == 0
-        assert program.detach().status == 0
-        program.is_ended()
-
-
 PROCESS_VM_WRITEV = 311
 
 
@@ -160,7 +134,7 @@ def test_it_is_killed_as_it_writes(tmp_path):
         steps = killed.run_until(line, float("inf"), PROCESS_VM_WRITEV)
         assert program.detach().status == 0
         assert steps >= 10
-        for step in range(steps):
+        for step in range(0, steps, 3):
             killed.run_until(line, step, PROCESS_VM_WRITEV)
             done = program.detach()
             assert done.status == 0 or "does not serve" in done.err, (step, done.err)
