@@ -4,7 +4,6 @@ recording of such a program is left, and `ocular convert` makes the file that th
 would have written."""
 
 import errno
-import gzip
 import json
 import os
 import random
@@ -110,7 +109,7 @@ select name, value from stats where value > 0 and severity in ('error', 'data_lo
 @pytest.mark.timeout(300)
 def test_at_any_moment(tmp_path):
     files = []
-    for number in range(10):
+    for number in range(4):
         folder = tmp_path / str(number)
         folder.mkdir()
         assert kill_at_random(folder) / 1e9 < LATE_S + BUSY_S
@@ -256,27 +255,6 @@ def test_whatever_was_to_be_written(tmp_path, name):
     # the numbers in the file are microseconds, not numbers of samples
     assert 0.4e6 < sum(us.values()) < 2e6
     assert any("work (program.py" in stack for stack in us)
-
-
-@pytest.fixture(scope="module")
-def busy(tmp_path_factory):
-    """Returns the recording of a killed program that was busy for a second."""
-    folder = tmp_path_factory.mktemp("busy")
-    body = "end = time.process_time() + 1\nwhile time.process_time() < end: work()\n"
-    process = traced(folder, body + "time.sleep(0.3)\nos.kill(os.getpid(), 9)")
-    process.communicate(timeout=SLOW)
-    (recording,) = recordings(folder)
-    return recording
-
-
-@pytest.mark.parametrize("ending", ["html", "svg", "html.gz", "svg.gz"])
-def test_flame_graphs_of_a_killed_run(tmp_path, busy, ending):
-    output = tmp_path / f"x.{ending}"
-    done = convert(busy, "-o", output)
-    assert (done.status, done.err) == (0, "")
-    data = output.read_bytes()
-    text = (gzip.decompress(data) if ending.endswith(".gz") else data).decode()
-    assert "leaf" in text and "program.py" in text and busy.name in text
 
 
 def test_refusals(tmp_path):

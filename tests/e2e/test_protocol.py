@@ -146,7 +146,7 @@ def test_changes(path):
             viewer.rate(0.1)
         follower.send(client.FOLLOW, request=99)
         base, followed = None, 0
-        while followed < 20:
+        while followed < 8:
             pure.CASES["recursion"]()
             make_some()
             kind, _, value = follower.receive()

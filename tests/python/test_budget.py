@@ -54,20 +54,6 @@ def work_until(done, *functions, seconds=90):
     raise AssertionError(f"not in {seconds} s: {snapshot['overhead']}")
 
 
-def work_until_timed(function, name):
-    """Calls a function until it is dark, and then until its self time grows again,
-    which shows that hooks time its calls. A hot function gets enough hits for timing
-    only in one of four slices. Such slices are about 20 seconds apart."""
-    work_until(lambda s: row(s, name)["dark_sites"] > 0, function)
-    seen = set()
-
-    def timed(snapshot):
-        seen.add(row(snapshot, name)["self_cycles"])
-        return len(seen) > 1
-
-    work_until(timed, function)
-
-
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
     """Dark functions are armed again. The machine's load decides how long functions
@@ -157,18 +143,6 @@ def test_the_governor_of_a_light_program_sleeps(tracing):
     before = governor_s()
     time.sleep(2.5)
     assert governor_s() - before < 0.05
-
-
-def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
-    """A call of a function is timed even if the function's callees reach their threshold
-    before the call ends."""
-
-    def many():
-        for _ in range(40):
-            spin(2)
-
-    tracing(deinstrument_threshold=30, overhead_budget=0.05)
-    work_until_timed(many, many.__qualname__)
 
 
 def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):

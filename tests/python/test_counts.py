@@ -52,6 +52,20 @@ def test_nothing_is_lost_on_one_cpu():
     assert row(final, "leaf")["calls"] == 300_000 and final["lost"] == 0
 
 
+def test_code_that_is_freed_while_its_frame_is_on_the_stack():
+    def body():
+        for n in range(200):
+            namespace = {}
+            exec(
+                "def outer(f):\n    f.__code__ = (lambda f: 1).__code__\n    return f(f)\n",
+                namespace,
+            )
+            assert namespace["outer"](namespace["outer"]) == 1
+
+    _, final = traced(body, perfetto=True)
+    assert final["events"] > 400
+
+
 # --- Start and stop in the middle of calls ------------------------------------
 
 

@@ -511,6 +511,31 @@ def test_greenlets_of_an_older_session():
         assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]
 
 
+def test_code_that_goes_while_its_frame_is_parked():
+    """Another thread frees the frames of an unfinished greenlet together with the frames'
+    code."""
+
+    def body():
+        for n in range(50):
+            namespace = {"greenlet": greenlet, "leaf": leaf}
+            exec(
+                f"def parked_{n}():\n leaf()\n"
+                " greenlet.getcurrent().parent.switch()\n leaf()\n",
+                namespace,
+            )
+            one = greenlet.greenlet(namespace[f"parked_{n}"])
+            one.switch()
+            if n % 2:
+                one.throw()
+            del one
+            namespace.clear()
+            gc.collect(0)
+            leaf()
+
+    _, final = traced(body, deinstrument_threshold=100_000)
+    assert row(final, "leaf")["calls"] == 100
+
+
 def test_threads_have_greenlets_of_their_own():
     program = PROGRAMS["different depths"]
     calls, _ = record(program, __file__)

@@ -6,6 +6,7 @@ import argparse
 import ast
 import ctypes
 import dis
+import gc
 import inspect
 import os
 import shlex
@@ -483,6 +484,41 @@ def test_who_asks_again_at_once_gets_a_newer_one(viewer):
     assert len(made) == 4
     for at in made:
         assert_five_a_second(at)
+
+
+@pytest.mark.once
+@pytest.mark.timeout(300)
+def test_words_count_as_memory(viewer):
+    # Without this, code of earlier tests would be freed while the large listing is read.
+    gc.collect()
+    try:
+        function = build_huge()
+        function(None)
+    except AttributeError:
+        pass
+    (number,) = ids(viewer, "huge")
+    viewer.snapshots.clear()
+
+    def until(enough):
+        """Returns the values of memory_bytes in the snapshots. Takes snapshots until
+        enough(memory) is true."""
+        seen = [viewer.snapshot()["memory_bytes"]]
+        # With a budget, expensive snapshots come only every two seconds.
+        limit = time.monotonic() + 2 * SLOW
+        while not enough(seen):
+            assert time.monotonic() < limit, (seen[-40:], min(seen), max(seen))
+            seen.append(viewer.snapshot()["memory_bytes"])
+        return seen
+
+    def is_still(seen):
+        """Returns True if the reported memory hardly changes. Differences of some 30 kB are
+        possible, because rows of functions are allocated in blocks."""
+        return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
+
+    # In the first seconds, memory of other kinds is freed, too.
+    still = min(until(is_still)[-8:])
+    detail_in_words(viewer, number)
+    until(lambda seen: seen[-1] > still + 50_000)
 
 
 ASK = """

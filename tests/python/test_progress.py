@@ -252,7 +252,7 @@ watcher.start()
 def test_quiet_can_be_interrupted(tmp_path):
     """With quiet=True Ocular shows no progress, so only the code that writes checks for
     signals."""
-    source = EAGER + WATCHED + "for _ in range(200):\n    work()\n"
+    source = EAGER + WATCHED + "for _ in range(100):\n    work()\n"
     path = write(tmp_path, source)
     options = "--quiet", "--exclude", "watch", "--output", "x.pftrace"
     done = run([*traced(*options), path], cwd=tmp_path)
@@ -271,7 +271,7 @@ ocular.start_tracing(deinstrument_threshold=0, quiet=True, output="t.json",
         + WATCHED
         + """
 try:
-    for _ in range(200):
+    for _ in range(100):
         work()
     ocular.stop_tracing()
 except KeyboardInterrupt:

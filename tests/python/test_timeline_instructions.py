@@ -73,7 +73,7 @@ def test_each_instruction_that_runs(record, name):
         assert {step.depth for step in mine} == {call.depth + 1}
 
 
-@pytest.mark.parametrize("case", ["exceptions", "generators", "recursion", "loops"])
+@pytest.mark.parametrize("case", ["exceptions", "generators", "recursion"])
 def test_calls_are_what_they_are_without(record, case):
     """The timeline has the same calls as without timeline_instructions. trace.read() also
     checks that the file follows the rules of its format."""
