@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
-from e2e.program import wait_until
+from e2e.program import Running, wait_until
 from tui.emulated import SLOW, TOP, Top, selected
 
 PYTHON = os.environ.get("PYTHON", sys.executable)
@@ -329,27 +330,6 @@ def test_every_key_of_the_help(program, top):
     assert program.poll() is None
 
 
-@pytest.mark.once
-def test_the_timeline_is_written_where_the_program_runs(program, top):
-    top.press("e", "Enter")
-    text = top.wait(
-        "Timeline written: .*ocular_trace.json, [0-9.]+ [KM]iB|It exists. Overwrite"
-    )
-    written = program.place / "ocular_trace.json"
-    assert written.stat().st_size > 10000, text
-    before = written.stat().st_mtime_ns
-    top.press("e", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("n")
-    top.wait("Nothing was written")
-    assert written.stat().st_mtime_ns == before
-    top.press("e", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("y")
-    top.wait("Timeline written: ")
-    assert written.stat().st_mtime_ns > before
-
-
 FORKING = """
 import ocular, os, sys, time
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
@@ -368,46 +348,42 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.once
-def test_children_appear_below_their_parent_and_vanish(tmp_path):
+def ask(process, word):
+    """Sends a word to a program, and returns its answer."""
+    process.stdin.write(word + "\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Returns a function that starts a program or a viewer, which ends after the test."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
-    env = {**os.environ, "OCULAR_DIR": str(directory)}
-    processes, viewer = [], None
-    try:
-        for _ in range(2):
-            processes.append(
-                subprocess.Popen(
-                    [PYTHON, "-c", FORKING],
-                    env=env,
-                    text=True,
-                    cwd=tmp_path,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                )
-            )
-            assert processes[-1].stdout.readline() == "ready\n"
-        parent = processes[0]
-        viewer = Top(directory)
-        viewer.wait("2 serve")
-        parent.stdin.write("fork\n")
-        parent.stdin.flush()
-        child = int(parent.stdout.readline())
-        text = viewer.wait(rf"3 serve(.|\n)* {child} +└ ")
-        lines = text.splitlines()
-        place = next(i for i, line in enumerate(lines) if f" {child} " in line)
-        assert f" {parent.pid} " in lines[place - 1]
-        parent.stdin.write("kill\n")
-        parent.stdin.flush()
-        assert parent.stdout.readline() == "gone\n"
-        viewer.wait(lambda text: "2 serve" in text and str(child) not in text)
-    finally:
-        if viewer:
-            viewer.close()
-        for process in processes:
-            process.stdin.close()
-            process.wait(SLOW)
-            process.stdout.close()
+    with ExitStack() as stack:
+
+        def begin(source=None, *arguments, **more):
+            if source:
+                env = {"OCULAR_DIR": str(directory)}
+                return stack.enter_context(Running(tmp_path, source, env=env)).process
+            viewer = Top(directory, *arguments, **more)
+            stack.callback(viewer.close)
+            return viewer
+
+        yield begin
+
+
+@pytest.mark.once
+def test_children_appear_below_their_parent_and_vanish(begin):
+    parent, _ = begin(FORKING), begin(FORKING)
+    viewer = begin()
+    viewer.wait("2 serve")
+    child = ask(parent, "fork")
+    lines = viewer.wait(rf"3 serve(.|\n)* {child} +└ ").splitlines()
+    place = next(i for i, line in enumerate(lines) if f" {child} " in line)
+    assert f" {parent.pid} " in lines[place - 1]
+    assert ask(parent, "kill") == "gone"
+    viewer.wait(lambda text: "2 serve" in text and child not in text)
 
 
 CHANGING = """
@@ -434,45 +410,24 @@ for line in sys.stdin:
         ("o", r"add.*BINARY_OP_ADD_INT", r"add.*BINARY_OP_ADD_INT -> .*BINARY_OP"),
     ],
 )
-def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
+def test_it_changes_while_it_is_looked_at(begin, key, there, then):
     """The rows of the code and the log of changes are updated without a key."""
-    directory = tmp_path / "s"
-    directory.mkdir(mode=0o700)
-    with subprocess.Popen(
-        [PYTHON, "-c", CHANGING],
-        env={**os.environ, "OCULAR_DIR": str(directory)},
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-    ) as process:
-        viewer = None
-        try:
-            assert process.stdout.readline() == "ready\n"
-            viewer = Top(
-                directory, "-p", str(process.pid), "-F", "add", "-d", "0.5", size=(150, 40)
-            )
-            viewer.wait(r"▸.* add ")
-            viewer.press(key)
-            viewer.wait(there)
-            assert not re.search(then, viewer.text())
-            process.stdin.write("go\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == "fed\n"
-            viewer.wait(then)
-        finally:
-            if viewer:
-                viewer.close()
-            process.stdin.close()
+    process = begin(CHANGING)
+    options = "-p", str(process.pid), "-F", "add", "-d", "0.5"
+    viewer = begin(None, *options, size=(150, 40))
+    viewer.wait(r"▸.* add ")
+    viewer.press(key)
+    viewer.wait(there)
+    assert not re.search(then, viewer.text())
+    assert ask(process, "go") == "fed"
+    viewer.wait(then)
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("end", ["exit", "crash", "kill"])
-def test_the_end_of_the_program(tmp_path, end):
+def test_the_end_of_the_program(begin, end):
     """After the end of the process, the last state stays on the screen with a mark, and
     keys still work."""
-    directory = tmp_path / "s"
-    directory.mkdir(mode=0o700)
     source = FORKING.replace(
         'if line == "fork',
         'if line == "exit\\n": break\n'
@@ -480,45 +435,28 @@ def test_the_end_of_the_program(tmp_path, end):
         '    elif line == "fork',
     )
     source = source.replace("print(", "for _ in range(99): work()\nprint(", 1)
-    process = subprocess.Popen(
-        [PYTHON, "-c", source],
-        env={**os.environ, "OCULAR_DIR": str(directory)},
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-    )
-    viewer = None
-    try:
-        assert process.stdout.readline() == "ready\n"
-        viewer = Top(directory, "-p", str(process.pid), "-F", "work")
-        viewer.wait("calls 99 ")
-        if end == "kill":
-            process.kill()
-        else:
-            process.stdin.write(end + "\n")
-            process.stdin.flush()
-        viewer.wait("○ ended")
-        viewer.wait(
-            "The program has stopped tracing" if end == "exit" else "The process has ended"
-        )
-        text = viewer.wait("The last numbers stay here")
-        assert "calls 99 " in text
-        viewer.press("a")
-        viewer.wait("it has ended")
-        viewer.press("o")
-        viewer.wait("FROM -> TO")
-        viewer.press("Esc", "I")
-        viewer.wait("SHARE▲")
-        process.wait(SLOW)
-        assert "work" in viewer.settle() and not viewer.is_gone()
-        viewer.press("q")
-        assert viewer.wait_gone() == 0
-        viewer.check_restored()
-    finally:
-        if viewer:
-            viewer.close()
+    process = begin(source)
+    viewer = begin(None, "-p", str(process.pid), "-F", "work")
+    viewer.wait("calls 99 ")
+    if end == "kill":
         process.kill()
-        process.stdin.close()
-        process.wait(SLOW)
-        process.stdout.close()
+    else:
+        process.stdin.write(end + "\n")
+        process.stdin.flush()
+    viewer.wait("○ ended")
+    viewer.wait(
+        "The program has stopped tracing" if end == "exit" else "The process has ended"
+    )
+    text = viewer.wait("The last numbers stay here")
+    assert "calls 99 " in text
+    viewer.press("a")
+    viewer.wait("it has ended")
+    viewer.press("o")
+    viewer.wait("FROM -> TO")
+    viewer.press("Esc", "I")
+    viewer.wait("SHARE▲")
+    process.wait(SLOW)
+    assert "work" in viewer.settle() and not viewer.is_gone()
+    viewer.press("q")
+    assert viewer.wait_gone() == 0
+    viewer.check_restored()
