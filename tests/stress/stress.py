@@ -208,6 +208,8 @@ def command(options, scratch, report):
 
 def watch_over(options, scratch):
     """Returns (failures, report of the test)."""
+    import children
+
     (scratch / "s").mkdir(mode=0o700)
     report = scratch / "report.json"
     environment = dict(os.environ, OCULAR_DIR=str(scratch / "s"))
@@ -227,7 +229,7 @@ def watch_over(options, scratch):
         try:
             status = process.wait(1.25 * options.seconds + PATIENCE)
         except subprocess.TimeoutExpired:
-            troubles.append(f"hangs\n{c_stacks(process.pid)}")
+            troubles.append(f"hangs\n{children.backtrace(process.pid)}")
             # this makes the process print its Python stacks
             process.send_signal(signal.SIGUSR1)
             time.sleep(1)
@@ -251,12 +253,6 @@ def watch_over(options, scratch):
     if not report.exists():
         return troubles or ["ended too soon"], {}
     return troubles, json.loads(report.read_text())
-
-
-def c_stacks(pid):
-    import children
-
-    return children.backtrace(pid)
 
 
 def parse():
