@@ -92,15 +92,6 @@ def test_programs_whose_main_thread_is_busy(tmp_path, source):
         assert program.process.poll() is None
 
 
-def test_fifty_threads(tmp_path):
-    source = WAITS.replace("range(3)", "range(50)").replace("0.001", "0.02")
-    with Program(tmp_path, source) as program:
-        assert program.attach().status == 0
-        program.functions("work")
-        assert program.detach().status == 0
-        assert program.process.poll() is None
-
-
 def test_a_forked_child(tmp_path):
     """A forked child has a copy of its parent's memory, and so a copy of the request to its
     parent."""
@@ -162,16 +153,14 @@ def test_signals_are_the_programs(tmp_path):
         assert "KeyboardInterrupt" in program.process.communicate()[1]
 
 
-# Each of the two signals is sent at 30 different times after the start of the attaching
-# program.
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
-def test_the_attaching_side_dies(tmp_path, kind):
+# The signal is sent at 30 different times after the start of the attaching program.
+def test_the_attaching_side_is_interrupted(tmp_path):
     with Program(tmp_path, WORKS) as program:
         before = program.state()
         for step in range(30):
             attaching = start([TOP, "--attach-only", "--pid", program.pid])
             time.sleep(0.003 * step)
-            attaching.send_signal(kind)
+            attaching.send_signal(signal.SIGINT)
             attaching.communicate()
         done = program.detach()
         assert done.status == 0 or "does not serve" in done.err

@@ -61,9 +61,7 @@ SLEEPS = [
 # stop during a call with a timeout, and from 3.15 on in poll().
 OTHERWISE = [219, 271]
 # The main thread waits for a lock of the C library, as malloc() can do.
-REFUSED = [
-    ("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None),
-]
+REFUSED = [("libc.pthread_mutex_lock(room)", 202, "libc.pthread_mutex_lock(room)", None)]
 
 
 class Sleeper(Program):
