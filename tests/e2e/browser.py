@@ -92,10 +92,7 @@ class Browser:
     def evaluate(self, expression):
         """Returns the value of a JavaScript expression in the page."""
         said = self.ask(
-            "Runtime.evaluate",
-            expression=expression,
-            awaitPromise=True,
-            returnByValue=True,
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
         if "exceptionDetails" in said:
             raise Failure(said["exceptionDetails"]["exception"]["description"])

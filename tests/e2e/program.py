@@ -54,10 +54,7 @@ def start(command, **more):
     """Returns a Popen object with pipes in text mode. `env` has additional environment
     variables."""
     settings = dict(
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     environment = {**os.environ, **more.pop("env", {})}
     settings.update(more)

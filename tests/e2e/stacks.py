@@ -52,11 +52,7 @@ main()
 """
 WORK = ("<module>", "main", "work")
 # {call path that begins in work(): its portion of the time of work()}
-PATHS = {
-    ("short", "spin"): 0.2,
-    ("long", "spin"): 0.6,
-    ("again",) * 6 + ("spin",): 0.2,
-}
+PATHS = {("short", "spin"): 0.2, ("long", "spin"): 0.6, ("again",) * 6 + ("spin",): 0.2}
 
 
 @contextlib.contextmanager

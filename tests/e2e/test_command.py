@@ -4,7 +4,6 @@ if tracing is possible."""
 
 import os
 import signal
-import sys
 
 import pytest
 from e2e import trace
@@ -218,7 +217,6 @@ def test_the_script_may_stop_and_start_by_itself(tmp_path):
     )
     done = ocular(tmp_path, "--quiet", path)
     assert (done.status, done.out, done.err) == (0, "True\n", "")
-    assert sys.version_info >= (3, 12)
 
 
 def test_a_directory_that_has_gone(tmp_path):

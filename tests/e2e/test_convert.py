@@ -54,10 +54,7 @@ def test_packed_files_and_stdin(tmp_path):
     ("content", "words"),
     [
         (b"a;b 3\nwhat\n", "line 2 is no folded stack: it has to end in a blank and a "),
-        (b'{"traceEvents":[\n', "line 1 is no folded stack"),
-        (b"\x80\x04\x95" * 100, "line 1 is no folded stack"),
         (gzip.compress(b"a 1", mtime=0)[:-6], "it cannot be unpacked: "),
-        (b"", "it has no stacks"),
         (b"a 0\n", "it has no stacks"),
     ],
 )

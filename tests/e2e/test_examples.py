@@ -67,10 +67,7 @@ def commands(tmp_path_factory):
     assert done.status == 0, done.err
     for name, words in (
         ("ocular", f'{folder}/bin/python -m ocular "$@"'),
-        (
-            "ocular-top",
-            f'{TOP} "$@"',
-        ),
+        ("ocular-top", f'{TOP} "$@"'),
     ):
         (folder / "bin" / name).write_text(f"#!/bin/sh\nexec {words}\n")
         (folder / "bin" / name).chmod(0o755)

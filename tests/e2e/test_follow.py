@@ -10,7 +10,8 @@ from pathlib import Path
 
 import ocular
 import pytest
-from e2e.program import PYTHON, SLOW, write
+from e2e import program
+from e2e.program import PYTHON, write
 
 FORKS = """
 import os, sys, time, ocular
@@ -75,22 +76,15 @@ if __name__ == "__main__":
 
 
 def run(directory, *options, python=PYTHON):
-    done = subprocess.run(
-        [python, "-m", "ocular", *options],
-        cwd=directory,
-        timeout=SLOW,
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    return done.returncode, done.stdout, done.stderr
+    done = program.run([python, "-m", "ocular", *options], cwd=directory)
+    return done.status, done.out, done.err
 
 
 @pytest.mark.parametrize("wanted", [False, True])
 def test_forked_children_write_where_they_are_asked_to(tmp_path, sockets, wanted):
-    program = str(write(tmp_path, FORKS))
+    path = str(write(tmp_path, FORKS))
     options = ["--children"] if wanted else []
-    status, _, err = run(tmp_path, "--serve", "--quiet", *options, program)
+    status, _, err = run(tmp_path, "--serve", "--quiet", *options, path)
     assert status == 0, err
     names = sorted(path.name for path in tmp_path.glob("ocular_trace*"))
     assert names[0] == "ocular_trace.json" or "ocular_trace.json" in names
@@ -108,16 +102,16 @@ def environment(tmp_path):
 
 
 def test_spawned_children_are_followed(tmp_path, sockets, environment):
-    program = str(write(tmp_path, SPAWNS))
-    status, out, err = run(tmp_path, "--follow", program, python=environment)
+    path = str(write(tmp_path, SPAWNS))
+    status, out, err = run(tmp_path, "--follow", path, python=environment)
     assert status == 2 and out == ""
     assert "--install-follow" in err and environment in err
     status, out, _ = run(tmp_path, "--install-follow", python=environment)
     assert status == 0
-    path = Path(out.removeprefix("ocular: written: ").strip())
-    assert path.name == "ocular-follow.pth" and path.is_file()
+    line = Path(out.removeprefix("ocular: written: ").strip())
+    assert line.name == "ocular-follow.pth" and line.is_file()
     options = ["--quiet", "--follow", "--children", "--threshold", "0"]
-    status, out, err = run(tmp_path, *options, program, python=environment)
+    status, out, err = run(tmp_path, *options, path, python=environment)
     assert status == 0, err
     assert out == "True ['-c', 'argument'] __main__\n''\n"
     traces = list(tmp_path.glob("ocular_trace*.json"))
@@ -136,16 +130,16 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
     )
     assert done.stdout == "False\n"
     assert run(tmp_path, "--remove-follow", python=environment)[0] == 0
-    assert not path.exists()
+    assert not line.exists()
 
 
 def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environment):
     """The children behave like the worker processes of `uvicorn --workers`. Without
     --children no child writes a timeline."""
-    program = str(write(tmp_path, MULTIPROCESSING))
+    path = str(write(tmp_path, MULTIPROCESSING))
     assert run(tmp_path, "--install-follow", python=environment)[0] == 0
     options = ["--serve", "--quiet", "--follow", "--threshold", "0"]
-    status, out, err = run(tmp_path, *options, program, str(sockets), python=environment)
+    status, out, err = run(tmp_path, *options, path, str(sockets), python=environment)
     assert (status, err) == (0, "")
     assert out == "([100], True)\n0\n"
     assert [path.name for path in tmp_path.glob("*.json*")] == ["ocular_trace.json"]

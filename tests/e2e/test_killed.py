@@ -83,11 +83,7 @@ def kill_at_random(folder):
     """Returns the ns between the program's last output and the newest event in its
     recording."""
     process = traced(
-        folder,
-        BEATS,
-        *["--threshold", "0"],
-        arguments=[random.choice((1, 8))],
-        text=False,
+        folder, BEATS, *["--threshold", "0"], arguments=[random.choice((1, 8))], text=False
     )
     first = process.stdout.read(8)
     time.sleep(random.uniform(0.2, 0.7))

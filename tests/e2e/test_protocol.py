@@ -65,14 +65,7 @@ def test_now():
         assert times[-1] - times[0] < 50
 
 
-WINDOW = (
-    "share",
-    "cpu_share",
-    "wait_share",
-    "c_share",
-    "total_share",
-    "gil_blocked_share",
-)
+WINDOW = ("share", "cpu_share", "wait_share", "c_share", "total_share", "gil_blocked_share")
 
 
 def times(value, factor):

@@ -273,12 +273,7 @@ def test_steps_have_their_task_s_name(recorded):
     # The first step of an eager task belongs to the task that has made it. The mark "none"
     # is in no task.
     answer.check_marks(
-        {
-            cut: 2,
-            ("eager", "main"): 1,
-            ("eager at once", "main"): 1,
-            ("none", None): 3,
-        }
+        {cut: 2, ("eager", "main"): 1, ("eager at once", "main"): 1, ("none", None): 3}
     )
 
 
