@@ -31,10 +31,7 @@ ALONE = {("tui", "formats"): {"formats/summary.h", "formats/live_export.h"}}
 # subfolders. If a folder has rooms, each of its files must be in one of them. Only a folder
 # that has the room "" may have files outside of its subfolders.
 ROOMS = {
-    "ipc": {
-        "base": set(),
-        "": {"base"},
-    },
+    "ipc": {"base": set(), "": {"base"}},
     "tracer": {
         "base": set(),
         "code": {"base"},
@@ -44,11 +41,7 @@ ROOMS = {
         "hook": {"base", "code", "timeline"},
         "session": {"base", "code", "timeline", "budget", "sample", "hook"},
     },
-    "python": {
-        "hooks": set(),
-        "service": {"hooks"},
-        "module": {"hooks", "service"},
-    },
+    "python": {"hooks": set(), "service": {"hooks"}, "module": {"hooks", "service"}},
     "tui": {
         "text": set(),
         "screen": {"text"},
@@ -68,10 +61,7 @@ FUNCTION_LINES = 60
 # in <> must belong to the C library.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {
-        "formats/json_tree.h",
-        "tui/model/json.c",
-    },
+    r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h", "tui/model/json.c"},
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     # these headers take long to compile, and __builtin_ia32_... works without them

@@ -55,10 +55,7 @@ class Machine:
         return str(path)
 
     def kept(self, manager, name, version, **more):
-        place = {
-            "pyenv": ".pyenv/versions",
-            "uv": ".local/share/uv/python",
-        }[manager]
+        place = {"pyenv": ".pyenv/versions", "uv": ".local/share/uv/python"}[manager]
         path = self.directory / place / name / "bin" / "python3"
         return self.interpreter(path, version, **more)
 

@@ -207,6 +207,5 @@ def test_in_debt_the_sampler_slows_down(tracing):
     fewer than 10 samples a second."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     work_until(
-        lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30,
-        call_new_functions,
+        lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30, call_new_functions
     )

@@ -19,11 +19,7 @@ EVENTS = """
     PY_START PY_RESUME PY_RETURN PY_YIELD CALL JUMP PY_THROW PY_UNWIND
 """.split()
 WITH_EXCEPTION = {"PY_THROW", "PY_UNWIND"}  # These events always have an exception.
-SETTINGS = [
-    {},
-    {"deinstrument_threshold": 0},
-    {"mode": "precise"},
-]
+SETTINGS = [{}, {"deinstrument_threshold": 0}, {"mode": "precise"}]
 
 
 def seen(n):

@@ -74,15 +74,6 @@ def test_a_block_again_and_as_a_decorator():
     assert not ocular.is_tracing()
 
 
-def test_wrong_settings():
-    with pytest.raises(ValueError, match="mode"):
-        with ocular.tracing(mode="x"):
-            raise AssertionError("not reached")
-    with pytest.raises(TypeError):
-        with ocular.tracing(colour=1):
-            pass
-
-
 @ocular.traced(**EXACT)
 def decorated(a, b=2, *more, key=None):
     """Says so."""

@@ -368,8 +368,7 @@ def test_the_event_is_lost():
         fresh(10)
         sys.monitoring.free_tool_id(4)
         wait_until(
-            lambda: ocular.snapshot()["exception_totals"]["raised"] is None,
-            LATEST_S,
+            lambda: ocular.snapshot()["exception_totals"]["raised"] is None, LATEST_S
         )
         assert row(ocular.snapshot(), "fresh")["raised"] is None
     finally:

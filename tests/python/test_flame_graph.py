@@ -109,20 +109,6 @@ def test_random_stacks_add_up():
     assert found == {stack: number for stack, number in every.items() if number}
 
 
-def test_callees_stand_in_their_callers():
-    flame = flame_of(STACKS)
-    ends = {}
-    for frame, left in _flame_page.places(flame):
-        depth, right = flame.depths[frame], left + flame.totals[frame]
-        if depth:
-            outer_left, outer_right = ends[depth - 1]
-            assert outer_left <= left and right <= outer_right
-            if depth in ends and ends[depth][1] > outer_left:
-                assert left == ends[depth][1]
-        ends[depth] = left, right
-        ends = {each: ends[each] for each in ends if each <= depth}
-
-
 def test_nothing_and_one():
     assert frames(flame_of("")) == [(0, "all", 0, 0)]
     assert frames(flame_of("a 0\n\n# a comment\n")) == [(0, "all", 0, 0)]

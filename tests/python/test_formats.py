@@ -2,12 +2,10 @@
 """Timelines in JSON and in Perfetto's protobuf have the same calls, no matter how the file
 is requested. Invalid recordings cause no error in either format."""
 
-import contextlib
 import os
 import re
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 import ocular
@@ -15,7 +13,6 @@ import pytest
 from e2e import trace
 from e2e.client import Client
 from e2e.program import BUILD, PYTHON, run, write
-from ocular.demo import pure
 
 pytestmark = pytest.mark.once  # The files do not depend on the interpreter.
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
@@ -40,86 +37,6 @@ def test_random_timelines_are_the_same_in_both(tmp_path):
     assert {"B", "E", "i", "M", "python", "loop", "ocular", "uOps", "note"} <= seen
     assert {"C", "instruction", "specialisation", "dark", "b", "e", "sample"} <= seen
     assert {"raised", "unwound", "lost", "open", "parked", "earlier", "resumed"} <= seen
-
-
-TRIES = 20
-
-
-@pytest.fixture
-def record(tmp_path):
-    """Returns a function that traces a given function, and returns the content of a file
-    for each of NAMES.
-
-    The files are read after the trace has ended. If tracing still ran, the next file would
-    also contain the calls that read the file before. Reading a file makes a hundred times
-    as many calls as the test itself."""
-
-    def trace_once(function, threshold):
-        output = tmp_path / "last.json"
-        ocular.start_tracing(quiet=True, deinstrument_threshold=threshold, output=output)
-        try:
-            function()
-            for name in NAMES:
-                ocular.export(tmp_path / name)
-        finally:
-            ocular.stop_tracing()
-        return [trace.load(tmp_path / name) for name in NAMES]
-
-    def record(function, threshold):
-        # The loop ends when both files were made with the same measurement of the
-        # clock.
-        for _ in range(TRIES):
-            files = trace_once(function, threshold)
-            if len({file["otherData"]["tsc_hz"] for file in files}) == 1:
-                return files
-        raise AssertionError("the clock is measured all the time")
-
-    yield record
-    ocular.stop_tracing()
-
-
-def check_same(files):
-    """Compares the events of the files up to the first call that had not ended, because the
-    files end at different times. Returns the files as Traces."""
-    events = files[0]["traceEvents"]
-    ends = (n for n, event in enumerate(events) if event.get("args", {}).get("open"))
-    events = events[: next(ends, len(events))]
-    assert sum(event["ph"] == "B" for event in events) > 5
-    for file in files:
-        assert file["traceEvents"][: len(events)] == events
-        assert set(file["otherData"]) == set(files[0]["otherData"])
-    return [trace.check(file) for file in files]
-
-
-@pytest.mark.parametrize("name", pure.CASES)
-def test_a_program_s_files_are_the_same(record, name):
-    check_same(record(pure.CASES[name], 50))
-
-
-def test_threads_and_exceptions(record):
-    def fails():
-        raise KeyError
-
-    def work():
-        for _ in range(50):
-            with contextlib.suppress(KeyError):
-                fails()
-
-    def threads():
-        for name in "one", "two ä":
-            thread = threading.Thread(target=work, name=name)
-            thread.start()
-            thread.join()
-
-    json, *others = check_same(record(threads, 0))
-    mine = [key for key, name in json.threads.items() if name[:3] in ("one", "two")]
-    assert len(mine) == 2
-    for other in others:
-        for thread in mine:
-            assert other.threads[thread] == json.threads[thread]
-            assert other.calls[thread] == json.calls[thread]
-    ends = [call.end_args for each in json.calls.values() for call in each]
-    assert ends.count({"raised": True}) >= 100
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,7 +15,6 @@ from e2e.counting import row
 from e2e.program import script, wait_until
 
 QUIET = dict(perfetto=False, quiet=True)
-SETTINGS = pytest.mark.parametrize("settings", [{}, {"deinstrument_threshold": 0}])
 NEAR = 0.05  # tolerance, as a fraction of the elapsed time
 
 
@@ -134,8 +133,7 @@ def adds_up(snapshot):
     )
 
 
-@SETTINGS
-def test_threads_that_fight(settings):
+def test_threads_that_fight():
     """A thread that only computes has the GIL while it uses a CPU, and waits for the GIL
     while it is asleep. Other sleeping threads, and threads that wait for a lock, do not
     wait for the GIL."""
@@ -151,7 +149,7 @@ def test_threads_that_fight(settings):
 
     with (
         Threads(fights, fights, fights, fights, sleeps, waits_for_lock) as threads,
-        ocular.tracing(**QUIET, **settings),
+        ocular.tracing(**QUIET),
     ):
         truth = Truth(threads)
         snapshot = wait_until(near)

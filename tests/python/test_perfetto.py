@@ -188,36 +188,6 @@ def test_head(record):
     assert max(call.end for call in calls) <= other["covered_to_us"] + 1
 
 
-def test_times_are_those_of_the_wall(record):
-    """A call ends after its own last reading of the clock, and before its caller's next
-    reading."""
-    inside, around = [], []
-
-    def sleeps():
-        around.append(time.perf_counter())
-        for _ in range(4):
-            nap()
-            around.append(time.perf_counter())
-
-    def nap():
-        inside.append(time.perf_counter())
-        time.sleep(0.03)
-        inside.append(time.perf_counter())
-
-    timeline, _ = record(sleeps)
-    naps = [
-        call
-        for each in timeline.calls.values()
-        for call in each
-        if call.name.endswith("nap")
-    ]
-    assert len(naps) == 4
-    first = naps[0].begin
-    for call, last, after in zip(naps, inside[1::2], around[1:], strict=True):
-        least, most = 1e6 * (last - inside[0]), 1e6 * (after - around[0])
-        assert least * 0.99 - 1 <= call.end - first <= most * 1.01 + 1
-
-
 def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch):
     # A sample before the call would be the file's first event. A garbage collection in a
     # large heap takes so long that there would be such a sample.

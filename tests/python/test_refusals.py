@@ -2,7 +2,7 @@
 """If Ocular cannot work, its error message says what to do."""
 
 import ast
-import subprocess
+import re
 import sys
 import threading
 import types
@@ -159,20 +159,9 @@ print("_thread" in vars(sys.modules.get("ocular", sys)))
 """
 
 
-@pytest.mark.parametrize("flag, build", [("t", "free-threaded"), ("d", "debug")])
-def test_another_build(tmp_path, flag, build):
-    done = script(tmp_path, FAKED.format(change=f"sys.abiflags += '{flag}'"))
-    assert f"a {build} build" in done.out and "usual build" in done.out
-    assert done.out.endswith("False\n") and done.err == ""
-
-
 @pytest.mark.parametrize(
     "change",
-    [
-        "sys.abiflags += 'd'",
-        "sys.implementation.name = 'pypy'",
-        "sys.platform = 'darwin'",
-    ],
+    ["sys.abiflags += 'd'", "sys.implementation.name = 'pypy'", "sys.platform = 'darwin'"],
 )
 def test_the_command_is_refused_in_one_line(tmp_path, change):
     """`python -m ocular` prints one line and no traceback."""
@@ -182,49 +171,25 @@ def test_the_command_is_refused_in_one_line(tmp_path, change):
     assert "ImportError: Ocular " in done.err and done.err.count("\n") == 1
 
 
-def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
-    """python/setup refuses a free-threaded interpreter (tests/test_setup.py). If the
-    headers of a free-threaded build are used nevertheless, compiling fails."""
-    include = subprocess.run(
-        [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('include'))"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    header = tmp_path / "Python.h"  # A free-threaded build defines this macro.
-    header.write_text(f'#define Py_GIL_DISABLED 1\n#include "{include}/Python.h"\n')
-    done = run(
-        [
-            "cc",
-            "-fsyntax-only",
-            f"-I{tmp_path}",
-            f"-I{include}",
-            f"-I{ROOT}",
-            ROOT / "python" / "hooks" / "tools.c",
-        ]
-    )
-    assert done.status != 0 and "free-threaded" in done.err
-
-
 # --- Older Pythons, and others ------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "change, found",
+    "change, words",
     [
-        ("sys.version_info = (3, 11, 7, 'final', 0)", "cpython 3.11"),
-        ("sys.implementation.name = 'pypy'", "pypy 3."),
+        (
+            "sys.version_info = (3, 11, 7, 'final', 0)",
+            "CPython 3.12 or newer.*cpython 3.11",
+        ),
+        ("sys.implementation.name = 'pypy'", "CPython 3.12 or newer.*pypy 3."),
+        ("sys.platform = 'darwin'", "on Linux only, and this is darwin"),
+        ("sys.abiflags += 't'", "a free-threaded build.*usual build"),
+        ("sys.abiflags += 'd'", "a debug build.*usual build"),
     ],
 )
-def test_another_python(tmp_path, change, found):
+def test_another_python(tmp_path, change, words):
     done = script(tmp_path, FAKED.format(change=change))
-    assert "CPython 3.12 or newer" in done.out and found in done.out
-    assert done.out.endswith("False\n") and done.err == ""
-
-
-def test_another_system(tmp_path):
-    done = script(tmp_path, FAKED.format(change="sys.platform = 'darwin'"))
-    assert "on Linux only, and this is darwin" in done.out
+    assert re.search(words, done.out)
     assert done.out.endswith("False\n") and done.err == ""
 
 
@@ -260,15 +225,6 @@ def test_on_an_older_python(tmp_path):
     assert f"{version}  {executable}: older than 3.12" in done.err
 
 
-def test_pip_on_an_older_python_is_told():
-    """On an older Python, pip refuses because of the package's metadata, before it builds
-    or unpacks anything."""
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["requires-python"] == ">=3.12"
-
-
 # --- The JIT ------------------------------------------------------------------
 
 
@@ -294,13 +250,6 @@ def test_the_jit_is_warned_of_once(jit):
     assert "gh-156319" in str(warning.message)
     assert "PYTHON_JIT=0" in str(warning.message)
     assert warning.filename == __file__
-
-
-def test_the_warning_can_be_silenced(jit):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.filterwarnings("ignore", "CPython's JIT", RuntimeWarning)
-        trace_three_times()
-    assert caught == []
 
 
 def test_the_warning_can_prevent_the_start(jit):

@@ -87,11 +87,6 @@ def embed(tmp_path):
     return run
 
 
-def test_the_first_is_traced(embed):
-    done = embed(TRACES)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_the_second_is_refused(embed):
     done = embed(TRACES, IS_REFUSED, IS_REFUSED)
     assert (done.returncode, done.stderr) == (0, "")

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import functools
 import gc
-import json
 import signal
 import sys
 import threading
@@ -394,35 +393,6 @@ def dive_by_generators(depth):
         yield depth
 
 
-def dive_by_repr():
-    value = []
-    for _ in range(100_000):
-        value = [value]
-    try:
-        return repr(value)
-    except RecursionError as error:
-        return str(error)
-    finally:
-        while value:
-            value = value[0]
-
-
-class Deep(dict):
-    """Recurses alternately in Python and C, because json calls default, which calls json
-    again."""
-
-
-def dive_by_json(deepest):
-    def default(value):
-        deepest[0] += 1
-        return Deep() if deepest[0] % 2 else [object()]
-
-    try:
-        return json.dumps(object(), default=default, check_circular=False)
-    except (RecursionError, ValueError) as error:
-        return type(error).__name__
-
-
 class Nested:
     def __init__(self, deepest):
         self.deepest = deepest
@@ -442,8 +412,6 @@ def dive_by_both():
 DIVES = {
     "frames": lambda: dive(0),
     "generators": lambda: max(dive_by_generators(0)),
-    "repr": dive_by_repr,
-    "json": lambda: dive_by_json([0]),
     "both": dive_by_both,
 }
 
@@ -590,22 +558,6 @@ def act_in_generator(act):
     assert list(outer()) == [1, 2]
 
 
-def act_in_throw(act):
-    def source():
-        try:
-            yield 1
-        except KeyError:
-            act()
-            yield leaf(2)
-
-    def outer():
-        yield from source()
-
-    one = outer()
-    next(one)
-    assert one.throw(KeyError) == 2
-
-
 def act_in_task(act):
     async def task(n):
         await asyncio.sleep(0)
@@ -620,17 +572,6 @@ def act_in_task(act):
         return [one.result() for one in tasks]
 
     assert asyncio.run(main()) == list(range(6))
-
-
-def act_in_key_function(act):
-    called = []
-
-    def key(n):
-        if not called:
-            called.append(act())
-        return leaf(-n)
-
-    assert sorted([1, 2, 3], key=key) == [3, 2, 1]
 
 
 def act_beside_threads(act):
@@ -662,9 +603,7 @@ PLACES = [
     act_in_del,
     act_in_signal,
     act_in_generator,
-    act_in_throw,
     act_in_task,
-    act_in_key_function,
     act_beside_threads,
 ]
 

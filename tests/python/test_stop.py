@@ -192,11 +192,7 @@ ENDINGS = {
         0,
         "",
     ),
-    "inside a generator": (
-        "def g():\n    yield work(3)\nx = g(); next(x)",
-        0,
-        "",
-    ),
+    "inside a generator": ("def g():\n    yield work(3)\nx = g(); next(x)", 0, ""),
     "atexit of the program's own": (
         "atexit.register(lambda: work(5)); atexit.register(ocular.snapshot)",
         0,

@@ -208,37 +208,6 @@ def test_what_tasks_wait_for(tracing):
     asyncio.run(main())
 
 
-@pytest.mark.once
-def test_a_leak():
-    async def leaks(event):
-        await event.wait()
-
-    async def leak(tasks, event, begun):
-        while True:
-            await asyncio.sleep(0.01)
-            while len(tasks) < 25 * (time.monotonic() - begun):
-                tasks.append(asyncio.create_task(leaks(event)))
-
-    async def main():
-        tasks, event = [], asyncio.Event()
-        leaking = asyncio.create_task(leak(tasks, event, time.monotonic()))
-
-        def grows(groups):
-            growth = groups.get("leaks", {}).get("growth_per_min")
-            growing = groups.get("leaks", {}).get("growing_s")
-            return growth is not None and abs(growth - 1500) < 150 and (growing or 0) > 4
-
-        await whole(grows)
-        _, groups = await whole(lambda groups: groups["leaks"]["oldest_s"] > 6)
-        assert groups["leak"]["growth_per_min"] == 0
-        assert groups["leak"]["growing_s"] is None
-        leaking.cancel()
-        event.set()
-        await asyncio.gather(leaking, *tasks, return_exceptions=True)
-
-    run_traced(main())
-
-
 def test_many_tasks_fill_in():
     async def main():
         event = asyncio.Event()

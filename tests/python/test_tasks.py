@@ -183,9 +183,7 @@ def test_an_excluded_loop_has_none(record, settings):
 
 def test_instructions_are_within(record):
     found = record(
-        lambda: run(lambda loop: work()),
-        mode="precise",
-        timeline_instructions=True,
+        lambda: run(lambda loop: work()), mode="precise", timeline_instructions=True
     )
     (names,) = found.values()
     assert len(names) == 3

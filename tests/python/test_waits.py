@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import ocular
-import pytest
 from e2e.counting import row
 from e2e.program import wait_until
 
@@ -159,10 +158,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("settings", [{}, {"deinstrument_threshold": 0}])
-def test_each_wait_has_its_kind(settings):
+def test_each_wait_has_its_kind():
     functions = sleeps, reads_socket, reads_pipe, takes_lock
-    with Waits(*functions) as waits, ocular.tracing(**QUIET, **settings):
+    with Waits(*functions) as waits, ocular.tracing(**QUIET):
         snapshot = near(Truth(waits), KINDS)
         # The function of the thread, which calls the function, has the same waits.
         outer = row(snapshot, "Thread.run")["total_parts"]

@@ -71,11 +71,7 @@ def test_hits_count_within_a_window(sockets):
     # second.
     ticks = 45
     spins, final = traced(
-        both,
-        ticks,
-        serve=True,
-        deinstrument_threshold=30,
-        include_only=["test_windows"],
+        both, ticks, serve=True, deinstrument_threshold=30, include_only=["test_windows"]
     )
     calm, hot = row(final, "tick"), row(final, "spin")
     assert (calm["calls"], calm["calls_exact"]) == (ticks, True)
