@@ -41,6 +41,10 @@ class Trace:
     dark: list = field(default_factory=list)  # (beginning, end) of each dark time
     events: int = 0
 
+    def of(self, name=""):
+        """Returns the calls of the functions whose names end with `name`."""
+        return [c for each in self.calls.values() for c in each if c.name.endswith(name)]
+
     def names(self, thread=None):
         """Returns {function: number of its calls}."""
         count = defaultdict(int)

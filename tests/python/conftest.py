@@ -2,8 +2,22 @@
 import gc
 import sys
 
+import ocular
 import pytest
 from e2e.fixtures import own_place, sockets  # noqa: F401
+
+
+@pytest.fixture
+def tracing(request):
+    """Returns a function that starts a trace, which ends with the test. A test file can
+    have further settings in TRACED."""
+    usual = {"quiet": True, "perfetto": False, **getattr(request.module, "TRACED", {})}
+
+    def start(**settings):
+        ocular.start_tracing(**{**usual, **settings})
+
+    yield start
+    ocular.stop_tracing()
 
 
 @pytest.fixture

@@ -16,21 +16,7 @@ from e2e import client
 from e2e.counting import row
 from e2e.program import SLOW, wait_until
 
-
-@pytest.fixture
-def tracing(sockets):
-    def start(**settings):
-        ocular.start_tracing(
-            **{
-                "quiet": True,
-                "perfetto": False,
-                "include_only": ["test_budget"],
-                **settings,
-            }
-        )
-
-    yield start
-    ocular.stop_tracing()
+TRACED = {"include_only": ["test_budget"]}
 
 
 def spin(rounds=30):

@@ -39,18 +39,6 @@ def loops(times):
     return total
 
 
-@pytest.fixture
-def tracing():
-    """Returns the function start_tracing. The trace is stopped when the test ends."""
-
-    def start(**settings):
-        ocular.start_tracing(**{**QUIET, **settings})
-        return ocular
-
-    yield start
-    ocular.stop_tracing()
-
-
 def test_the_threshold_makes_dark(tracing):
     tracing(deinstrument_threshold=50)
     call_often(20)

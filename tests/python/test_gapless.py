@@ -129,8 +129,7 @@ def test_a_file_that_may_not_grow(tmp_path, capfd):
     timeline = trace.read(tmp_path / "trace.json")
     assert timeline.other["lost_events"] == 0
     assert timeline.other["forgotten_events"] > 0
-    calls = [call for each in timeline.calls.values() for call in each]
-    assert max(call.end for call in calls) > 0.99 * timeline.other["covered_to_us"]
+    assert max(call.end for call in timeline.of()) > 0.99 * timeline.other["covered_to_us"]
     lost = trace.read(tmp_path / "at_stop.json").other["forgotten_events"]
     assert capfd.readouterr().err == (
         f"ocular: {lost} events of the timeline are lost: the recording in {tmp_path} "

@@ -30,17 +30,6 @@ def own_heap():
     gc.callbacks[:] = before
 
 
-@pytest.fixture
-def tracing():
-    """Returns the function start_tracing. The trace is stopped when the test ends."""
-
-    def start(**settings):
-        ocular.start_tracing(**{**QUIET, **settings})
-
-    yield start
-    ocular.stop_tracing()
-
-
 class Node:
     def __init__(self):
         self.me = self
@@ -314,9 +303,8 @@ def test_finalizers_run_within_the_collection(tracing, tmp_path):
     pause, mine = row(snapshot, COLLECTOR), row(snapshot, "collects")
     assert pause["total_cycles"] > row(snapshot, "Ends.__del__")["total_cycles"]
     assert mine["total_cycles"] > pause["self_cycles"]
-    calls = trace.read(output).calls.values()
     parents = {}
-    for call in (call for thread in calls for call in thread):
+    for call in trace.read(output).of():
         parents.setdefault(call.name, set()).add(call.parent)
     assert parents["Ends.__del__"] == {COLLECTOR}
     assert parents["finishes"] == {"Ends.__del__"}

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections import Counter
 
@@ -17,6 +16,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, entries, functions, memory_bytes, own_cycles, row, traced
+from e2e.threads import in_threads
 from e2e.truth import check_figures, record, seen
 
 
@@ -224,9 +224,7 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     )
     assert ours == calls
     assert tree == edges
-    ends = {
-        word for each in timeline.calls.values() for call in each for word in call.end_args
-    }
+    ends = {word for call in timeline.of() for word in call.end_args}
     assert "lost" not in ends and "parked" in ends
     check_figures(final)
 
@@ -541,11 +539,7 @@ def test_threads_have_greenlets_of_their_own():
     calls, _ = record(program, __file__)
 
     def body():
-        threads = [threading.Thread(target=program) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*[program] * 4)
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -677,8 +671,7 @@ def test_gevent(threshold, tmp_path):
     expected = Counter({(e[1], e[2]): int(e[3]) for e in lines if e[0] == "edge"})
     tree = Counter(
         (call.name, str(call.parent))
-        for calls in trace.read(path).calls.values()
-        for call in calls
+        for call in trace.read(path).of()
         if not call.begin_args.get("resumed")
     )
     names = {name for name, _ in expected}

@@ -2,12 +2,14 @@
 """Tests marks and spans, which are events that the program writes into the timeline."""
 
 import asyncio
+import functools
 import threading
 import time
 
 import ocular
 import pytest
 from e2e import trace
+from e2e.threads import in_threads
 
 pytestmark = pytest.mark.once
 
@@ -51,8 +53,7 @@ def test_marks_have_their_place_and_arguments(record):
     here, last = said(timeline)
     assert (here["name"], here["args"]) == ("here", args)
     assert last["name"] == "last" and not last.get("args")
-    (calls,) = timeline.calls.values()
-    (call,) = [call for call in calls if call.name.endswith("inner")]
+    (call,) = timeline.of("inner")
     assert call.begin <= here["ts"] <= call.end <= last["ts"]
 
 
@@ -132,11 +133,7 @@ def test_on_every_thread_and_open_at_the_end(record):
         ocular.span("never ended").__enter__()
 
     def program():
-        threads = [threading.Thread(target=work, args=[n]) for n in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*(functools.partial(work, n) for n in range(4)))
 
     timeline = record(program)
     marks = said(timeline)

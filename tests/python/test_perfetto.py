@@ -59,11 +59,9 @@ def test_nesting_is_the_call_tree(record):
 
     naps, around = [], []
     timeline, _ = record(outer)
-    calls = [call for each in timeline.calls.values() for call in each]
-    parents = {call.name.rpartition(".")[2]: call.parent for call in calls}
-    assert parents["inner"].endswith("middle")
-    assert parents["middle"].endswith("outer")
-    spans = sorted((call.begin, call.end) for call in calls if call.name.endswith("inner"))
+    assert {call.parent.rpartition(".")[2] for call in timeline.of("inner")} == {"middle"}
+    assert {call.parent.rpartition(".")[2] for call in timeline.of("middle")} == {"outer"}
+    spans = sorted((call.begin, call.end) for call in timeline.of("inner"))
     for (begin, end), nap, most in zip(spans, naps, around, strict=True):
         assert end - begin >= 1000
         assert nap * 0.99 - 1 <= end - begin <= most * 1.01 + 1
@@ -80,10 +78,9 @@ def test_exceptions_end_calls_as_raised(record):
             time.sleep(0.001)
 
     timeline, _ = record(catches)
-    calls = {c.name.rpartition(".")[2]: c for each in timeline.calls.values() for c in each}
-    assert calls["raises"].end_args == {"raised": True}
-    assert calls["catches"].end_args == {}
-    assert calls["raises"].end < calls["catches"].end - 900
+    (fails,), (goes_on,) = timeline.of("raises"), timeline.of("catches")
+    assert fails.end_args == {"raised": True} and goes_on.end_args == {}
+    assert fails.end < goes_on.end - 900
 
 
 def test_waits_are_marked(record):
@@ -109,8 +106,7 @@ def test_waits_are_marked(record):
 
     done = []
     timeline, _ = record(both)
-    calls = [call for each in timeline.calls.values() for call in each]
-    (call,) = (call for call in calls if call.name.endswith("rests"))
+    (call,) = timeline.of("rests")
     (wait,) = (mark for mark in timeline.marks if mark["name"] == f"waited: {call.name}")
     assert call.begin <= wait["ts"] <= call.end
     # The waiting time can include the time of the hook itself.
@@ -123,10 +119,8 @@ def test_what_is_open_at_the_end_is_closed(record, tmp_path):
         ocular.export(tmp_path / "inside.json")
 
     record(stops)
-    inside = trace.read(tmp_path / "inside.json")
-    calls = [call for each in inside.calls.values() for call in each]
-    mine = [call for call in calls if call.name.endswith("stops")]
-    assert len(mine) == 1 and mine[0].end_args == {"open": True}
+    (mine,) = trace.read(tmp_path / "inside.json").of("stops")
+    assert mine.end_args == {"open": True}
 
 
 def test_loops(record):
@@ -140,12 +134,7 @@ def test_loops(record):
     sizes = [event["args"]["uOps"] for event in loops]
     assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
     # The program makes only one call, and all iterations of the loop are in it.
-    (call,) = (
-        call
-        for each in timeline.calls.values()
-        for call in each
-        if call.name.endswith("count")
-    )
+    (call,) = timeline.of("count")
     cycles = sum(event["args"]["Hardware Cycles"] for event in loops)
     assert 0 < cycles < (call.end - call.begin) * 1e-6 * final["tsc_hz"] * 1.01 + 1e4
 
@@ -184,8 +173,7 @@ def test_head(record):
     # When the trace starts, the two clocks are read one after the other.
     assert other["covered_to_us"] <= final["uptime_s"] * 1e6 * 1.01 + 50_000
     assert abs(other["start_unix_ns"] / 1e9 - time.time()) < 60
-    calls = [call for each in timeline.calls.values() for call in each]
-    assert max(call.end for call in calls) <= other["covered_to_us"] + 1
+    assert max(call.end for call in timeline.of()) <= other["covered_to_us"] + 1
 
 
 def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch):
@@ -206,16 +194,10 @@ def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch
     assert other["forgotten_events"] > 10_000
     assert other["all_threads_from_us"] > 0
     assert other["covered_from_us"] > 0
-    names = [call.name for each in timeline.calls.values() for call in each]
-    assert any(name.endswith("last_of_all") for name in names)
+    assert timeline.of("last_of_all")
     # A call that began before the trace is in the timeline. A mark on it says so.
-    mine = [
-        call
-        for each in timeline.calls.values()
-        for call in each
-        if call.name.endswith("much")
-    ]
-    assert len(mine) == 1 and mine[0].begin_args.get("earlier") is True, (mine, other)
+    (mine,) = timeline.of("much")
+    assert mine.begin_args.get("earlier") is True, (mine, other)
     assert final["memory_bytes"] < 16 << 20
 
 

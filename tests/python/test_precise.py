@@ -6,7 +6,6 @@ in Python."""
 import cProfile
 import dis
 import sys
-import threading
 import types
 from collections import Counter
 
@@ -15,6 +14,7 @@ import pytest
 from e2e import client, trace
 from e2e.counting import row
 from e2e.program import SLOW, wait_until
+from e2e.threads import in_threads
 
 monitoring = sys.monitoring
 INSTRUCTION = monitoring.events.INSTRUCTION
@@ -413,11 +413,7 @@ def test_threads(tracing):
 
     wanted = count(HERE, work)
     tracing()
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[work] * 4)
     compare({code: Counter({o: 4 * n for o, n in c.items()}) for code, c in wanted.items()})
 
 

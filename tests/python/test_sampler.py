@@ -16,16 +16,7 @@ import pytest
 from e2e.counting import own_cycles, row
 from e2e.program import SLOW, wait_until
 
-SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-
-
-@pytest.fixture
-def tracing(sockets):
-    def start(**settings):
-        ocular.start_tracing(**{**SETTINGS, "overhead_budget": 0.05, **settings})
-
-    yield start
-    ocular.stop_tracing()
+TRACED = dict(serve=True, deinstrument_threshold=50, overhead_budget=0.05)
 
 
 def until(done, function, *arguments):

@@ -6,22 +6,10 @@ tests/figures measures the exact figures."""
 import time
 
 import ocular
-import pytest
 from e2e.counting import row
 from e2e.program import SLOW, wait_until
 
-HERE = ["test_smoke"]
-
-
-@pytest.fixture
-def tracing(sockets):
-    def start(**settings):
-        ocular.start_tracing(
-            **{"quiet": True, "perfetto": False, "include_only": HERE, **settings}
-        )
-
-    yield start
-    ocular.stop_tracing()
+TRACED = {"include_only": ["test_smoke"]}
 
 
 def tiny(number):

@@ -301,9 +301,7 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     if not (name == "closes" and CLOSE_IS_SILENT):
         assert tree == edges
     check_figures(final)
-    ends = [
-        word for each in timeline.calls.values() for call in each for word in call.end_args
-    ]
+    ends = [word for call in timeline.of() for word in call.end_args]
     assert not {"lost", "parked"} & set(ends)
     # From 3.15 on PY_UNWIND is a local event
     if name == "many exceptions" and threshold and sys.version_info < (3, 15):
