@@ -83,6 +83,15 @@ static int put(struct Recording *recording, struct RecordingSlot *slot,
     return Recording_append(recording, slot, &block, piece, size);
 }
 
+// Expects that the slot has the bytes of `piece`.
+static void expect_piece(struct Recording *recording,
+                         const struct RecordingSlot *slot, size_t size)
+{
+    assert_int_equal(
+        Recording_read(recording, RecordingSlot_data(slot), back, size), 0);
+    assert_memory_equal(back, piece, size);
+}
+
 static uint64_t flushed(struct Recording *recording)
 {
     assert_int_equal(Recording_flush(recording, true), 0);
@@ -227,19 +236,13 @@ TEST(what_a_file_does_not_take)
     assert_int_equal(Recording_flush(recording, true), -EFBIG);
     for (i = 0; i < 6; i++) {
         memset(piece, (int)i, sizeof piece);
-        assert_int_equal(Recording_read(recording,
-                                        RecordingSlot_data(&slots[i]), back,
-                                        PIECE),
-                         0);
-        assert_memory_equal(back, piece, PIECE);
+        expect_piece(recording, &slots[i], PIECE);
     }
     limit_files(before);
     assert_int_equal(Recording_flush(recording, true), 0);
     file = Recording_open(path, &error);
     assert_non_null(file);
-    assert_int_equal(
-        Recording_read(file, RecordingSlot_data(&slots[5]), back, PIECE), 0);
-    assert_memory_equal(back, piece, PIECE);
+    expect_piece(file, &slots[5], PIECE);
     Recording_put(file);
     let_go(recording);
 }
@@ -338,10 +341,7 @@ TEST(a_page_that_moves_during_a_flush)
     Recording_flush(recording, true);
     assert_null(flushing);
     assert_true(Recording_holds(recording, &slots[0]));
-    assert_int_equal(
-        Recording_read(recording, RecordingSlot_data(&slots[1]), back, SMALL),
-        0);
-    assert_memory_equal(back, piece, SMALL);
+    expect_piece(recording, &slots[1], SMALL);
     let_go(recording);
 }
 
@@ -390,11 +390,7 @@ TEST(one_without_a_file)
     assert_int_equal(Recording_flush(recording, true), 0);
     for (i = 0; i < 100; i++) {
         memset(piece, (int)i, sizeof piece);
-        assert_int_equal(Recording_read(recording,
-                                        RecordingSlot_data(&slots[i]), back,
-                                        256 + i * 8),
-                         0);
-        assert_memory_equal(back, piece, 256 + i * 8);
+        expect_piece(recording, &slots[i], 256 + i * 8);
     }
     for (i = 0; i < 100; i++)
         Recording_drop(recording, &slots[i]);
@@ -981,6 +977,21 @@ TEST(a_small_file_with_many_events)
     assert_int_equal(found(&reader, why), 0);
     assert_int_equal(reader.data.capacity, 0);
     RecordingReader_close(&reader);
+    unlink(path);
+}
+
+TEST(what_is_none)
+{
+    struct RecordingReader reader;
+    char why[256];
+
+    store("{}", 2);
+    assert_int_equal(found(&reader, why), -EINVAL);
+    assert_string_equal(why, "this is no recording of Ocular's");
+    unlink(path);
+    assert_int_equal(found(&reader, why), -ENOENT);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(found(&reader, why), -EINVAL);
     unlink(path);
 }
 

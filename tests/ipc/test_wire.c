@@ -12,8 +12,6 @@
 
 #define HEADER 12
 
-// --- Records with random members, and their comparison, by the tables
-
 static void fill(struct Arena *owner, const struct Record *record, char *value);
 
 static void fill_list(struct Arena *owner, const struct Field *field,
@@ -129,8 +127,6 @@ static struct Bytes encoded_listing(void)
     Message_release(&message);
     return bytes;
 }
-
-// --- Encoding and decoding
 
 // At the offset `member`, struct Message has a pointer to a struct that
 // `record` describes.
@@ -281,8 +277,6 @@ TEST(test_snapshot_over_the_limit)
     free(functions);
 }
 
-// --- Damaged frames
-
 static void check_truncation(struct Bytes bytes)
 {
     struct Message out;
@@ -324,8 +318,6 @@ TEST(test_not_our_protocol)
     assert_int_equal(Message_decode(&out, "O", 1, WIRE_MAX_FRAME), 0);
     assert_int_equal(Message_decode(&out, NULL, 0, WIRE_MAX_FRAME), 0);
 }
-
-// --- Other versions of the protocol
 
 static void put_header(struct Bytes *bytes, unsigned type, size_t length)
 {

@@ -141,8 +141,6 @@ static bool pop(struct CpuTimer *timer)
     return CpuTimer_pop(timer, &head, frames);
 }
 
-// --- Samples -----------------------------------------------------------------
-
 TEST_WITH(test_a_thread_that_spins, set_up, tear_down)
 {
     struct CpuTimer *timer = own_timer();
@@ -251,8 +249,6 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     CpuTimer_free(timer);
 }
 
-// --- Other threads -----------------------------------------------------------
-
 struct Worker {
     pthread_t thread;
     sem_t ready, go;
@@ -292,8 +288,6 @@ static void join(struct Worker *worker)
     sem_destroy(&worker->ready);
     sem_destroy(&worker->go);
 }
-
-// --- Late and foreign signals -----------------------------------------------
 
 // Returns the signal that the kernel sends for a timer of this thread. The
 // thread blocks the signal and takes it out of the queue.
@@ -394,8 +388,6 @@ TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
     CpuTimer_free(timer);
 }
 
-// --- A timer that is freed while its handler runs ----------------------------
-
 static sem_t inside, outside;
 static void *guarded;
 
@@ -459,8 +451,6 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     free(worker);
 }
 
-// --- The program's own signals and errno ------------------------------------
-
 struct Storm {
     struct CpuTimer *timer;
     siginfo_t info;
@@ -518,8 +508,6 @@ TEST_WITH(test_errno_is_kept, set_up, tear_down)
     assert_int_equal(wrong, 0);
     CpuTimer_free(timer);
 }
-
-// --- System calls ------------------------------------------------------------
 
 static int pipes[2][2];
 

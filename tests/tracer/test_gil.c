@@ -36,6 +36,10 @@ static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
 #define THREADS 3
 #define CROWD 600
 
+// Threads that wait for the GIL.
+static const bool NONE[THREADS] = {false}, FIRST[THREADS] = {true},
+                  SECOND[THREADS] = {false, true};
+
 static struct {
     uint64_t wall_ns, cpu_ns[THREADS], ready_ns[THREADS];
     int running; // Number of the thread that uses a CPU, or -1.
@@ -232,14 +236,12 @@ static double blocked_s(int thread)
 // thread sleeps.
 TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
 {
-    static const bool first[] = {true, false, false},
-                      second[] = {false, true, false};
     struct ThreadShares *shares;
 
     begin(&GIL);
     for (int i = 0; i < 20; i++) {
-        run(0.75, 0, second);
-        run(0.25, 1, first);
+        run(0.75, 0, SECOND);
+        run(0.25, 1, FIRST);
     }
     shares = shares_of();
     assert_float_equal(shares[0].gil_held_s, 15, 1);
@@ -278,7 +280,6 @@ static double part_of(int thread, enum WaitKind kind)
 // at times, so the kernel is only asked about one of them in each step.
 TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
 {
-    static const bool none[THREADS] = {false};
     const struct ShareWaits *waits;
     double all = 0;
 
@@ -291,7 +292,7 @@ TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
     for (int i = 0; i < 40000; i++) {
         world.cpu_ns[0] += 1000;
         world.cpu_ns[2] += 1000;
-        run(0.005, -1, none);
+        run(0.005, -1, NONE);
     }
     waits = Share_waits(&Registry_find(registry, CODES[0])->share);
     for (int i = 0; i < WAIT_KINDS; i++)
@@ -306,17 +307,15 @@ TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
 // half of the time.
 TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
 {
-    static const bool none[THREADS] = {false};
-
     begin(&GIL);
     world.ready_ns[0] = 1;
     for (int i = 0; i < 100; i++) {
-        run(0.05, 0, none);
+        run(0.05, 0, NONE);
         world.asleep = true;
         world.waits[0] = GIL_READY;
         world.cpu_ns[0] += 1000;
         world.ready_ns[0] += 50000000;
-        run(0.05, 0, none);
+        run(0.05, 0, NONE);
         world.asleep = false;
     }
     assert_true(part_of(0, WAITS_CPU) > 0.95);
@@ -327,7 +326,6 @@ TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
 // socket.
 TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
 {
-    static const bool none[THREADS] = {false};
     struct EventLoop *loop;
 
     EventLoops_init(&loops);
@@ -335,13 +333,13 @@ TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
     begin(&GIL);
     world.polls = true;
     world.kinds[0] = world.kinds[1] = WAITS_SOCKET;
-    run(5, -1, none);
+    run(5, -1, NONE);
     assert_true(part_of(0, WAITS_IDLE) == 1);
     assert_true(part_of(1, WAITS_SOCKET) == 1);
     // The step is younger than a stall.
     EventLoops_begin(&loops, loop, UINT64_MAX, 0, CODES[0]);
     world.cpu_ns[0] += 1000;
-    run(5, -1, none);
+    run(5, -1, NONE);
     assert_float_equal(part_of(0, WAITS_SOCKET), 0.5, 0.1);
     EventLoops_leave(&loops, &loops);
 }
@@ -350,16 +348,14 @@ TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
 // for the GIL.
 TEST_WITH(test_sleep_with_the_gil_is_no_waiting, NULL, end)
 {
-    static const bool first[] = {true, false, false},
-                      second[] = {false, true, false};
     struct ThreadShares *shares;
     double half;
 
     begin(&GIL);
     world.asleep = true;
     for (int i = 0; i < 1000; i++) {
-        run(0.01 + 0.02 * drand48(), 0, second);
-        run(0.01 + 0.02 * drand48(), 1, first);
+        run(0.01 + 0.02 * drand48(), 0, SECOND);
+        run(0.01 + 0.02 * drand48(), 1, FIRST);
     }
     half = (double)world.wall_ns / 2e9;
     shares = shares_of();
@@ -374,12 +370,10 @@ TEST_WITH(test_sleep_with_the_gil_is_no_waiting, NULL, end)
 // Only the third thread passes the GIL on while the sampler observes.
 TEST_WITH(test_short_holds_block_as_much_as_long_ones, NULL, end)
 {
-    static const bool second[] = {false, true, false};
-
     begin(&GIL);
     for (int i = 0; i < 400; i++) {
         world.short_holds = i % 2;
-        run(0.05 + 0.01 * (i % 7), world.short_holds ? 2 : 0, second);
+        run(0.05 + 0.01 * (i % 7), world.short_holds ? 2 : 0, SECOND);
     }
     assert_float_equal(blocked_s(0), figures().waited_s / 2, 2);
     assert_float_equal(blocked_s(2), figures().waited_s / 2, 2);
@@ -389,24 +383,21 @@ TEST_WITH(test_short_holds_block_as_much_as_long_ones, NULL, end)
 // never the first two threads in the same step.
 TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
 {
-    static const bool second[] = {false, true, false};
-
     begin_among(600, &GIL);
-    run(200, 0, second);
+    run(200, 0, SECOND);
     assert_true(figures().waited_s > 100);
     assert_true(blocked_s(0) > 10);
 }
 
 TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
 {
-    static const bool second[] = {false, true, false};
     struct ThreadShares *shares;
 
     begin(&GIL);
-    run(1, 0, second);
+    run(1, 0, SECOND);
     for (int i = 0; i < 2000; i++) {
         world.ready_ns[1] += 3000000;
-        run(0.005, 0, second);
+        run(0.005, 0, SECOND);
     }
     shares = shares_of();
     assert_float_equal(shares[1].gil_wait_s, 5, 0.5);
@@ -416,14 +407,13 @@ TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
 // So many threads run that the kernel is asked seldom about each of them.
 TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
 {
-    static const bool second[] = {false, true, false};
     struct ThreadShares *shares;
 
     begin_among(100, &GIL);
     for (int i = 0; i < 40000; i++) {
         world.crowd_ns += 1000;
         world.ready_ns[1] += 2500000;
-        run(0.005, 0, second);
+        run(0.005, 0, SECOND);
     }
     assert_int_equal(Sampler_threads(sampler, &shares), THREADS + 100);
     for (int i = 0; i < THREADS + 100; i++)
@@ -438,16 +428,15 @@ TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
 // need none.
 TEST_WITH(test_sleeping_threads_take_no_turn, NULL, end)
 {
-    static const bool none[THREADS] = {false};
     int before;
 
     begin_among(60, &GIL);
     world.crowd_ns = 1000;
-    run(60, -1, none);
+    run(60, -1, NONE);
     before = world.asked_of[2];
     for (int i = 0; i < 2000; i++) {
         world.cpu_ns[2] += 1000;
-        run(0.005, -1, none);
+        run(0.005, -1, NONE);
     }
     assert_true(world.asked_of[2] - before > 20);
     assert_true(world.asked_of[THREADS + 60] == 1);
@@ -456,12 +445,11 @@ TEST_WITH(test_sleeping_threads_take_no_turn, NULL, end)
 // The sampler observes only some of so many threads in one step.
 TEST_WITH(test_each_of_many_threads_is_asked_about, NULL, end)
 {
-    static const bool none[THREADS] = {false};
     int found = 0;
 
     begin_among(509, &GIL);
     world.crowd_ns = 1000;
-    run(600, -1, none);
+    run(600, -1, NONE);
     for (int i = 0; i < THREADS + CROWD; i++)
         found += world.asked_of[i] > 0;
     assert_int_equal(found, 512);
@@ -469,18 +457,17 @@ TEST_WITH(test_each_of_many_threads_is_asked_about, NULL, end)
 
 TEST_WITH(test_the_first_answer_has_the_wait_for_a_cpu, NULL, end)
 {
-    static const bool second[] = {false, true, false};
     struct ThreadShares *shares;
 
     begin(&GIL);
     world.ready_ns[1] = 10000000000;
     // The sampler asks the kernel once for the third thread.
     while (world.asked < 2)
-        run(0.005, 0, second);
+        run(0.005, 0, SECOND);
     shares = shares_of();
     assert_true(shares[1].gil_wait_s == 0);
     Heap_free(shares);
-    run(1, 0, second);
+    run(1, 0, SECOND);
     shares = shares_of();
     assert_float_equal(shares[1].gil_wait_s, 0.9, 0.2);
     Heap_free(shares);
@@ -488,13 +475,12 @@ TEST_WITH(test_the_first_answer_has_the_wait_for_a_cpu, NULL, end)
 
 TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
 {
-    static const bool none[THREADS] = {false};
     struct ThreadShares *shares;
 
     begin(&GIL);
     for (int i = 0; i < 40; i++) { // The second thread runs from time to time.
         world.cpu_ns[1] += 1000;
-        run(0.1, 0, none);
+        run(0.1, 0, NONE);
     }
     shares = shares_of();
     assert_true(shares[1].gil_wait_s == 0 && shares[2].gil_wait_s == 0);
@@ -506,14 +492,12 @@ TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
 
 TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
 {
-    static const bool second[] = {false, true, false};
-
     begin(&GIL);
     world.threads[0].request = 1;
     for (int i = 0; i < 5; i++) {
         rest_ms(20);
         world.switches += 2; // Another thread has had the GIL meanwhile.
-        run(0.06, 0, second);
+        run(0.06, 0, SECOND);
     }
     // The sampler observed the thread once in each of its holds of the GIL.
     assert_float_equal(figures().longest_s, 0.005, 1e-6);
@@ -529,10 +513,8 @@ static void assert_unknown(void)
 
 TEST_WITH(test_what_cannot_be_read_is_null, NULL, end)
 {
-    static const bool second[] = {false, true, false};
-
     begin(&GIL);
-    run(1, 0, second);
+    run(1, 0, SECOND);
     assert_true(figures().waited > 0);
     world.cpu_ns[1] += 1000;
     world.waits[1] = GIL_UNREADABLE;
@@ -548,14 +530,12 @@ TEST_WITH(test_what_cannot_be_read_is_null, NULL, end)
 TEST_WITH(test_without_a_gil_all_is_null, NULL, end)
 {
     begin(NULL);
-    run(1, 0, (const bool[THREADS]){false});
+    run(1, 0, NONE);
     assert_unknown();
     assert_true(isnan(figures().held) && isnan(figures().held_s));
     assert_true(isnan(figures().longest_s) && figures().depth == 0);
     assert_false(Sampler_knows_gil(sampler));
 }
-
-// --- Waiting threads of the kernel ------------------------------------------
 
 static struct {
     pthread_mutex_t mutex;

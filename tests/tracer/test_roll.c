@@ -61,8 +61,6 @@ static void build(struct Fixture *f)
     RowLog_reclaim(&f->log);
 }
 
-// --- Actions of the program -------------------------------------------------
-
 static void run_some(struct Fixture *f)
 {
     struct Code *code = f->codes[below(FUNCTIONS)];
@@ -169,8 +167,6 @@ static void happen(struct Fixture *f)
     f->at.ticks += (uint64_t)(s * f->at.hz);
     ShareClock_advance(&f->clock, s * 1e9, 20 * s);
 }
-
-// --- Checks of the rows -----------------------------------------------------
 
 static void expect_equal(const struct Record *record, const char *a,
                          const char *b)
@@ -329,8 +325,6 @@ TEST_FIXTURE(test_rows_are_what_counters_say)
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
 }
 
-// --- Rows that a snapshot fills again ---------------------------------------
-
 static size_t filled(const struct Fixture *f)
 {
     return f->roll.due_count;
@@ -396,8 +390,6 @@ TEST_FIXTURE(test_a_rate_is_not_since_the_row_was_filled)
     assert_float_equal(whole.functions[0].calls_per_s, 50, 1e-6);
     Arena_release(&whole.arena);
 }
-
-// --- Rates of armed and dark functions --------------------------------------
 
 static struct Function only_row(const struct Fixture *f)
 {
@@ -587,8 +579,6 @@ TEST_FIXTURE(test_who_changes_a_row_says_so)
     ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks);
     assert_true(was_touched(code) || Code_stamp(code) != stamp);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

@@ -111,8 +111,6 @@ static struct Client *join(struct Fixture *f)
     return client;
 }
 
-// --- Viewers -----------------------------------------------------------------
-
 static bool is_progress(const struct Message *message)
 {
     return message->type == MESSAGE_REPLY && message->value < 1;
@@ -488,8 +486,6 @@ TEST_FIXTURE(test_finish_under_requests)
     }
 }
 
-// --- Fork --------------------------------------------------------------------
-
 // If not NULL, a thread that writes to a file in memory waits.
 static struct Session *_Atomic stopped;
 static atomic_bool copying, drains;
@@ -574,8 +570,6 @@ TEST_FIXTURE(test_a_child_keeps_no_copy)
     Client_close(client);
     halt(f);
 }
-
-// --- Fixture -----------------------------------------------------------------
 
 static void set_up(struct Fixture *f)
 {

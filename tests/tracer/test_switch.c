@@ -137,6 +137,31 @@ TEST_FIXTURE(test_a_stack_without_a_root)
     assert_int_equal(f->trace->parked.count, 1);
 }
 
+// Of a parked stack, the timeline shows the innermost calls again.
+TEST_FIXTURE(test_a_deep_stack_reopens_in_part)
+{
+    struct Code *a = add(f), *m = add(f);
+    struct Ring *ring = f->trace->ring = Ring_new(NULL);
+    const struct Event *events;
+    struct Greenlet main, deep;
+
+    start(&main, 0x1000, 0);
+    start(&deep, 0x2000, 0);
+    enter(f, &main, m, 100);
+    for (unsigned i = 1; i <= 2 * SWITCH_SHOWN; i++)
+        enter(f, &deep, a, 1000 + i);
+    jump(f, &main, 2000);
+    Ring_pop(ring, Ring_peek(ring, &events));
+    leave(f, &deep, 2010);
+    assert_int_equal(Ring_peek(ring, &events), 1 + SWITCH_SHOWN + 1);
+    assert_int_equal(Event_kind(&events[0]), EVENT_PARK);
+    for (unsigned i = 1; i <= SWITCH_SHOWN; i++) {
+        assert_int_equal(Event_kind(&events[i]), EVENT_REOPEN);
+        assert_int_equal(Event_level(&events[i]), SWITCH_SHOWN + i - 1);
+    }
+    assert_int_equal(Event_kind(&events[SWITCH_SHOWN + 1]), EVENT_LEAVE);
+}
+
 static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 {
     uint32_t depth;

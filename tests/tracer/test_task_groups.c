@@ -9,6 +9,7 @@
 #include <time.h>
 
 static const struct TaskLine WORKER = {"worker", "/a.py", 3, 0};
+static const struct TaskLine OTHER = {"other", "/a.py", 9, 0};
 
 // Makes a whole walk that finds `count` tasks of WORKER, and returns its table.
 static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
@@ -24,6 +25,48 @@ static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
     }
     TaskGroups_end(groups, at_s);
     return TaskGroups_table(groups, true, at_s);
+}
+
+TEST(groups_and_the_line_at_which_most_wait)
+{
+    const struct TaskLine get = {"Queue.get", "/queues.py", 158, 0};
+    const struct TaskLine sleep = {"sleep", "/tasks.py", 718, 0};
+    struct TaskGroups groups = {NULL};
+    struct TaskTable *table;
+    struct CountedTasks *worker, *other;
+
+    assert_true(TaskGroups_begin(&groups, 100));
+    worker = TaskGroups_find(&groups, &WORKER, 7);
+    other = TaskGroups_find(&groups, &OTHER, 0);
+    assert_ptr_not_equal(worker, other);
+    assert_ptr_equal(worker, TaskGroups_find(&groups, &WORKER, 7));
+    TaskGroups_add(&groups, other, NULL, 0);
+    TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &sleep), 0);
+    for (int i = 0; i < 2; i++)
+        TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &get), 0);
+
+    table = TaskGroups_table(&groups, false, 100);
+    assert_true(table->total == NULL_U64); // The walk is not complete.
+    assert_int_equal(table->count, 2);
+    TaskTable_free(table);
+
+    TaskGroups_end(&groups, 100);
+    table = TaskGroups_table(&groups, true, 100);
+    assert_int_equal(table->total, 4);
+    assert_string_equal(table->groups[0].coroutine, "worker");
+    assert_string_equal(table->groups[0].file, "/a.py");
+    assert_int_equal(table->groups[0].line, 3);
+    assert_int_equal(table->groups[0].id, 7);
+    assert_int_equal(table->groups[0].count, 3);
+    assert_string_equal(table->groups[0].waits_in, "Queue.get");
+    assert_int_equal(table->groups[0].wait_line, 158);
+    assert_int_equal(table->groups[0].wait_count, 2);
+    assert_true(table->groups[1].id == NULL_U64);
+    assert_null(table->groups[1].waits_in);
+    assert_true(table->groups[1].wait_count == NULL_U64);
+    assert_true(isnan(table->groups[0].growth_per_min));
+    TaskTable_free(table);
+    TaskGroups_release(&groups);
 }
 
 TEST(a_leak_grows_and_a_pool_does_not)
@@ -197,6 +240,42 @@ TEST(an_age_is_right_after_a_day)
         assert_true(row.oldest_s <= age);
         assert_true(row.oldest_s >= .75 * age - 2);
     }
+    TaskGroups_release(&groups);
+}
+
+TEST(the_chain_is_that_of_the_oldest_task)
+{
+    const struct TaskLine outer = {"worker", "/a.py", 5, 7};
+    const struct TaskLine inner = {"wait", NULL, 0, 0};
+    struct TaskGroups groups = {NULL};
+    struct CountedTasks *group;
+    struct TaskTable *table;
+
+    assert_true(TaskGroups_begin(&groups, 100));
+    group = TaskGroups_find(&groups, &WORKER, 7);
+    TaskGroups_add(&groups, group, NULL, 0);
+    assert_true(TaskGroups_wants_chain(group, 0));
+    TaskGroups_begin_chain(group, "named", 0);
+    TaskGroups_add_line(group, &inner);
+    assert_false(TaskGroups_wants_chain(group, 0));
+    assert_true(TaskGroups_wants_chain(group, 9));
+    TaskGroups_begin_chain(group, "Task-9", 9);
+    assert_false(TaskGroups_wants_chain(group, 10));
+    for (int i = 0; i < TASK_CHAIN + 3; i++)
+        TaskGroups_add_line(group, &outer);
+    TaskGroups_add_line(group, &inner);
+    table = TaskGroups_table(&groups, true, 100);
+    assert_string_equal(table->groups[0].task, "Task-9");
+    assert_int_equal(table->groups[0].chain_count, TASK_CHAIN);
+    assert_string_equal(table->groups[0].chain[0].name, "worker");
+    assert_int_equal(table->groups[0].chain[0].line, 5);
+    assert_int_equal(table->groups[0].chain[0].id, 7);
+    assert_string_equal(table->groups[0].chain[TASK_CHAIN - 1].name, "wait");
+    assert_null(table->groups[0].chain[TASK_CHAIN - 1].file);
+    TaskTable_free(table);
+    // Each walk reads the name again.
+    assert_true(TaskGroups_begin(&groups, 101));
+    assert_true(TaskGroups_wants_chain(group, 9));
     TaskGroups_release(&groups);
 }
 

@@ -57,6 +57,23 @@ static int open_file(struct ExportFile *file, const char *name, bool overwrite)
 
 static int set_up(void **state), tear_down(void **state);
 
+TEST_WITH(test_nothing_is_overwritten_unasked, set_up, tear_down)
+{
+    struct ExportFile file;
+    create("old");
+    assert_int_equal(open_file(&file, "old", false), -EEXIST);
+    assert_int_equal(files(), 1);
+    assert_int_equal(open_file(&file, "old", true), 0);
+    assert_int_equal(write(file.fd, "1", 1), 1);
+    assert_int_equal(ExportFile_commit(&file, 1), 0);
+    assert_int_equal(size_of("old"), 1);
+    // Another program creates the file during the export.
+    assert_int_equal(open_file(&file, "late", false), 0);
+    create("late");
+    assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);
+    assert_int_equal(files(), 2);
+}
+
 TEST_WITH(test_what_is_no_file, set_up, tear_down)
 {
     struct ExportFile file;

@@ -371,6 +371,7 @@ TEST_FIXTURE(test_an_export_is_cancelled)
     assert_int_equal(answer.error, ECANCELED);
     hand_out(&f->process, number, 0); // This answer comes too late.
     assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
+    assert_int_equal(Feed_export(&f->feed, f->path, false), -EBUSY);
     hand_out(&f->process, export_number(&f->feed), 0);
     while (!f->feed.converter) {
         assert_int_equal(Feed_next(&f->feed, &answer), 0);
