@@ -46,16 +46,3 @@ TEST(what_was_before_the_start_is_at_the_start)
     assert_int_equal(ns_of(1e9, 5000, 10), 0);
     assert_int_equal(ns_of(1e9, UINT64_MAX, 0), 0);
 }
-
-TEST(keys_differ)
-{
-    const uint64_t keys[] = {Trace_function_key(UINT32_MAX),
-                             Trace_loop_key(UINT32_MAX, 0),
-                             Trace_loop_key(UINT32_MAX, 65535),
-                             Trace_instant_key(UINT32_MAX, EVENT_DARK)};
-    size_t i, j;
-
-    for (i = 0; i < sizeof keys / sizeof *keys; i++)
-        for (j = 0; j < i; j++)
-            assert_int_not_equal(keys[i], keys[j]);
-}

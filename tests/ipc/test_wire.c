@@ -184,39 +184,29 @@ static void check_message(struct Message in)
 TEST(test_message_round_trips)
 {
     char text[] = "/tmp/trace one.json", empty[] = "";
+    const struct Message messages[] = {
+        {.type = MESSAGE_HELLO, .version = 1, .number = 4711, .text = text},
+        {.type = MESSAGE_HELLO, .version = UINT32_MAX},
+        {.type = MESSAGE_REPLY, .request = UINT32_MAX, .number = UINT64_MAX},
+        {.type = MESSAGE_REPLY, .request = 1, .value = 0.5, .text = text},
+        {.type = MESSAGE_ERROR, .request = 3, .number = 22, .text = empty},
+        {.type = MESSAGE_END},
+        {.type = MESSAGE_RATE, .request = 1, .value = 0.1},
+        {.type = MESSAGE_DETAIL, .request = 1, .number = 77},
+        {.type = MESSAGE_REARM, .request = 1},
+        {.type = MESSAGE_BUDGET, .request = 1, .value = 0.01},
+        {.type = MESSAGE_EXPORT, .request = 1, .text = text},
+        {.type = MESSAGE_EXPORT_PATH, .request = 1},
+        {.type = MESSAGE_CANCEL, .request = 1},
+        {.type = MESSAGE_FLAME, .request = 1},
+        {.type = MESSAGE_NOW, .request = 1},
+        {.type = MESSAGE_TASKS, .request = 1},
+        {.type = MESSAGE_HANDOUT, .request = 1, .number = 1},
+        {.type = MESSAGE_RECORDING, .request = 1, .number = 9, .value = 10},
+    };
 
-    check_message((struct Message){.type = MESSAGE_HELLO,
-                                   .version = WIRE_VERSION,
-                                   .number = 4711,
-                                   .text = text});
-    check_message(
-        (struct Message){.type = MESSAGE_HELLO, .version = UINT32_MAX});
-    check_message((struct Message){.type = MESSAGE_REPLY,
-                                   .request = UINT32_MAX,
-                                   .number = UINT64_MAX,
-                                   .value = 0.5,
-                                   .text = text});
-    check_message((struct Message){
-        .type = MESSAGE_ERROR, .request = 3, .number = 22, .text = empty});
-    check_message((struct Message){.type = MESSAGE_END});
-    check_message(
-        (struct Message){.type = MESSAGE_RATE, .request = 1, .value = 0.1});
-    check_message(
-        (struct Message){.type = MESSAGE_DETAIL, .request = 1, .number = 77});
-    check_message((struct Message){.type = MESSAGE_REARM, .request = 1});
-    check_message(
-        (struct Message){.type = MESSAGE_BUDGET, .request = 1, .value = 0.01});
-    check_message(
-        (struct Message){.type = MESSAGE_EXPORT, .request = 1, .text = text});
-    check_message((struct Message){.type = MESSAGE_EXPORT_PATH, .request = 1});
-    check_message((struct Message){.type = MESSAGE_CANCEL, .request = 1});
-    check_message((struct Message){.type = MESSAGE_FLAME, .request = 1});
-    check_message((struct Message){.type = MESSAGE_NOW, .request = 1});
-    check_message((struct Message){.type = MESSAGE_TASKS, .request = 1});
-    check_message(
-        (struct Message){.type = MESSAGE_HANDOUT, .request = 1, .number = 1});
-    check_message((struct Message){
-        .type = MESSAGE_RECORDING, .request = 1, .number = 4096, .value = 10});
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        check_message(messages[i]);
 }
 
 // Docs/protocol.md shows this frame, and viewers that other people have written

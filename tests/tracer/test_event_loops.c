@@ -65,14 +65,6 @@ TEST(test_a_thread_has_one_loop)
     EventLoops_reset(&loops, 0, HZ);
 }
 
-TEST(test_a_reused_record_is_another_thread)
-{
-    begin();
-    take(0);
-    assert_int_equal(EventLoops_take(&loops, &owners[0], 7)->tid, 7);
-    EventLoops_reset(&loops, 0, HZ);
-}
-
 TEST(test_only_long_steps_are_in_the_log)
 {
     struct EventLoop *loop;

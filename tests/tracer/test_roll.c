@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "tests/unit.h"
 
@@ -494,19 +493,6 @@ TEST_FIXTURE(test_an_idle_span_is_looked_at_seldom)
         assert_true(filled(f) < FUNCTIONS / 2);
     }
     assert_in_range(rows, FUNCTIONS, 4 * FUNCTIONS);
-}
-
-TEST_FIXTURE(test_calls_that_are_exact_are_all)
-{
-    struct Code *code = add_code(&f->engine, "f", 1000);
-
-    Spans_open(code, f->at.ticks);
-    call(f->trace, code, f->at.ticks);
-    pass_seconds(f, 1);
-    end_slice(f, code);
-    pass_seconds(f, 3);
-    assert_int_equal(only_row(f).calls_exact, 1);
-    assert_float_equal(only_row(f).calls_estimated, 1, 0);
 }
 
 // A viewer that missed many retirements gets the whole snapshot.
