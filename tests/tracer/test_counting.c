@@ -101,6 +101,7 @@ static bool is_dark(struct Fixture *f, const struct Hit *hit)
                            HitRing_key(hit->who, Hit_unit(hit)));
 }
 
+// Counts a hit at once, as python/hooks/call.c does.
 static bool count_now(struct Fixture *f, struct ThreadTrace *trace,
                       struct Code *code, const struct Hit *hit)
 {
@@ -147,15 +148,6 @@ static struct ThreadTrace *running(const struct Chaos *chaos, int world)
                         : chaos->worlds[world]->trace;
 }
 
-// Counts a hit at once, as python/hooks/call.c does.
-static void hit_at_once(struct Fixture *f, struct ThreadTrace *trace,
-                        struct Code *code, const struct Hit *hit)
-{
-    Counting_begin(&f->counting);
-    Counting_count(&f->counting, trace, code, hit);
-    Counting_end(&f->counting);
-}
-
 // The test removes no hook, so a dark site has further hits.
 static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
                      size_t unit, size_t to)
@@ -167,9 +159,9 @@ static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
 
         hit.where |= to;
         if (world == AT_ONCE) {
-            hit_at_once(f, running(chaos, world), code, &hit);
+            count_now(f, running(chaos, world), code, &hit);
         } else if (is_dark(f, &hit)) {
-            hit_at_once(f, running(chaos, world), code, &hit);
+            count_now(f, running(chaos, world), code, &hit);
             chaos->dark++;
         } else {
             push(f, &hit);

@@ -2,7 +2,7 @@
 // Tests the text in each instruction's row of a listing, and that no row says
 // anything wrong.
 #include "tests/tracer/make_opcodes.h"
-#include "tests/tracer/make_scan.h"
+#include "tracer/code/specialisation_scan.h"
 #include "tracer/session/listing_detail.h"
 
 #include <math.h>
@@ -196,6 +196,24 @@ TEST(blocks_do_not_leak_into_each_other)
     Code_free(code);
 }
 
+// Scans the live bytecode once.
+static int scan(struct Code *code, const uint8_t *live)
+{
+    static struct Clock clock;
+    struct Transitions *log = malloc(sizeof *log);
+    int error;
+
+    if (!log)
+        abort();
+    if (!clock.start_ticks)
+        Clock_start(&clock);
+    Transitions_init(log, &opcodes, &clock, 1);
+    error = Specialisation_scan(code, live, &opcodes, log, 1);
+    Transitions_release(log);
+    free(log);
+    return error;
+}
+
 TEST(damaged_code_is_survived)
 {
     uint8_t bytes[200];
@@ -214,7 +232,7 @@ TEST(damaged_code_is_survived)
         }
         seed = seed * 1664525 + 1013904223;
         code = code_of(bytes, size, seed >> 31);
-        scan(code, bytes, &opcodes);
+        scan(code, bytes);
         assert_int_equal(
             ListingDetail_init(&detail, code, &code->poll.history, &opcodes),
             0);

@@ -524,11 +524,6 @@ TEST_FIXTURE(test_more_have_gone_than_are_remembered)
     assert_int_equal(f->shown[0]->function_count, 0);
 }
 
-static bool was_touched(struct Code *code)
-{
-    return Code_take_touch(code);
-}
-
 // Each change of a row must touch the code, because nothing else says that the
 // row has changed.
 TEST_FIXTURE(test_who_changes_a_row_says_so)
@@ -536,34 +531,34 @@ TEST_FIXTURE(test_who_changes_a_row_says_so)
     struct Code *code = add_code(&f->engine, "f", 0);
     uint64_t stamp;
 
-    assert_false(was_touched(code));
+    assert_false(Code_take_touch(code));
     Code_darken_site(code, &code->layout.sites[1]);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Code_rearm(code, 20, true, ++f->at.ticks);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Code_gain_dark_callee(code);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Code_lose_dark_callee(code);
-    assert_true(was_touched(code));
-    assert_false(was_touched(code));
+    assert_true(Code_take_touch(code));
+    assert_false(Code_take_touch(code));
     Spans_set_arming(code, ARMED_ALWAYS);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Spans_set_arming(code, ARMED_ALWAYS);
-    assert_false(was_touched(code));
+    assert_false(Code_take_touch(code));
     Spans_open(code, ++f->at.ticks);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Spans_open(code, ++f->at.ticks);
-    assert_false(was_touched(code));
+    assert_false(Code_take_touch(code));
     Spans_close(code, ++f->at.ticks, f->at.hz);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Spans_begin_dark(code, ++f->at.ticks);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     Code_leave_unarmed(code);
-    assert_true(was_touched(code));
+    assert_true(Code_take_touch(code));
     // A call of a dark function must touch the row or change its stamp.
     stamp = Code_stamp(code);
     ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks);
-    assert_true(was_touched(code) || Code_stamp(code) != stamp);
+    assert_true(Code_take_touch(code) || Code_stamp(code) != stamp);
 }
 
 static void set_up(struct Fixture *f)

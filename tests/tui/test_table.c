@@ -368,13 +368,6 @@ TEST(test_cpu_of_a_call)
                         TABLE[COLUMN_CPU].width);
 }
 
-static const char *changes(enum ColumnId id, const struct Row *row,
-                           const struct Display *display)
-{
-    Table_write(&cell, id, row, display);
-    return cell.text;
-}
-
 TEST(test_changes_since_a_baseline)
 {
     const struct Display display = {.baseline = true, .tsc_hz = 2e9};
@@ -387,70 +380,70 @@ TEST(test_changes_since_a_baseline)
     function.calls_exact = 1;
     // The function was not in the snapshot at the baseline. So its share at the
     // baseline was 0, and its mean has no change.
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
+    assert_string_equal(says(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
-    assert_string_equal(changes(COLUMN_AVG, &row, &display), "");
-    assert_string_equal(changes(COLUMN_CALLS, &row, &display), "+1.5k");
+    assert_string_equal(says(COLUMN_AVG, &row, &display), "");
+    assert_string_equal(says(COLUMN_CALLS, &row, &display), "+1.5k");
     assert_int_equal(cell.style, STYLE_PLAIN);
     row.mark[COLUMN_SHARE] = .4;
     row.mark[COLUMN_AVG] = 300;
     row.mark[COLUMN_CALLS] = 1500;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "-8.6%");
+    assert_string_equal(says(COLUMN_SHARE, &row, &display), "-8.6%");
     assert_int_equal(cell.style, STYLE_ARMED);
-    assert_string_equal(changes(COLUMN_AVG, &row, &display), "+100");
-    assert_string_equal(changes(COLUMN_AVG, &row, &time), "+50ns");
-    assert_string_equal(changes(COLUMN_CALLS, &row, &display), "0");
+    assert_string_equal(says(COLUMN_AVG, &row, &display), "+100");
+    assert_string_equal(says(COLUMN_AVG, &row, &time), "+50ns");
+    assert_string_equal(says(COLUMN_CALLS, &row, &display), "0");
     assert_true(Column_key(COLUMN_AVG, &row, true) == 100);
     assert_true(Column_key(COLUMN_AVG, &row, false) == 400);
     function.wall_p99_s = .5;
-    assert_string_equal(changes(COLUMN_WALL_P99, &row, &display), "");
+    assert_string_equal(says(COLUMN_WALL_P99, &row, &display), "");
     row.mark[COLUMN_WALL_P99] = .4;
-    assert_string_equal(changes(COLUMN_WALL_P99, &row, &display), "+100ms");
+    assert_string_equal(says(COLUMN_WALL_P99, &row, &display), "+100ms");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     function.in_flight = 12; // the number of calls in flight grows, as with a
                              // leak of tasks
     row.mark[COLUMN_IN_FLIGHT] = 4;
-    assert_string_equal(changes(COLUMN_IN_FLIGHT, &row, &display), "+8");
+    assert_string_equal(says(COLUMN_IN_FLIGHT, &row, &display), "+8");
     function.self_cycles = 600900; // sums can only grow, so their growth has no
                                    // colour
     row.mark[COLUMN_SELF] = 600200;
-    assert_string_equal(changes(COLUMN_SELF, &row, &display), "+700");
+    assert_string_equal(says(COLUMN_SELF, &row, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);
     function.specializable_sites = 10; // an increase of this number is good
     function.specialized_sites = 8;
     row.mark[COLUMN_SPEC] = .5;
-    assert_string_equal(changes(COLUMN_SPEC, &row, &display), "+30.0%");
+    assert_string_equal(says(COLUMN_SPEC, &row, &display), "+30.0%");
     assert_int_equal(cell.style, STYLE_ARMED);
     row.mark[COLUMN_SPEC] = .9;
-    assert_string_equal(changes(COLUMN_SPEC, &row, &display), "-10.0%");
+    assert_string_equal(says(COLUMN_SPEC, &row, &display), "-10.0%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     row.mark[COLUMN_SHARE] = .31401;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display),
+    assert_string_equal(says(COLUMN_SHARE, &row, &display),
                         "0.0%"); // a change of zero has no sign
     function.share = NAN;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
+    assert_string_equal(says(COLUMN_SHARE, &row, &display), "");
     row.window = (struct Window){30, 100, 100};
     row.mark[COLUMN_SHARE] = .3;
     function.share = .334;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+3%");
+    assert_string_equal(says(COLUMN_SHARE, &row, &display), "+3%");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = .306; // The change is less than one sample.
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "0.0%");
+    assert_string_equal(says(COLUMN_SHARE, &row, &display), "0.0%");
     row.mark[COLUMN_SHARE] = function.share = 0;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
+    assert_string_equal(says(COLUMN_SHARE, &row, &display), "");
     row.window = Window_unknown();
     // Every text of a change fits its column.
     double sizes[] = {1e-9, .0123, .9999, 9.999, 12.34, 999.9};
     for (int i = 0; i < 6; i++) {
         row.mark[COLUMN_SHARE] = 0;
         function.share = sizes[i] < 10 ? sizes[i] : 9.99;
-        changes(COLUMN_SHARE, &row, &display);
+        says(COLUMN_SHARE, &row, &display);
         assert_true(Text_width(cell.text) <= TABLE[COLUMN_SHARE].width);
         row.mark[COLUMN_AVG] = 0;
         function.avg_cycles = sizes[i] * 1e9;
-        changes(COLUMN_AVG, &row, &display);
+        says(COLUMN_AVG, &row, &display);
         assert_true(Text_width(cell.text) <= TABLE[COLUMN_AVG].width);
-        changes(COLUMN_AVG, &row, &time);
+        says(COLUMN_AVG, &row, &time);
         assert_true(Text_width(cell.text) <= TABLE[COLUMN_AVG].width);
     }
 }
