@@ -2,9 +2,9 @@
 """An output file never replaces the file of another run. The output file is written
 completely or not at all. If the disk is full, the program still goes on."""
 
+import functools
 import os
 import subprocess
-import threading
 from pathlib import Path
 
 import ocular
@@ -12,6 +12,7 @@ import pytest
 from e2e import trace
 from e2e.counting import row
 from e2e.program import script
+from e2e.threads import in_threads
 from ocular import _ocular
 from ocular.demo import pure
 
@@ -187,11 +188,7 @@ def test_exports_at_once(tracing, tmp_path):
             assert "another export" in str(error)
             refused.append(n)
 
-    threads = [threading.Thread(target=export, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*(functools.partial(export, n) for n in range(4)))
     assert done and len(done) + len(refused) == 4
     for n in done:
         trace.read(tmp_path / f"{n}.json")

@@ -13,6 +13,7 @@ import pytest
 from e2e import client
 from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
+from e2e.threads import in_threads
 from ocular.demo import pure
 
 # The sampler fills these lists. The lists that the sampler fills can still be empty.
@@ -249,14 +250,7 @@ def test_stop_from_several_threads():
     for _ in range(5):
         ocular.start_tracing(**EXACT)
         pure.CASES["recursion"]()
-        threads = [
-            threading.Thread(target=lambda: results.append(ocular.stop_tracing()))
-            for _ in range(4)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*[lambda: results.append(ocular.stop_tracing())] * 4)
         assert not ocular.is_tracing()
     # If several threads call stop_tracing() for one trace, only one of them gets the
     # result.

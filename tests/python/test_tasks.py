@@ -141,14 +141,14 @@ def test_many_at_once(record):
 
     async def main(loop):
         for _ in range(3):
-            tasks = [loop.create_task(work(), name=f"n{n}") for n in range(700)]
+            tasks = [loop.create_task(work(), name=f"n{n}") for n in range(200)]
             await asyncio.gather(*tasks)
             del tasks
 
     found = record(lambda: run(main))
     del found[next(iter(found))]  # This call removes the task that runs main().
-    assert len(found) == 2100
-    for n in 0, 1, 699:
+    assert len(found) == 600
+    for n in 0, 1, 199:
         assert named(found, f"n{n}") == [[f"n{n}"] * 3] * 3
     assert all(len(names) == 3 and len(set(names)) == 1 for names in found.values())
 
