@@ -132,8 +132,9 @@ struct Function {
     double wall_p99_s;
     double wall_max_s;
     // Number of the function's calls that have begun and have not ended.
-    // in_flight is null if the function was not armed all the time, or is a
-    // generator.
+    // If the function is armed in slices, in_flight only has calls that began
+    // in a slice, and is null if there are none. in_flight is null, too, if the
+    // function was otherwise not armed all the time, or is a generator.
     uint64_t in_flight;
     // Seconds since the beginning of the function's oldest call that has not
     // ended.

@@ -17,7 +17,7 @@
 static PyObject *unless_dark(const struct Code *code)
 {
 #if PY_VERSION_HEX >= 0x030F0000
-    if (code->hot.dark)
+    if (code->hot.dark && !code->hot.watched)
         return ocular_state.disable;
 #endif
     (void)code;
@@ -46,9 +46,10 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;
-    // No hit is written for dark code. The depth of a later event shows that
-    // the frame of dark code has ended, and a hit would cost more.
-    if (code->hot.dark)
+    // No hit is written for dark code whose ends are not watched. The depth of
+    // a later event shows that the frame of dark code has ended, and a hit
+    // would cost more.
+    if (code->hot.dark && !code->hot.watched)
         return unless_dark(code);
     if (write_down(args[0], HIT_RAISE, 0))
         return unless_dark(code);

@@ -408,7 +408,9 @@ void Tools_note_unwind(struct State *state)
     if (UNWIND_IS_LOCAL || !state->unwinds_left || --state->unwinds_left ||
         state->ids_lost)
         return;
-    switch_global(state, ON_UNWIND, false);
+    if (switch_global(state, ON_UNWIND, false) == 0)
+        atomic_fetch_or_explicit(&state->engine.registry->latencies.unwinds, 1,
+                                 memory_order_relaxed);
     state->unwinds_s = Now_s(CLOCK_MONOTONIC);
 }
 
@@ -419,8 +421,9 @@ void Tools_renew_unwinds(struct State *state, double now_s)
     if (UNWIND_IS_LOCAL || !state->engine.session->config.threshold ||
         state->ids_lost || now_s - state->unwinds_s < (off ? UNWIND_OFF_S : 1))
         return;
-    if (off)
-        switch_global(state, ON_UNWIND, true);
+    if (off && switch_global(state, ON_UNWIND, true) == 0)
+        atomic_fetch_add_explicit(&state->engine.registry->latencies.unwinds, 1,
+                                  memory_order_relaxed);
     state->unwinds_left = UNWINDS_MOST;
     state->unwinds_s = now_s;
 }

@@ -30,6 +30,9 @@
 // hold the governor waits for the GIL up to 5 ms (the switch interval), or
 // longer if many threads wait.
 #define HOLD_S 100e-6
+// Fraction of the hooks' time for the ends of calls that are seen only because
+// other calls of a function are still in flight after a slice.
+#define ENDS_PART 0.2
 #define STACK_BYTES (512u << 10) // This size is enough for Python code.
 
 struct Governor {
@@ -133,6 +136,12 @@ static void update_costs(struct Governor *governor)
     governor->executor.call_s = (double)call *
                                 Account_hook_factor(&engine->session->account) /
                                 Clock_hz(&engine->clock);
+    Counting_begin(&governor->state->engine.counting);
+    Latency_allow(&engine->registry->latencies,
+                  ENDS_PART * governor->control.hooks_rate /
+                      (governor->executor.call_s / 2),
+                  Clock_hz(&engine->clock));
+    Counting_end(&governor->state->engine.counting);
 }
 
 // Does the work of a hold, the short time for which the governor has the GIL.

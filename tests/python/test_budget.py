@@ -8,6 +8,7 @@ tests/figures/test_budget.py measures the control on a real machine."""
 import itertools
 import pathlib
 import re
+import threading
 import time
 
 import ocular
@@ -153,6 +154,45 @@ def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
         viewer.rearm(before["id"])
         now = row(work_until(lambda s: state(s) == "armed", work), caller.__qualname__)
     assert now["self_cycles"] > before["self_cycles"]
+
+
+def hangs(event):
+    event.wait()
+
+
+def test_a_call_that_hangs_is_seen_after_its_slice(tracing):
+    """A call begins in a slice and hangs. After the slice, when the starts of calls have no
+    hooks, Ocular still knows that the call is in flight, and sees its end."""
+    others = [eval(f"lambda: {i}", {}) for i in range(40)]
+    for other in others:
+        other.__code__ = other.__code__.replace(co_filename=__file__)
+    event, ended = threading.Event(), threading.Event()
+    ended.set()
+    threads = []
+
+    def work():
+        # The other functions are called less often, so they stay armed before hangs().
+        for _ in range(3):
+            hangs(ended)
+        for other in others:
+            other()
+        threads.append(threading.Thread(target=hangs, args=(event,), daemon=True))
+        threads[-1].start()
+        time.sleep(0.03)
+
+    def seen(snapshot):
+        mine = row(snapshot, "hangs")
+        return mine["in_flight"] and mine["state"] == "partial" and mine["dark_sites"] > 0
+
+    tracing(overhead_budget=0.002, deinstrument_threshold=100_000)
+    found = row(work_until(seen, work), "hangs")
+    assert 0 < found["in_flight"] <= len(threads)
+    assert found["oldest_s"] > 0
+    event.set()
+    for thread in threads:
+        thread.join()
+    now = row(work_until(lambda s: row(s, "hangs")["in_flight"] is None, work), "hangs")
+    assert now["wall_max_s"] >= found["oldest_s"]
 
 
 numbers = itertools.count()

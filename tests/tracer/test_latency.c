@@ -159,6 +159,106 @@ TEST_FIXTURE(test_a_function_that_is_freed)
     assert_null(f->latencies.first);
 }
 
+static void end_slice(struct Fixture *f, double ends_a_second)
+{
+    Latency_allow(&f->latencies, ends_a_second, 1000);
+    f->code->hot.dark = true;
+    Latency_watch(&f->latencies, f->code, 5000);
+}
+
+// Ends a call. Returns true if the hook at this end stays.
+static bool stays(struct Fixture *f, uint32_t frame, uint64_t begin,
+                  uint64_t ticks)
+{
+    const struct CallPart part = {begin, ticks, 1, frame, false};
+
+    return Latency_note(&f->latencies, f->code, &part);
+}
+
+static bool stays_at_yield(struct Fixture *f, uint32_t frame, uint64_t begin)
+{
+    const struct CallPart part = {begin, 5500, 1, frame, true};
+
+    return Latency_note(&f->latencies, f->code, &part);
+}
+
+TEST_FIXTURE(test_calls_end_after_the_slice)
+{
+    f->code->hot.running++;
+    suspend(f, 7, 1000, 1);
+    f->code->hot.running++; // This call is suspended only after the slice.
+    f->code->hot.running++; // This call is never suspended.
+    end_slice(f, 100);
+    assert_true(f->code->hot.watched);
+    assert_true(stays_at_yield(f, 8, 2000));
+    assert_true(sees(f, 2, 1000));
+    assert_true(stays(f, 9, 3000, 6000));
+    // All calls that began in the slice are suspended or have ended.
+    assert_false(stays_at_yield(f, 7, 0));
+    assert_true(f->code->hot.watched);
+    assert_true(stays(f, 7, 0, 8000));
+    assert_false(stays(f, 8, 0, 9500));
+    assert_false(f->code->hot.watched);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 3);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 7500);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 0);
+}
+
+// The ends of calls that began after the slice cost time. Functions that have
+// too many of them are not watched any longer.
+TEST_FIXTURE(test_ends_of_other_calls)
+{
+    uint64_t ticks = 5000;
+    unsigned i;
+
+    f->code->hot.running++;
+    suspend(f, 7, 1000, 1);
+    f->code->who.own = true;
+    end_slice(f, 200);
+    for (i = 0; i < 1000; i++) // a hundred ends a second
+        assert_true(stays(f, 8, 0, ticks += 10));
+    for (i = 0; i < 500 && stays(f, 8, 0, ticks); i++) // all at once
+        ;
+    assert_in_range(i, 28, 128);
+    assert_false(f->code->hot.watched);
+    assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 1);
+    assert_true(sees(f, 0, 0));
+}
+
+// The functions of libraries leave half of the means to the program's own
+// functions.
+TEST_FIXTURE(test_the_means_for_ends_of_other_calls)
+{
+    unsigned i;
+
+    for (unsigned own = 0; own < 2; own++) {
+        f->code->who.own = own;
+        f->code->hot.dark = false;
+        f->code->hot.running++;
+        suspend(f, 7, 1000, 1);
+        end_slice(f, 20);
+        for (i = 0; stays(f, 8, 0, 5000); i++)
+            ;
+        assert_in_range(i, 19, 21);
+    }
+}
+
+TEST_FIXTURE(test_ends_that_have_no_event)
+{
+    f->code->hot.running++;
+    suspend(f, 7, 1000, 1);
+    end_slice(f, 100);
+    f->latencies.unwinds++; // PY_UNWIND is switched off.
+    assert_false(Latency_sees_ends(&f->latencies, f->code));
+    assert_false(stays(f, 7, 0, 6000));
+    assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
+    Latency_watch(&f->latencies, f->code, 6000);
+    assert_false(f->code->hot.watched);
+    f->latencies.unwinds++;
+    Latency_watch(&f->latencies, f->code, 6000);
+    assert_true(f->code->hot.watched);
+}
+
 TEST_FIXTURE(test_a_latency_that_changes)
 {
     static const double HALF = 0.5;

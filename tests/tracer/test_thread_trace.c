@@ -5,6 +5,8 @@
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
 
+#include "tracer/code/arming.h"
+
 #include "tests/unit.h"
 
 #include "tests/tracer/make_function.h"
@@ -192,6 +194,43 @@ TEST_FIXTURE(test_long_spans)
     leave(f, code, 1, 9000);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
     assert_int_equal(Counter_get(&code->hot.min_cycles), 7000);
+}
+
+// A slice ends for the starts of calls. The ends of calls that began in the
+// slice are still seen.
+TEST_FIXTURE(test_the_end_of_a_slice)
+{
+    struct Code *code = add(f, 100);
+    struct Latencies *latencies = &f->trace->registry->latencies;
+
+    code->who.own = true;
+    Latency_allow(latencies, 1e9, 1e9);
+    reset(f, 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        enter(f, code, 1, 100 + 100 * i);
+        leave(f, code, 1, 150 + 100 * i);
+    }
+    enter(f, code, 1, 1000);
+    enter(f, code, 2, 1100);
+    Code_end_slice(code);
+    assert_true(enter(f, code, 3, 1200)); // The hook returns DISABLE.
+    assert_true(code->hot.dark && code->hot.watched);
+    assert_true(enter(f, code, 4, 1300)); // No hook at another start.
+    assert_false(leave(f, code, 4, 1400));
+    assert_false(leave(f, code, 3, 1500));
+    assert_false(raise_from(f, code, 2, 1600));
+    Latency_look(latencies);
+    ThreadTrace_look(f->trace);
+    assert_int_equal(Code_latency(code)->look, latencies->look);
+    assert_int_equal(Code_latency(code)->in_flight, 1);
+    assert_int_equal(Code_latency(code)->oldest, 1000);
+    assert_true(leave(f, code, 1, 9000)); // The last call has ended.
+    assert_false(code->hot.watched);
+    assert_int_equal(code->hot.running, 0);
+    assert_int_equal(Counter_get(&Code_latency(code)->calls), 4);
+    assert_int_equal(Counter_get(&Code_latency(code)->longest), 8000);
+    assert_int_equal(Counter_get(&Code_latency(code)->cut), 0);
+    expect_empty(f);
 }
 
 // A call that waited does not show the cost of a call.

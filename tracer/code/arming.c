@@ -100,6 +100,7 @@ void Code_arm(struct Code *code, uint64_t hits, bool jumps)
     code->hot.stop_at = later(
         code->hot.stop_at, stop_after(Counter_get(&code->hot.entries), hits));
     code->hot.dark = code->hot.closed = code->cold.unarmed = false;
+    code->hot.watched = false;
     set_jumps(code, jumps);
     for (i = 0; i < code->layout.site_count; i++) {
         struct Site *site = &code->layout.sites[i];

@@ -50,14 +50,20 @@ struct CodeHot {
     uint16_t block_epoch;
     // True if the next call is not timed, because the code was just armed.
     bool untimed;
+    // Number of calls on shadow stacks whose beginning was seen and which were
+    // never suspended, modulo 2^16.
+    uint16_t running;
     // The number of entries that resumed a call after a yield or an await.
     counter_t resumed;
     // True if the sites at which the function starts or resumes are dark. The
     // collector's thread reads `dark`.
     _Atomic bool dark;
-    // True if the end of a call was seen after the function went dark. After
-    // the first end of a call in dark code, the ends of calls are unreliable.
+    // True if the end of a call was seen after the function went dark, and the
+    // ends are not watched. After this end, the ends of calls are unreliable.
     bool closed;
+    // True if the function is dark, and the hooks still see all ends of its
+    // calls (Latency_watch). Hooks read `watched`.
+    _Atomic bool watched;
     // True if the function was never dark, so that `entries` includes all
     // calls.
     _Atomic bool calls_exact;

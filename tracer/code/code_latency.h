@@ -46,6 +46,12 @@ struct Latency {
     // power of 2.
     struct SuspendedCall *open;
     uint32_t open_count, room;
+    // The fields of the watch on a function's ends (Latency_watch).
+    // `watch_left` is the number of ends of other calls that may still be seen
+    // in the second that began at `watch_ticks`. `watch_unwinds` is
+    // Latencies.unwinds at the beginning of the watch.
+    uint32_t watch_left, watch_unwinds;
+    uint64_t watch_ticks;
     // True if the function is in the list that begins at Latencies.first.
     bool listed;
     // Number of the newest count of the calls in flight (Latency_look). The

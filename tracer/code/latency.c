@@ -9,6 +9,10 @@
 // Number of calls after which the histogram forgets half of its calls. The
 // quantiles therefore describe the newest one to two thousand calls.
 #define AGE_CALLS 1024
+// Number of ends of other calls that the watch on a function may see in each
+// second. Functions with more calls are too hot to be watched for long.
+#define WATCH_ENDS 128
+#define WATCH_S 2.0 // Seconds whose ends the token bucket holds.
 
 static struct Latency *make(struct Code *code)
 {
@@ -128,26 +132,39 @@ static void drop(struct Latency *latency, struct SuspendedCall *gone)
 
 // --- Calls
 
-static void suspend(struct Latencies *latencies, struct Code *code,
-                    const struct CallPart *part)
+static void lose(struct Code *code, uint64_t begin)
+{
+    struct Latency *latency = Code_latency(code);
+
+    if (!latency || (!begin && !latency->open_count))
+        return;
+    Counter_add(&latency->cut, 1);
+    latency->lost += !begin;
+    if (latency->lost >= latency->open_count)
+        empty(code, latency);
+}
+
+__attribute__((noinline)) static bool suspend(struct Latencies *latencies,
+                                              struct Code *code,
+                                              const struct CallPart *part)
 {
     struct Latency *latency = part->begin ? make(code) : Code_latency(code);
     struct SuspendedCall *open;
 
     if (!latency)
-        return;
-    // If the function is dark, the end of this call could have no event.
-    if (part->begin && code->hot.dark) {
-        Latency_lose(code, part->begin);
-        return;
-    }
+        return false;
     if (part->begin) {
-        add(latencies, code, latency, part);
-        return;
+        // If the function is dark, the end of this call could have no event.
+        if (code->hot.dark && !code->hot.watched)
+            lose(code, part->begin);
+        else
+            add(latencies, code, latency, part);
+        return true;
     }
     open = find(latency, part->frame);
     if (open)
         open->ran += ran_of(part);
+    return open;
 }
 
 static void record(struct Latency *latency, uint64_t wall, uint64_t ran)
@@ -165,7 +182,7 @@ static void record(struct Latency *latency, uint64_t wall, uint64_t ran)
     Histogram_age(&latency->walls);
 }
 
-static void end(struct Code *code, const struct CallPart *part)
+static bool end(struct Code *code, const struct CallPart *part)
 {
     struct Latency *latency = Code_latency(code);
     struct SuspendedCall *open;
@@ -177,46 +194,133 @@ static void end(struct Code *code, const struct CallPart *part)
             latency = make(code);
         if (latency)
             record(latency, part->end - part->begin, ran_of(part));
-        return;
+        return true;
     }
     open = latency ? find(latency, part->frame) : NULL;
     if (!open)
-        return;
+        return false;
     record(latency, part->end - open->begin, open->ran + ran_of(part));
     drop(latency, open);
     if (latency->lost >= latency->open_count)
         empty(code, latency);
+    return true;
 }
 
-void Latency_note(struct Latencies *latencies, struct Code *code,
-                  const struct CallPart *part)
+static bool note(struct Latencies *latencies, struct Code *code,
+                 const struct CallPart *part)
 {
-    if (part->suspends)
-        suspend(latencies, code, part);
-    else
-        end(code, part);
+    return part->suspends ? suspend(latencies, code, part) : end(code, part);
 }
 
 void Latency_lose(struct Code *code, uint64_t begin)
 {
-    struct Latency *latency = Code_latency(code);
-
-    if (!latency || (!begin && !latency->open_count))
-        return;
-    Counter_add(&latency->cut, 1);
-    latency->lost += !begin;
-    if (latency->lost >= latency->open_count)
-        empty(code, latency);
+    code->hot.running -= begin != 0;
+    lose(code, begin);
 }
 
 void Latency_cut(struct Code *code)
 {
     struct Latency *latency = Code_latency(code);
 
+    code->hot.watched = false;
     if (!latency || !latency->open_count)
         return;
     Counter_add(&latency->cut, latency->open_count - latency->lost);
     empty(code, latency);
+}
+
+// --- The watch on the ends of calls
+
+void Latency_allow(struct Latencies *latencies, double ends_a_second, double hz)
+{
+    latencies->most = WATCH_S * ends_a_second;
+    latencies->per_tick = ends_a_second / hz;
+    latencies->second = (uint64_t)hz;
+}
+
+void Latency_watch(struct Latencies *latencies, struct Code *code,
+                   uint64_t ticks)
+{
+    uint32_t unwinds =
+        atomic_load_explicit(&latencies->unwinds, memory_order_relaxed);
+    struct Latency *latency =
+        code->hot.running ? make(code) : Code_latency(code);
+
+    if (!latency || code->who.ends != ENDS_ALL || unwinds % 2) {
+        Latency_cut(code);
+        return;
+    }
+    latency->watch_left = WATCH_ENDS;
+    latency->watch_ticks = ticks;
+    latency->watch_unwinds = unwinds;
+    code->hot.watched = true;
+}
+
+bool Latency_sees_ends(const struct Latencies *latencies,
+                       const struct Code *code)
+{
+    return !code->hot.dark || (code->hot.watched &&
+                               Code_latency(code)->watch_unwinds ==
+                                   atomic_load_explicit(&latencies->unwinds,
+                                                        memory_order_relaxed));
+}
+
+// Pays for the end of a call that began after the slice. Half of the bucket is
+// kept for the program's own functions. Returns false if the hook of this end
+// is too expensive.
+static bool pay(struct Latencies *latencies, const struct Code *code,
+                uint64_t ticks)
+{
+    struct Latency *latency = Code_latency(code);
+    double passed = (double)(int64_t)(ticks - latencies->ticks);
+
+    latencies->left = latencies->left + passed * latencies->per_tick;
+    if (!(latencies->left < latencies->most))
+        latencies->left = latencies->most;
+    latencies->ticks = ticks;
+    if (ticks - latency->watch_ticks > latencies->second) {
+        latency->watch_left = WATCH_ENDS;
+        latency->watch_ticks = ticks;
+    }
+    if (!latency->watch_left ||
+        latencies->left < (code->who.own ? 1 : latencies->most / 2))
+        return false;
+    latency->watch_left--;
+    latencies->left--;
+    return true;
+}
+
+// Returns true if the hook stays at which a part of a call has ended. `known`
+// is true if the beginning of the call was seen. Ends the watch if all calls
+// have ended, or if too many ends of other calls are seen.
+static bool watches(struct Latencies *latencies, struct Code *code,
+                    const struct CallPart *part, bool known)
+{
+    const struct Latency *latency = Code_latency(code);
+
+    if (code->hot.running || latency->open_count > latency->lost) {
+        // Only the first suspension of a call is needed.
+        if (part->suspends && !code->hot.running)
+            return false;
+        if (known || pay(latencies, code, part->end))
+            return true;
+    }
+    Latency_cut(code);
+    return false;
+}
+
+bool Latency_note(struct Latencies *latencies, struct Code *code,
+                  const struct CallPart *part)
+{
+    code->hot.running -= part->begin != 0;
+    if (__builtin_expect(!code->hot.watched, 1)) {
+        note(latencies, code, part);
+        return false;
+    }
+    if (Latency_sees_ends(latencies, code))
+        return watches(latencies, code, part, note(latencies, code, part));
+    Latency_cut(code);
+    return false;
 }
 
 // --- Calls in flight

@@ -11,6 +11,15 @@ struct Latencies {
     // First function of the list, whose links are Latency.next.
     struct Code *first;
     uint32_t look; // Number of times that the calls in flight were counted.
+    // Changes when PY_UNWIND is switched on or off, and is odd while PY_UNWIND
+    // is off. Hooks write `unwinds` with the GIL.
+    _Atomic uint32_t unwinds;
+    // A token bucket with the ends of other calls that all watches together may
+    // see (Latency_watch), at the time `ticks`.
+    double left, most;
+    double per_tick; // Growth of `left`.
+    uint64_t ticks;
+    uint64_t second; // Ticks per second, or 0 if there is no budget.
 };
 
 // A part of a call, from its beginning or a resumption to a suspension or its
@@ -25,9 +34,10 @@ struct CallPart {
     bool suspends;  // True if this part ends by a suspension of the call.
 };
 
-// Adds a part of a call to the call. Does nothing if the beginning of the call
-// was not seen.
-void Latency_note(struct Latencies *latencies, struct Code *code,
+// Adds a part of a call to the call, if the beginning of the call was seen.
+// Returns true if the function is watched (Latency_watch) and the hook stays at
+// which this part has ended.
+bool Latency_note(struct Latencies *latencies, struct Code *code,
                   const struct CallPart *part);
 // Notes that a call has ended without an event. `begin` is the field
 // CallPart.begin of the call's last part.
@@ -35,6 +45,20 @@ void Latency_lose(struct Code *code, uint64_t begin);
 // Forgets all suspended calls of the function, because their ends will have no
 // event.
 void Latency_cut(struct Code *code);
+// Sets how many ends of other calls all watches may see a second. The bucket
+// holds the ends of two seconds.
+void Latency_allow(struct Latencies *latencies, double ends_a_second,
+                   double hz);
+// Called when a function goes dark at `ticks` because its slice has ended. If
+// possible, begins a watch: the hooks at the ends of calls stay, until all
+// calls have ended that began before this time. These hooks also see the ends
+// of other calls, whose number is limited. Otherwise forgets the suspended
+// calls.
+void Latency_watch(struct Latencies *latencies, struct Code *code,
+                   uint64_t ticks);
+// Returns true if the hooks see all ends of the function's calls.
+bool Latency_sees_ends(const struct Latencies *latencies,
+                       const struct Code *code);
 // Begins a new count of the calls in flight. Latency_look counts all suspended
 // calls.
 void Latency_look(struct Latencies *latencies);

@@ -138,7 +138,8 @@ static void look(const struct ThreadTrace *trace, const struct Frame *bottom,
     const struct Frame *frame;
 
     for (frame = bottom + 1; frame <= top; frame++)
-        if (frame->begin && frame->code && !frame->code->hot.dark)
+        if (frame->begin && frame->code &&
+            Latency_sees_ends(&trace->registry->latencies, frame->code))
             Latency_see(&trace->registry->latencies, frame->code, frame->begin);
 }
 
@@ -332,7 +333,10 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     // A reader that sees `dark` also finds the beginning of the dark time.
     code->hot.dark = true;
     Code_refresh(code);
-    Latency_cut(code);
+    if (code->spans.ended)
+        Latency_watch(&trace->registry->latencies, code, ticks);
+    else
+        Latency_cut(code);
     code->hot.calls_exact = code->hot.exact = false;
     atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
     atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
@@ -367,7 +371,7 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
         return NULL;
     if (trace->top == trace->limit && !ThreadTrace_grow(trace))
         return NULL;
-    frame = ++trace->top;
+    frame = ThreadTrace_push(trace, code);
     memset(frame, 0, sizeof *frame);
     frame->address = code->who.address;
     frame->code = code;
@@ -376,7 +380,6 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
     frame->depth = depth;
     frame->epoch = code->hot.epoch;
     frame->waited = FRAME_PARTIAL;
-    trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
     ThreadTrace_emit(trace, ticks, EVENT_RESUME, frame);
     return frame;
 }

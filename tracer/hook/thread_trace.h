@@ -245,6 +245,14 @@ static inline void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
 }
 
+// Pushes a frame that the caller fills. The stack must have room.
+static inline struct Frame *ThreadTrace_push(struct ThreadTrace *trace,
+                                             const struct Code *code)
+{
+    trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
+    return ++trace->top;
+}
+
 static inline void ThreadTrace_pop(struct ThreadTrace *trace)
 {
     trace->active[trace->top->id % THREAD_TRACE_ACTIVE]--;

@@ -36,8 +36,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     }
     if (trace->top == trace->limit && !ThreadTrace_grow(trace))
         return disable;
-    trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
-    frame = ++trace->top;
+    frame = ThreadTrace_push(trace, code);
     *frame = (struct Frame){
         .address = code->who.address,
         .code = code,
@@ -48,6 +47,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
         .start = start,
         .epoch = untimed ? EPOCH_NONE : code->hot.epoch,
     };
+    code->hot.running += frame->begin != 0;
     ThreadTrace_emit(trace, ticks, trace->begins, frame);
     return disable;
 }
@@ -139,7 +139,7 @@ bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     unsigned kind = site ? site->hook : Code_leave_hook(code);
     int64_t now = ThreadTrace_advance(trace, ticks, kind);
     struct Frame *frame = ThreadTrace_find(trace, code, depth, ticks);
-    bool dark = code->hot.dark;
+    bool dark = code->hot.dark, stays = false;
     const struct CallPart part = {
         .begin = frame ? frame->begin : 0,
         .end = ticks,
@@ -149,7 +149,7 @@ bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     };
 
     if (!code->hot.closed)
-        Latency_note(&trace->registry->latencies, code, &part);
+        stays = Latency_note(&trace->registry->latencies, code, &part);
     if (frame && !code->hot.closed) {
         if (site)
             ThreadTrace_end_block(frame, code, site);
@@ -161,10 +161,10 @@ bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     }
     if (site)
         Counter_add(&site->hits, 1);
-    if (dark && site) {
-        code->hot.closed = true;
+    if (dark && site && !stays) {
+        code->hot.closed = !code->hot.watched;
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
         Code_note_change(code);
     }
-    return dark;
+    return dark && !stays;
 }

@@ -105,9 +105,11 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
 
     Counting_begin(&engine->counting);
     ticks = Clock_read(&engine->clock);
-    if (code->hot.dark) {
+    if (!Latency_sees_ends(&engine->registry->latencies, code)) {
         ThreadTraces_forget(&engine->traces, code);
         Latency_cut(code);
+    }
+    if (code->hot.dark) {
         Code_end_dark(code, Clock_hz(&engine->clock));
         clear_callers(engine, code);
     }

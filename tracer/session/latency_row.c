@@ -65,13 +65,17 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
                            const struct Latency *latency,
                            const struct Moment *at)
 {
-    if (!is_armed(code) || !is_armed_long(code, latency, at))
+    bool all = is_armed(code) && is_armed_long(code, latency, at);
+
+    // The hooks see the ends of calls that begin in a slice (Latency_watch).
+    if (!all &&
+        (Code_arming(code) != ARMED_SLICES || code->who.ends != ENDS_ALL))
         return;
     if (!latency || latency->look != at->registry->latencies.look ||
         !latency->in_flight) {
         // No hook saw the beginning of a call that was running when the code
         // was adopted.
-        if (!code->cold.found_running)
+        if (all && !code->cold.found_running)
             f->in_flight = 0;
         return;
     }
@@ -96,7 +100,8 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
     fill_in_flight(f, code, latency, at);
     if (!latency)
         return;
-    latency->changes = is_armed(code) && f->in_flight != 0;
+    latency->changes =
+        f->in_flight != 0 && (is_armed(code) || f->in_flight != NULL_U64);
     calls = (double)Counter_get(&latency->calls);
     if (calls == 0)
         return;

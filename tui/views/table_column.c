@@ -242,22 +242,28 @@ static void put_spec(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
 }
 
-static void put_raised(struct ListCell *out, const struct TableCell *cell)
+// Writes a number of calls or exceptions with a mark before it.
+static void put_marked(struct ListCell *out, double value, const char *mark)
 {
-    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
-    bool estimated = cell->row->now->raised_estimated == 1;
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
 
-    snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
-             Number_count(number, cell->value));
-    ListCell_put(out, cell->value > 0 ? STYLE_PLAIN : STYLE_FAINT,
-                 isfinite(cell->value) ? text : "");
+    snprintf(text, sizeof text, "%s%s", mark, Number_count(number, value));
+    ListCell_put(out, value > 0 ? STYLE_PLAIN : STYLE_FAINT,
+                 isfinite(value) ? text : "");
 }
 
+static void put_raised(struct ListCell *out, const struct TableCell *cell)
+{
+    put_marked(out, cell->value,
+               cell->row->now->raised_estimated == 1 ? "~" : "");
+}
+
+// Of a function in slices, only the calls that began in a slice are known.
 static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
 {
-    ListCell_number(out, cell->value, Number_count);
-    if (cell->value == 0)
-        out->style = STYLE_FAINT;
+    bool some = cell->row->now->state == STATE_PARTIAL && cell->value > 0;
+
+    put_marked(out, cell->value, some ? ">=" : "");
 }
 
 static void put_oldest(struct ListCell *out, const struct TableCell *cell)
