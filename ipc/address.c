@@ -8,7 +8,6 @@
 
 #include "ipc/base/opened.h"
 #include "ipc/directory.h"
-#include "ipc/places.h"
 #include "ipc/process.h"
 #include "ipc/socket.h"
 
@@ -16,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +24,78 @@
 #include <unistd.h>
 
 #define SUFFIX ".sock"
+
+// --- The directories in which a process may have its socket
+
+// The directories that the environments of the process and of the caller name,
+// and the usual directories.
+struct Places {
+    char directories[10][ADDRESS_MAX];
+    unsigned count;
+};
+
+// Returns true if the environment variable is set and not empty.
+static bool Places_is_set(const char *variable)
+{
+    return variable && *variable;
+}
+
+// Adds a directory to the list, unless the list is full or already has it. A
+// path that is relative or too long is not added.
+__attribute__((format(printf, 2, 3))) static void
+Places_add(struct Places *places, const char *format, ...)
+{
+    char *place = places->directories[places->count];
+    va_list arguments;
+    int wanted;
+
+    if (places->count ==
+        sizeof(places->directories) / sizeof(places->directories[0]))
+        return;
+    va_start(arguments, format);
+    wanted = vsnprintf(place, ADDRESS_MAX, format, arguments);
+    va_end(arguments);
+    if (wanted >= ADDRESS_MAX || *place != '/')
+        return; // A socket's directory has a short and absolute path.
+    for (unsigned i = 0; i < places->count; i++) {
+        if (!strcmp(places->directories[i], place))
+            return;
+    }
+    places->count++;
+}
+
+// Adds the directories that the environment of this process names.
+static void Places_add_own(struct Places *places)
+{
+    const char *chosen = getenv("OCULAR_DIR");
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+    if (Places_is_set(chosen))
+        Places_add(places, "%s", chosen);
+    if (Places_is_set(runtime))
+        Places_add(places, "%s/ocular", runtime);
+}
+
+// Adds the directories that a user's processes usually serve in. `root` is put
+// before the path of each directory; "" means this process's own root
+// directory.
+static void Places_add_usual(struct Places *places, const char *root, uid_t uid)
+{
+    Places_add(places, "%s/run/user/%u/ocular", root, (unsigned)uid);
+    Places_add(places, "%s/tmp/ocular-%u", root, (unsigned)uid);
+}
+
+// Adds the directories that the environment of process `pid` named when the
+// process was started. `root` is put before the path of each directory.
+static void Places_add_its(struct Places *places, const char *root, pid_t pid)
+{
+    char value[ADDRESS_MAX];
+
+    if (Process_variable(pid, "OCULAR_DIR", value, sizeof(value)) > 0)
+        Places_add(places, "%s%s", root, value);
+    if (Process_variable(pid, "XDG_RUNTIME_DIR", value, sizeof(value)) > 0)
+        Places_add(places, "%s%s/ocular", root, value);
+}
 
 // --- Where to serve
 

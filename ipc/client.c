@@ -6,8 +6,6 @@
 #include "ipc/client.h"
 #include "ipc/base/now.h"
 #include "ipc/changes.h"
-#include "ipc/passed_file.h"
-
 #include "ipc/socket.h"
 #include "ipc/version.h"
 
@@ -35,6 +33,16 @@
 // Maximum number of bytes of requests that wait until the process reads them.
 #define OUT_MAX ((size_t)1 << 20)
 
+// Holds a descriptor that the process has sent, until the viewer has taken the
+// message to which the descriptor belongs.
+struct PassedFile {
+    // Number of RECORDINGs that were asked for and have not come. Requests that
+    // were refused count, too.
+    unsigned awaited;
+    int fd;     // The descriptor that was received, or 0 if there is none.
+    bool given; // True if a message already has this descriptor.
+};
+
 struct Client {
     int fd;
     uint32_t next_request;
@@ -58,6 +66,50 @@ struct Client {
 static long now_ms(void)
 {
     return (long)(Now_ns(CLOCK_MONOTONIC) / 1000000);
+}
+
+// --- The descriptor of a recording
+
+static void close_received(struct PassedFile *passed)
+{
+    if (passed->fd)
+        close(passed->fd);
+    passed->fd = 0;
+    passed->given = false;
+}
+
+// Receives bytes as Socket_receive does. If the viewer awaits a descriptor,
+// keeps one that comes with the bytes. If the viewer awaits no descriptor, the
+// kernel drops the one that has come. Also closes the descriptor of an earlier
+// message.
+static long receive_bytes(struct PassedFile *passed, int socket, void *data,
+                          size_t size)
+{
+    int fd = 0;
+    long got;
+
+    if (passed->given)
+        close_received(passed);
+    got = passed->awaited ? Socket_receive_file(socket, data, size, &fd)
+                          : Socket_receive(socket, data, size);
+    if (fd && passed->fd)
+        // A second descriptor is closed, because only one waits for its
+        // message.
+        close(fd);
+    else if (fd)
+        passed->fd = fd;
+    return got;
+}
+
+// Gives the received descriptor to a message RECORDING. The descriptor stays
+// open until bytes are received again.
+static void give_received(struct PassedFile *passed, struct Message *message)
+{
+    if (message->type != MESSAGE_RECORDING || passed->given)
+        return;
+    message->descriptor = passed->fd;
+    passed->given = true;
+    passed->awaited -= passed->awaited > 0;
 }
 
 // --- Bytes
@@ -130,7 +182,7 @@ static int receive(struct Client *client)
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
         return -ENOMEM;
-    got = PassedFile_receive(&client->received, client->fd, room, READ_SIZE);
+    got = receive_bytes(&client->received, client->fd, room, READ_SIZE);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
     if (got > 0)
         return 1;
@@ -153,7 +205,7 @@ static int decode(struct Client *client, struct Message *message)
                           in->size - client->taken, WIRE_MAX_FRAME);
     if (used > 0)
         client->taken += (size_t)used;
-    PassedFile_give(&client->received, message);
+    give_received(&client->received, message);
     return used > 0 ? 1 : used == -EMSGSIZE ? -EPROTO : (int)used;
 }
 
@@ -459,7 +511,7 @@ void Client_close(struct Client *client)
     if (client->fd >= 0)
         close(client->fd);
     drop_passed(client);
-    PassedFile_close(&client->received);
+    close_received(&client->received);
     Message_release(&client->hello);
     Snapshot_free(client->base);
     Bytes_release(&client->in);
