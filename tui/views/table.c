@@ -135,7 +135,7 @@ void Table_fill(struct Table *table, const struct Model *model,
         table->columns[i] = (struct ListColumn){
             .title = time ? column->time_title : column->title,
             .width = column->width,
-            .gap = 2,
+            .gap = column->near && !model->latency ? 1 : 2,
             .importance = column->importance,
             .room = column->room,
             .left = column->left,

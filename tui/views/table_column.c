@@ -342,23 +342,26 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
     [COLUMN_RUN_SHARE] =
         TABLE_COLUMN("RUN%", 6, 19, 48, put_run_share,
                      "its share since tracing began, however it runs now"),
-    [COLUMN_TOTAL_SHARE] = TABLE_COLUMN("TOTAL%", 6, 7, 22, put_share,
-                                        "share with the functions it called"),
+    [COLUMN_TOTAL_SHARE] =
+        TABLE_COLUMN("TOTAL%", 6, 7, 20, put_share,
+                     "share with the functions it called", .near = true),
     [COLUMN_C_SHARE] = TABLE_COLUMN("IN C", 6, 15, 48, put_share,
                                     "share spent in C code it called"),
-    [COLUMN_WAIT_SHARE] = TABLE_COLUMN("WAIT", 6, 6, 22, put_plain_share,
-                                       "share of time in it but off the CPU"),
+    [COLUMN_WAIT_SHARE] =
+        TABLE_COLUMN("WAIT", 6, 6, 20, put_plain_share,
+                     "share of time in it but off the CPU", .near = true),
     [COLUMN_GIL] =
         TABLE_COLUMN("GIL", 6, 20, 48, put_plain_share,
                      "share of time others waited for the GIL while it had it"),
     [COLUMN_RATE] = TABLE_COLUMN("CALLS/s", 7, 3, 18, put_rate,
-                                 "calls a second (~ estimated: dark recently)"),
+                                 "calls a second (~ estimated: dark recently)",
+                                 .near = true),
     [COLUMN_CALLS] = TABLE_COLUMN(
         "CALLS", 7, 10, 26, put_calls,
         "calls (~ estimated, >= at least: it was dark for a time)"),
     [COLUMN_AVG] =
         TABLE_COLUMN("AVG cyc", 7, 4, 20, put_avg, "mean self time of a call",
-                     .time_title = "AVG"),
+                     .time_title = "AVG", .near = true),
     [COLUMN_MIN] =
         TABLE_COLUMN("MIN", 6, 18, 48, put_cost, "least self time of a call"),
     [COLUMN_P50] = TABLE_COLUMN("P50", 6, 12, 28, put_cost,

@@ -30,6 +30,7 @@ struct TableColumn {
     int importance;
     int room;  // Least cells for FUNCTION and FILE, or the column is left out.
     bool left; // Aligned left.
+    bool near; // On the main screen, one blank cell is before the column.
     enum Cut cut; // The end at which a long text is cut.
     void (*format)(struct ListCell *out, const struct TableCell *cell);
 };

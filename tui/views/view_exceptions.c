@@ -60,15 +60,15 @@ enum {
 };
 
 static const struct ListColumn COLUMNS_OF_KINDS[KIND_COLUMNS] = {
-    [BY_AGE] = LIST_COLUMN("AGE", 5, 2, .importance = 2, .room = 30),
-    [BY_RATE] = LIST_COLUMN("RAISED/s", 8, 2, .importance = 1, .room = 24),
-    [BY_RAISED] = LIST_COLUMN("RAISED", 7, 2),
-    [BY_PASSED] = LIST_COLUMN("PASSED", 7, 2),
-    [BY_TYPE] = LIST_COLUMN("TYPE", 20, 2, .left = true, .cut = CUT_START),
+    [BY_AGE] = LIST_COLUMN("AGE", 4, 2, .importance = 2, .room = 14),
+    [BY_RATE] = LIST_COLUMN("RAISED/s", 8, 1, .importance = 1, .room = 14),
+    [BY_RAISED] = LIST_COLUMN("RAISED", 6, 1),
+    [BY_PASSED] = LIST_COLUMN("PASSED", 6, 1),
+    [BY_TYPE] = LIST_COLUMN("TYPE", 18, 2, .left = true, .cut = CUT_START),
     [BY_FUNCTION] = LIST_COLUMN("FUNCTION", 12, 2, .grows = 60, .left = true,
                                 .cut = CUT_START),
-    [BY_FILE] = LIST_COLUMN("FILE:LINE", 12, 2, .grows = 40, .left = true,
-                            .path = true),
+    [BY_FILE] = LIST_COLUMN("FILE:LINE", 12, 2, .room = 15, .grows = 40,
+                            .left = true, .path = true),
 };
 
 // Writes a number of exceptions. `~` marks an estimate.
