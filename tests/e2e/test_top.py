@@ -30,6 +30,24 @@ def test_filter_and_sort(serving):
     assert "fibonacci" in done.out and "ackermann" not in done.out
 
 
+def test_only_own_code(serving):
+    """`O` and --own leave out the standard library and installed packages."""
+
+    def files(*arguments):
+        done = top("-p", os.getpid(), "--once", "--json", *arguments)
+        return {function["file"] for function in json.loads(done.out)["functions"]}
+
+    def is_own(file):
+        return "/lib/python3" not in file and not file.startswith("<")
+
+    every = files("--keys", "<Frame>")
+    assert not all(map(is_own, every)), every
+    own = files("--keys", "O<Frame>")
+    assert own and all(map(is_own, own)), own
+    assert files("--own", "--keys", "<Frame>") == own
+    assert files("--own", "--keys", "O<Frame>") >= every - own
+
+
 def test_dead_pid():
     process = subprocess.Popen(["true"])
     process.wait()

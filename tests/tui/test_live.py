@@ -238,6 +238,7 @@ EFFECTS = {
         "<": ([], sorts_anew),
         "I": ([], turns_round),
         "i": ([], r"\d+ idle hidden"),
+        "O": ([], "own code only"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
         "Space": ([], "● live"),  # The viewer was paused before this key.
         "Z": ([], "● live"),

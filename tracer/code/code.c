@@ -4,6 +4,7 @@
 // the collector's thread calls, and in the functions for readers.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
+#include "ipc/own_file.h"
 #include "tracer/base/harmless.h"
 
 #include <string.h>
@@ -113,14 +114,6 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
     return count;
 }
 
-// Returns true for a file of the program's own code. Files of the standard
-// library, of installed packages and of exec() are not the program's own code.
-static bool is_own(const char *file)
-{
-    return *file != '<' && !strstr(file, "/site-packages/") &&
-           !strstr(file, "/dist-packages/") && !strstr(file, "/lib/python3");
-}
-
 // Copies the bytecode and the line table into one block.
 static bool copy_bytes(struct CodeIdentity *who,
                        const struct CodeSource *source)
@@ -170,7 +163,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->hot.enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
     code->who.address = source->address;
     code->who.line = source->line;
-    code->who.own = is_own(source->file);
+    code->who.own = OwnFile_is(source->file);
     code->who.version = source->version;
     code->layout.unit_count = (uint32_t)(source->bytecode_size / 2);
     code->who.name = text_of(source->name);

@@ -135,13 +135,14 @@ static void carry_out(struct Ui *ui, int request)
         Question_open(ui, PROMPT_SEARCH);
         break;
     case REQUEST_SEARCH_NEXT:
-        Question_find(ui, 1);
-        break;
     case REQUEST_SEARCH_PREVIOUS:
-        Question_find(ui, -1);
+        Question_find(ui, request == REQUEST_SEARCH_NEXT ? 1 : -1);
         break;
     case REQUEST_FILTER:
         Question_open(ui, PROMPT_FILTER);
+        break;
+    case REQUEST_OWN_CODE:
+        Model_set_own(&ui->model, !ui->model.own_only);
         break;
     case REQUEST_BACK:
         go_back(ui);
@@ -179,10 +180,8 @@ static void carry_out(struct Ui *ui, int request)
         ui->leave = ui->quit = true;
         break;
     case REQUEST_CLOSE:
-        ui->quit = !Navigation_back(ui);
-        break;
     case REQUEST_QUIT:
-        ui->quit = true;
+        ui->quit = request == REQUEST_QUIT || !Navigation_back(ui);
         break;
     default:
         ask_process(ui, request);

@@ -132,6 +132,7 @@ static int watch(const struct Options *options, const struct Served *served,
         Navigation_open(&ui, VIEW_COMPARE);
     if (options->filter)
         Model_filter(&ui.model, options->filter);
+    Model_set_own(&ui.model, options->own);
     if (terminal) {
         error = Live_run(&ui, terminal, options->frames);
         if (error)

@@ -44,6 +44,7 @@ const char OPTIONS_USAGE[] =
     "  -s, --sort COLUMN  share, calls/s, avg, self, state, function... "
     "(share)\n"
     "  -F, --filter TEXT  only functions whose name or path has TEXT in it\n"
+    "      --own          only the program's own code, no libraries\n"
     "  -n, --count N      leave after N snapshots\n"
     "      --batch        print frames as text; so does a stdout that is no "
     "terminal\n"
@@ -221,6 +222,7 @@ static const struct Choice choices[] = {
     {"delay", 'd', true, 0, take_delay},
     {"sort", 's', true, 0, take_sort},
     {"filter", 'F', true, AT(filter), NULL},
+    {"own", 0, false, AT(own), NULL},
     {"count", 'n', true, 0, take_count},
     {"once", 0, false, AT(once), NULL},
     {"batch", 0, false, AT(batch), NULL},

@@ -16,6 +16,7 @@ struct Options {
     double timeout_s;
     enum ColumnId sort;
     const char *filter; // text of --filter, or NULL
+    bool own;           // Show only the program's own code.
     long frames;        // number of snapshots; 0 means no limit
     bool once;
     bool batch;

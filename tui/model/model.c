@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tui/model/model.h"
 
+#include "ipc/own_file.h"
 #include "tui/model/deopt.h"
 #include "tui/model/window.h"
 
@@ -120,6 +121,7 @@ static void arrange(struct Model *model)
                              .invert = model->invert,
                              .baseline = model->baseline,
                              .hide_idle = model->hide_idle,
+                             .own_only = model->own_only,
                              .filter = model->filter};
     model->shown =
         RowOrder_make(model->order, &model->rows, &wish, &model->hidden);
@@ -307,6 +309,17 @@ void Model_toggle_idle(struct Model *model)
 {
     model->hide_idle = !model->hide_idle;
     arrange(model);
+}
+
+void Model_set_own(struct Model *model, bool only)
+{
+    model->own_only = only;
+    arrange(model);
+}
+
+bool Model_shows_file(const struct Model *model, const char *file)
+{
+    return !model->own_only || OwnFile_is(file);
 }
 
 const struct Row *Model_row(const struct Model *model, size_t index)

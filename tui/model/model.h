@@ -34,6 +34,7 @@ struct Model {
     // shown.
     enum ColumnId other_sort;
     bool other_invert;
+    bool own_only; // Only functions of the program's own code are shown.
     bool hide_idle;
     size_t hidden; // number of idle rows that pass the filter
     char filter[MODEL_TEXT];
@@ -88,6 +89,10 @@ void Model_take_calls(struct Model *model, const struct Calls *calls, double s,
 // Shows only the rows that contain `text`, or all rows if `text` is "".
 void Model_filter(struct Model *model, const char *text);
 void Model_toggle_idle(struct Model *model); // hides or shows idle functions
+// Shows only functions of the program's own code, or all functions.
+void Model_set_own(struct Model *model, bool only);
+// Returns true if functions of this file are shown. `file` may be NULL.
+bool Model_shows_file(const struct Model *model, const char *file);
 
 // Shows the data of one thread, or of all threads if `thread` is NULL. A new
 // choice drops the baseline, because the baseline's shares belong to the old

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1 // qsort_r
 #include "tui/model/row_order.h"
 
+#include "ipc/own_file.h"
 #include "tui/model/window.h"
 #include "tui/text/text.h"
 
@@ -111,13 +112,20 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
     return item;
 }
 
+// Returns true if the row passes the filters.
+static bool passes(const struct Row *row, const struct OrderWish *wish)
+{
+    return row->now && (!wish->own_only || OwnFile_is(row->now->file)) &&
+           RowOrder_matches(row, wish->filter);
+}
+
 static size_t collect(const struct RowTable *table, struct SortItem *items,
                       const struct OrderWish *wish, size_t *hidden)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct Row *row = &table->items[i];
-        if (!row->now || !RowOrder_matches(row, wish->filter))
+        if (!passes(row, wish))
             continue;
         items[count] = item_of(table, i, wish);
         if (wish->hide_idle && items[count].idle)
@@ -133,8 +141,7 @@ static size_t make_unsorted(uint32_t *order, const struct RowTable *table,
 {
     size_t shown = 0;
     for (size_t i = 0; i < table->count; i++)
-        if (table->items[i].now &&
-            RowOrder_matches(&table->items[i], wish->filter))
+        if (passes(&table->items[i], wish))
             order[shown++] = (uint32_t)i;
     return shown;
 }

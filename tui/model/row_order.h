@@ -11,6 +11,7 @@ struct OrderWish {
     bool invert;
     bool baseline;  // True if rows are sorted by the change since the baseline.
     bool hide_idle; // True if idle rows are left out, and counted.
+    bool own_only;  // True if only rows of the program's own code pass.
     const char *filter; // "": all rows pass.
 };
 

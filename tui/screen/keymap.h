@@ -33,6 +33,7 @@ enum Request {
     REQUEST_SORT_PREVIOUS,
     REQUEST_INVERT,
     REQUEST_IDLE,
+    REQUEST_OWN_CODE,
     REQUEST_UNITS,
     REQUEST_PAUSE,
     REQUEST_FASTER,
@@ -75,6 +76,7 @@ enum Ability {
     CAN_PAUSE = 256, // More snapshots may come.
     CAN_STRETCH = 2048, // The recording of a run, whose stretches can be shown.
     CAN_COMPARE = 4096, // The viewer shows two recordings to compare.
+    CAN_OWN_CODE = 8192, // The view lists functions or places in their code.
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 

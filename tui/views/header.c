@@ -30,9 +30,19 @@ void Header_add_since(struct Strip *strip, const struct Model *model)
     }
 }
 
+void Header_add_own(struct Strip *strip, const struct Model *model)
+{
+    if (!model->own_only)
+        return;
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_PROMPT, "own code only");
+    Strip_add(strip, STYLE_FAINT, " (O)");
+}
+
 void Header_add_filter(struct Strip *strip, const struct Model *model,
                        int least)
 {
+    Header_add_own(strip, model);
     if (!*model->filter)
         return;
     Strip_item(strip, 0);

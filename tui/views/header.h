@@ -18,8 +18,10 @@ void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y);
 // Adds the time since the reset and the time since the baseline, if the user
 // has set them. The model must have a snapshot.
 void Header_add_since(struct Strip *strip, const struct Model *model);
-// Adds the filter at the right edge, if there is one. A long filter is cut down
-// to `least` cells.
+// Says that only the program's own code is shown, if the user wants it.
+void Header_add_own(struct Strip *strip, const struct Model *model);
+// Calls Header_add_own. Adds the filter at the right edge, if there is one. A
+// long filter is cut down to `least` cells.
 void Header_add_filter(struct Strip *strip, const struct Model *model,
                        int least);
 // Adds the share of specialised sites and the rate of deopts. If `sum` is true,

@@ -210,6 +210,7 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     } else {
         Strip_put(strip, 8, STYLE_FAINT, "cyc = TSC ticks, wall clock");
     }
+    Header_add_own(strip, model);
     if (model->hide_idle) {
         Strip_put(strip, 1, STYLE_PROMPT, "%zu idle hidden", model->hidden);
         Strip_add(strip, STYLE_FAINT, " (i)");

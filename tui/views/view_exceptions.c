@@ -19,6 +19,12 @@ static bool passes_filter(const struct ExceptionRow *kind, const char *text)
            Text_has(kind->file, text);
 }
 
+static bool passes(const struct ExceptionRow *kind, const struct Model *model)
+{
+    return passes_filter(kind, model->filter) &&
+           Model_shows_file(model, kind->file);
+}
+
 // Returns the kind of exception in a row of the list. Kinds that were raised in
 // their function come first, and then kinds that only passed through it.
 static const struct ExceptionRow *kind_at(const struct Model *model, long row)
@@ -28,7 +34,7 @@ static const struct ExceptionRow *kind_at(const struct Model *model, long row)
         for (size_t i = 0; i < now->exception_count; i++) {
             const struct ExceptionRow *kind = &now->exceptions[i];
             if ((kind->line != NULL_U64 || kind->raised != 0) == begins &&
-                passes_filter(kind, model->filter) && row-- == 0)
+                passes(kind, model) && row-- == 0)
                 return kind;
         }
     return NULL;
@@ -117,7 +123,7 @@ static struct ListRows rows_of(const struct Model *model)
                             .has = has_text,
                             .write = write_kind};
     for (size_t i = 0; now && i < now->exception_count; i++)
-        rows.count += passes_filter(&now->exceptions[i], model->filter);
+        rows.count += passes(&now->exceptions[i], model);
     return rows;
 }
 
@@ -147,6 +153,8 @@ static void draw_title(struct Ui *ui)
 
 static const char *why_none(const struct Model *model)
 {
+    if (model->own_only)
+        return "The program's own code has none. O shows all code.";
     if (*model->filter)
         return "The filter hides all of it. Esc, Esc drops it.";
     return model->snapshot->exception_totals_raised == NULL_U64
@@ -207,7 +215,7 @@ const struct View EXCEPTIONS_VIEW = {
     .name = "Exceptions",
     .opens = BINDING(0, 0, "exceptions: by type and function, newest first",
                      NULL, "Exceptions", 11, 'x'),
-    .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION,
+    .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .draw = draw,
     .press = press,
     .find = find,

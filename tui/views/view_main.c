@@ -45,6 +45,10 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
     char text[MODEL_TEXT + 80];
     if (!model->snapshot)
         Text_clean(text, sizeof text, Status_waiting(status));
+    else if (model->own_only && !model->hidden)
+        strcpy(text,
+               "No function of the program's own code is here. O shows "
+               "all code.");
     else if (*model->filter && !model->hidden)
         snprintf(text, sizeof text,
                  "No function or path has \"%s\" in it. Esc drops the filter.",
@@ -274,7 +278,7 @@ static void restart_search(struct Ui *ui)
 const struct View MAIN_VIEW = {.name = "Functions",
                                .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
                                       CAN_FUNCTION | CAN_UNITS | CAN_COUNT |
-                                      CAN_RESET | CAN_HIDE,
+                                      CAN_RESET | CAN_HIDE | CAN_OWN_CODE,
                                .want = want,
                                .draw = draw,
                                .press = press,
@@ -286,7 +290,7 @@ const struct View LATENCY_VIEW = {
     .opens = BINDING(0, 0, "latency: how long calls take, with their awaits",
                      NULL, "Latency", 7, 'l'),
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT |
-           CAN_RESET | CAN_HIDE,
+           CAN_RESET | CAN_HIDE | CAN_OWN_CODE,
     .want = want,
     .draw = draw,
     .press = press,

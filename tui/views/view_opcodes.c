@@ -92,10 +92,15 @@ static void draw_change(struct Canvas *canvas, struct Box box,
 
 // --- The log
 
-static bool passes(const struct Transition *one, const char *text)
+static bool has(const struct Transition *one, const char *text)
 {
     return Text_has(one->function, text) || Text_has(one->file, text) ||
            Text_has(one->from, text) || Text_has(one->to, text);
+}
+
+static bool passes(const struct Transition *one, const struct Model *model)
+{
+    return has(one, model->filter) && Model_shows_file(model, one->file);
 }
 
 // Returns the transition in a row of the log. The log has the transitions that
@@ -105,7 +110,7 @@ static const struct Transition *transition_at(const struct Model *model,
 {
     const struct Snapshot *now = model->snapshot;
     for (size_t i = 0; now && i < now->transition_count; i++)
-        if (passes(&now->transitions[i], model->filter) && row-- == 0)
+        if (passes(&now->transitions[i], model) && row-- == 0)
             return &now->transitions[i];
     return NULL;
 }
@@ -121,7 +126,7 @@ static uint64_t key_of(const struct ListRows *rows, long row)
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    return passes(transition_at(rows->source, row), text);
+    return has(transition_at(rows->source, row), text);
 }
 
 enum { LOG_TIME, LOG_WHERE, LOG_OFFSET, LOG_CHANGE, LOG_COLUMNS };
@@ -167,7 +172,7 @@ static struct ListRows log_rows(const struct Model *model)
                             .has = has_text,
                             .write = write_transition};
     for (size_t i = 0; now && i < now->transition_count; i++)
-        rows.count += passes(&now->transitions[i], model->filter);
+        rows.count += passes(&now->transitions[i], model);
     return rows;
 }
 
@@ -302,7 +307,9 @@ static void draw_log(struct Ui *ui, struct Box box)
     List_draw(list, &rows, &ui->canvas, box, ui->layout.body_height);
     if (!rows.count)
         draw_nothing(&ui->canvas, box,
-                     *ui->model.filter
+                     ui->model.own_only
+                         ? "The program's own code has none. O shows all code."
+                     : *ui->model.filter
                          ? "The filter hides all of it. Esc, Esc drops it."
                          : NOTHING_YET);
 }
@@ -382,7 +389,8 @@ const struct View OPCODES_VIEW = {
     .opens = BINDING(0, 0, "opcodes: the live log of specialisation", NULL,
                      "Opcodes", 7, 'o'),
     .own = KEYS,
-    .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT | CAN_RESET,
+    .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT | CAN_RESET |
+           CAN_OWN_CODE,
     .draw = draw,
     .press = press,
     .find = find,

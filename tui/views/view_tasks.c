@@ -212,7 +212,8 @@ static void fill(struct Tasks *tasks, const struct Ui *ui)
             break;
         tasks->order[count] = &now->tasks_groups[i];
         tasks->rows.count +=
-            !*model->filter || has_text(&tasks->rows, count, model->filter);
+            Model_shows_file(model, now->tasks_groups[i].file) &&
+            (!*model->filter || has_text(&tasks->rows, count, model->filter));
     }
     qsort_r(tasks->order, (size_t)tasks->rows.count, sizeof *tasks->order,
             compare, (void *)&ui->lists[VIEW_TASKS]);
@@ -366,7 +367,9 @@ static void draw(struct Ui *ui, const struct Status *status)
     if (tasks.rows.count)
         return;
     Ui_draw_nothing(
-        ui, ui->model.snapshot->tasks_group_count
+        ui, ui->model.snapshot->tasks_group_count && ui->model.own_only
+                ? "The program's own code has none. O shows all code."
+            : ui->model.snapshot->tasks_group_count
                 ? "The filter hides all of it. Esc, Esc drops it."
             : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
             : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
@@ -410,7 +413,7 @@ const struct View TASKS_VIEW = {
     .opens =
         BINDING(0, 0, "tasks of asyncio: how many, how old, where they wait",
                 NULL, "Tasks", 12, 'T'),
-    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION,
+    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .want = want,
     .draw = draw,
     .press = press,

@@ -182,7 +182,7 @@ static void collect_of_all(struct Functions *functions)
     for (size_t i = 0; i < model->rows.count; i++) {
         const struct Row *row = &model->rows.items[i];
         long at = functions->count;
-        if (!row->now ||
+        if (!row->now || !Model_shows_file(model, row->now->file) ||
             Window_basis(&row->window, row->now->share) == BASIS_NONE)
             continue;
         while (at > 0 && functions->items[at - 1].share < row->now->share)
@@ -205,11 +205,13 @@ static void collect_of_one(struct Functions *functions,
     for (size_t i = 0;
          i < thread->function_count && functions->count < FUNCTIONS_MOST; i++) {
         const struct Caller *part = &thread->functions[i];
-        if (Window_basis(&model->window, part->share) == BASIS_NONE)
+        const struct Row *row =
+            part->id == NULL_U64 ? NULL : Model_row_of(model, part->id);
+        if (Window_basis(&model->window, part->share) == BASIS_NONE ||
+            !Model_shows_file(model, row ? row->now->file : NULL))
             continue;
         long at = functions->count++;
-        functions->items[at].row =
-            part->id == NULL_U64 ? NULL : Model_row_of(model, part->id);
+        functions->items[at].row = row;
         functions->items[at].share = part->share;
     }
 }
@@ -235,7 +237,8 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
                             .columns = columns,
                             .column_count = 3,
                             .write = write_function};
-    snprintf(title, sizeof title, "FUNCTIONS OF %.80s",
+    snprintf(title, sizeof title, "%sFUNCTIONS OF %.80s",
+             ui->model.own_only ? "OWN " : "",
              thread ? ThreadsState_name(thread) : "ALL THREADS");
     if (thread)
         collect_of_one(&functions, thread);
@@ -398,7 +401,7 @@ const struct View THREADS_VIEW = {
     .opens = BINDING(0, 0, "threads: shares of each, one or all", NULL,
                      "Threads", 8, 't'),
     .own = KEYS,
-    .can = CAN_SORT | CAN_SEARCH | CAN_COUNT | CAN_RESET,
+    .can = CAN_SORT | CAN_SEARCH | CAN_COUNT | CAN_RESET | CAN_OWN_CODE,
     .draw = draw,
     .press = press,
     .find = find};

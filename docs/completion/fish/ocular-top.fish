@@ -22,6 +22,7 @@ complete -c ocular-top -l package -x -a '(__fish_complete_directories)' -d 'Wher
 complete -c ocular-top -s d -l delay -x -d 'Seconds between snapshots'
 complete -c ocular-top -s s -l sort -x -a 'share trend run% total% c% wait% gil% calls/s calls avg min p50 p99 self total waited state sites spec raised worker in_flight oldest wall_p50 wall_p99 wall_max cpu await slow_worker function file' -d 'Sort by this column'
 complete -c ocular-top -s F -l filter -x -d 'Only functions that have this text'
+complete -c ocular-top -l own -d 'Only the program’s own code'
 complete -c ocular-top -s n -l count -x -d 'Leave after so many snapshots'
 complete -c ocular-top -l batch -d 'Print frames as text'
 complete -c ocular-top -l once -d 'Print one frame'

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Says which code is the program's own code. The engine arms own code first,
+// and the viewer can hide all other code. Any thread may call OwnFile_is.
+#pragma once
+
+#include <stdbool.h>
+#include <string.h>
+
+// Returns true for a file of the program's own code. Files of the standard
+// library, of installed packages and of exec() are not the program's own code.
+// `file` may be NULL.
+static inline bool OwnFile_is(const char *file)
+{
+    return file && *file != '<' && !strstr(file, "/site-packages/") &&
+           !strstr(file, "/dist-packages/") && !strstr(file, "/lib/python3");
+}
