@@ -15,6 +15,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -90,6 +92,21 @@ static const struct Gil GIL = {
     .thread_request = offsetof(struct FakeThread, request),
     .request_bit = 1,
     .wait = fake_wait,
+};
+
+static enum GilWait wait_without_schedstat(const struct Gil *gil,
+                                           struct GilQuestion *question)
+{
+    question->ready_unknown = true;
+    return fake_wait(gil, question);
+}
+
+static const struct Gil GIL_WITHOUT_SCHEDSTAT = {
+    .locked = &world.locked,
+    .last_holder = &world.last_holder,
+    .switches = &world.switches,
+    .interval_us = &world.interval_us,
+    .wait = wait_without_schedstat,
 };
 
 static struct FrameLayout layout = {
@@ -319,7 +336,34 @@ TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
         world.asleep = false;
     }
     assert_true(part_of(0, WAITS_CPU) > 0.95);
+    assert_true(Sampler_knows_ready(sampler));
     assert_float_equal(figures().starved, 0.5, 0.1);
+}
+
+// Without schedstat, the waits for a CPU are not 0, but not known.
+TEST_WITH(test_a_kernel_that_does_not_count_waits_for_a_cpu, NULL, end)
+{
+    begin(&GIL_WITHOUT_SCHEDSTAT);
+    assert_true(Sampler_knows_waits(sampler));
+    assert_false(Sampler_knows_ready(sampler));
+    assert_true(isnan(figures().starved));
+    assert_false(isnan(figures().waited));
+}
+
+// The kernel itself says whether it counts.
+TEST(test_the_kernel_counts_waits_for_a_cpu)
+{
+    const struct Gil gil = {0};
+    struct GilQuestion question = {.tid = gettid()};
+    char text[64] = "";
+    FILE *file = fopen("/proc/self/schedstat", "r");
+
+    if (!file || !fgets(text, sizeof text, file) || atol(text) == 0)
+        skip();
+    fclose(file);
+    if (Gil_wait(&gil, &question) <= GIL_UNANSWERED)
+        skip();
+    assert_false(question.ready_unknown);
 }
 
 // An event loop that runs no step is idle. A step that polls waits for a
@@ -560,7 +604,7 @@ static enum WaitKind kind_of(const struct Waiter *waiter, bool own_files)
     do {
         rest_ms(1);
         question =
-            (struct GilQuestion){waiter->tid, own_files, 0, WAITS_OTHER, false};
+            (struct GilQuestion){.tid = waiter->tid, .own_files = own_files};
     } while (!waiter->tid || Gil_wait(&gil, &question) != GIL_ELSEWHERE);
     return question.kind;
 }

@@ -136,6 +136,9 @@ TEST(test_what_is_not_known_is_not_drawn)
     assert_int_equal(strspn(text, " \n"), strlen(text));
     parts.waits[WAITS_CPU] = NAN;
     draw(&function, &parts, NULL, 80);
+    assert_non_null(strstr(text, "socket 50%  █ Python 20%  ▒ lock 15%"));
+    parts.waits[WAITS_SLEEP] = NAN;
+    draw(&function, &parts, NULL, 80);
     assert_int_equal(strspn(text, " \n"), strlen(text));
 }
 

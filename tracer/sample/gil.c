@@ -22,6 +22,7 @@ static long read_file(pid_t tid, const char *name, char *text, size_t size)
     int fd;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
+    *text = '\0';
     fd = Opened_open(path, O_RDONLY, 0);
     if (fd < 0)
         return fd;
@@ -34,15 +35,15 @@ static long read_file(pid_t tid, const char *name, char *text, size_t size)
 }
 
 // In /proc/self/task/TID/schedstat, the second number is the ns for which the
-// thread was ready to run but had no CPU.
-static uint64_t read_ready_ns(pid_t tid)
+// thread was ready to run but had no CPU. The first number is the ns for which
+// the thread ran, and is 0 if the kernel does not count.
+static void read_ready(struct GilQuestion *question)
 {
-    char text[80], *end;
+    char text[80], *end = text;
+    long got = read_file(question->tid, "schedstat", text, sizeof text);
 
-    if (read_file(tid, "schedstat", text, sizeof text) <= 0)
-        return 0;
-    strtoull(text, &end, 10);
-    return strtoull(end, NULL, 10);
+    question->ready_unknown = strtoull(text, &end, 10) == 0;
+    question->ready_ns = got > 0 ? strtoull(end, NULL, 10) : 0;
 }
 
 // Returns true if the error means that the thread has ended, or that the
@@ -60,7 +61,9 @@ enum GilWait Gil_wait(const struct Gil *gil, struct GilQuestion *question)
     long got = read_file(call.tid, "syscall", text, sizeof text);
     bool waits;
 
-    question->ready_ns = got > 0 ? read_ready_ns(call.tid) : 0;
+    question->ready_ns = 0;
+    if (got > 0)
+        read_ready(question);
     if (is_passing(got))
         return GIL_UNANSWERED;
     if (got <= 0)

@@ -32,6 +32,8 @@ struct GilQuestion {
     uint64_t ready_ns;
     enum WaitKind kind; // The kind of the thread's wait, if it waits.
     bool polls; // True if the thread waits for any of several descriptors.
+    // True if the kernel does not count for how long a thread is ready to run.
+    bool ready_unknown;
 };
 
 // The addresses of CPython's GIL and of its parts. The code in python/ fills

@@ -87,6 +87,7 @@ static void probe(struct GilWatch *watch)
     struct GilQuestion own = {.tid = gettid(), .own_files = watch->own_files};
 
     Counter_set(&watch->readable, gil && gil->wait(gil, &own) > GIL_UNANSWERED);
+    Counter_set(&watch->ready_unknown, own.ready_unknown);
 }
 
 void GilWatch_init(struct GilWatch *watch, const struct Gil *gil,
@@ -346,6 +347,11 @@ bool GilWatch_knows_waits(const struct GilWatch *watch)
     return watch->gil && Counter_get(&watch->readable);
 }
 
+bool GilWatch_knows_ready(const struct GilWatch *watch)
+{
+    return GilWatch_knows_waits(watch) && !Counter_get(&watch->ready_unknown);
+}
+
 void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
                    struct GilFigures *figures)
 {
@@ -364,8 +370,9 @@ void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
     if (GilWatch_knows_waits(watch)) {
         figures->waited = ShareValue_window(&watch->waited, now);
         figures->waited_s = (double)Counter_get(&watch->waited.total_ns) / 1e9;
-        figures->starved = ShareValue_window(&watch->starved, now);
     }
+    if (GilWatch_knows_ready(watch))
+        figures->starved = ShareValue_window(&watch->starved, now);
     pthread_mutex_lock(&watch->threads->lock);
     if (longest->s > 0) {
         figures->longest_s = longest->s;

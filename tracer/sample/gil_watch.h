@@ -43,6 +43,8 @@ struct GilWatch {
     struct ShareValue held, waited, starved;
     // 1 if the kernel tells what a thread waits for, otherwise 0.
     counter_t readable;
+    // 1 if the kernel does not count for how long threads wait for a CPU.
+    counter_t ready_unknown;
     struct GilHold longest; // The mutex SampledThreads.lock guards `longest`.
 
     // The fields from `holder` to `stack` describe the newest step of the
@@ -120,7 +122,9 @@ void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
 // thread had requested the GIL before `moment`.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested);
-// Any thread may call GilWatch_knows_waits and GilWatch_read.
+// Any thread may call the functions below. GilWatch_knows_ready returns true if
+// the times for which threads wait for a CPU are known, too.
 bool GilWatch_knows_waits(const struct GilWatch *watch);
+bool GilWatch_knows_ready(const struct GilWatch *watch);
 void GilWatch_read(struct GilWatch *watch, const struct ShareTime *now,
                    struct GilFigures *figures);

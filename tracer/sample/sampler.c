@@ -421,6 +421,11 @@ bool Sampler_knows_gil(const struct Sampler *sampler)
     return sampler->sampling.gil.gil;
 }
 
+bool Sampler_knows_ready(const struct Sampler *sampler)
+{
+    return GilWatch_knows_ready(&sampler->sampling.gil);
+}
+
 bool Sampler_knows_waits(const struct Sampler *sampler)
 {
     return GilWatch_knows_waits(&sampler->sampling.gil);

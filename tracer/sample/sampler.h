@@ -139,6 +139,9 @@ void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures);
 bool Sampler_knows_gil(const struct Sampler *sampler);
 // Returns true if the sampler can also find out which threads wait for the GIL.
 bool Sampler_knows_waits(const struct Sampler *sampler);
+// Returns true if the sampler can also find out how long threads wait for a
+// CPU.
+bool Sampler_knows_ready(const struct Sampler *sampler);
 // Returns a table, of at most `most` rows, of the stacks that samples have
 // found since the start and in the newest seconds. Returns NULL if there is no
 // memory. The caller owns the table. Any thread may call this function.

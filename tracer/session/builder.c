@@ -107,6 +107,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         sampled = Sampler_now(session->sampler);
         at.sampled = &sampled;
         at.waits = at.sees && Sampler_knows_waits(session->sampler);
+        at.ready = Sampler_knows_ready(session->sampler);
     }
     at.started = session->account.wall;
     fill_process(snapshot, engine);

@@ -26,4 +26,5 @@ struct Moment {
     bool sees; // True if there is a sampler that can read stacks.
     // True if the sampler also knows which threads wait for the GIL.
     bool waits;
+    bool ready; // True if it also knows how long threads wait for a CPU.
 };

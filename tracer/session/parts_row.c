@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+// Makes the wait for a CPU null if the kernel does not count it.
+static void hide_unknown(double waits[WAIT_KINDS], const struct Moment *at)
+{
+    if (!at->ready)
+        waits[WAITS_CPU] = NULL_F64;
+}
+
 // Fills the kinds of waits in a function's total time: with zeros if there were
 // no waits, and with nulls if the kinds are not known.
 static void fill_total_waits(struct PartShares *total,
@@ -14,10 +21,13 @@ static void fill_total_waits(struct PartShares *total,
     bool none = at->waits && ShareValue_window(whole, at->sampled) == 0;
 
     if (from &&
-        ShareWaits_divide(from->total, whole, at->sampled, total->waits))
+        ShareWaits_divide(from->total, whole, at->sampled, total->waits)) {
+        hide_unknown(total->waits, at);
         return;
+    }
     for (int i = 0; i < WAIT_KINDS; i++)
         total->waits[i] = none ? 0 : NULL_F64;
+    hide_unknown(total->waits, at);
 }
 
 bool PartsRow_fill(struct Arena *arena, struct Function *f,
@@ -34,6 +44,7 @@ bool PartsRow_fill(struct Arena *arena, struct Function *f,
         waits = Arena_alloc(arena, sizeof *waits);
         if (!waits)
             return false;
+        hide_unknown(own, at);
         memcpy(waits->of, own, sizeof own);
         f->waits = waits;
         f->wait_count = 1;

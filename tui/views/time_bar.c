@@ -108,8 +108,10 @@ static double divide(struct Part parts[PARTS], const struct Function *now,
         now->total_part_count ? now->total_parts : &none;
     double python = now->total_share - from->c - from->gc, sum = 0;
     for (int i = 0; i < WAIT_KINDS; i++) {
-        parts[i] = (struct Part){i, from->waits[i]};
-        python -= from->waits[i];
+        // Some kernels do not count the waits for a CPU.
+        bool missing = i == WAITS_CPU && isnan(from->waits[i]);
+        parts[i] = (struct Part){i, missing ? 0 : from->waits[i]};
+        python -= parts[i].share;
     }
     if (!isfinite(python))
         return 0;
