@@ -211,11 +211,11 @@ def test_what_tasks_wait_for(tracing):
 def test_many_tasks_fill_in():
     async def main():
         event = asyncio.Event()
-        tasks = [asyncio.create_task(event.wait()) for _ in range(20000)]
+        tasks = [asyncio.create_task(event.wait()) for _ in range(100_000)]
         await asyncio.sleep(0)
         total, groups = await whole(lambda groups: True)
-        assert total == 20001
-        assert groups["wait"]["count"] == groups["wait"]["wait_count"] == 20000
+        assert total == 100_001
+        assert groups["wait"]["count"] == groups["wait"]["wait_count"] == 100_000
         event.set()
         await asyncio.gather(*tasks)
 
