@@ -108,9 +108,7 @@ static void record_self(const struct Frame *frame, struct Code *code)
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {
-    const struct Frame *below;
-
-    for (below = frame - 1; below > trace->bottom; below--)
+    for (const struct Frame *below = frame - 1; below > trace->bottom; below--)
         if (below->id == frame->id)
             return true;
     return false;
