@@ -2,6 +2,7 @@
 """Tests ocular-top with a real program. Checks the functions of ocular-top, and its message
 for each case that cannot work."""
 
+import json
 import os
 import socket
 import struct
