@@ -8,6 +8,7 @@ import os
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ocular
@@ -27,6 +28,7 @@ class Waits:
         self.go_on = True
         self.lock = threading.Lock()
         self.sockets, self.pipe = socket.socketpair(), os.pipe()
+        self.listener = socket.create_server(("127.0.0.1", 0))
         self.threads = [
             threading.Thread(target=function, args=(self,), name=function.__name__)
             for function in (*functions, feeds)
@@ -41,7 +43,7 @@ class Waits:
         self.go_on = False
         for thread in self.threads:
             thread.join()
-        for one in self.sockets:
+        for one in *self.sockets, self.listener:
             one.close()
         for one in self.pipe:
             os.close(one)
@@ -67,6 +69,7 @@ def feeds(waits):
             time.sleep(PAUSE_S)
         waits.sockets[1].send(b"x")
         os.write(waits.pipe[1], b"x")
+        socket.create_connection(waits.listener.getsockname()).close()
 
 
 def sleeps(waits):
@@ -82,6 +85,11 @@ def reads_socket(waits):
 def reads_pipe(waits):
     while waits.go_on:
         os.read(waits.pipe[0], 1)
+
+
+def accepts(waits):
+    while waits.go_on:
+        waits.listener.accept()[0].close()
 
 
 def takes_lock(waits):
@@ -204,6 +212,32 @@ def test_a_loop_without_work_is_idle():
     kinds = {"runs_loop": "idle", "blocks_loop": "sleep"}
     with Waits(runs_loop, blocks_loop) as waits, ocular.tracing(**QUIET):
         near(Truth(waits), kinds, field="total_parts")
+
+
+def test_a_server_without_a_request_is_idle():
+    """A thread that waits for a connection is idle, and a thread that waits for an answer
+    is not."""
+    kinds = {"accepts": "idle", "reads_socket": "socket"}
+    with Waits(accepts, reads_socket) as waits, ocular.tracing(**QUIET):
+        near(Truth(waits), kinds, field="total_parts")
+
+
+def test_a_worker_without_a_job_is_idle():
+    with ThreadPoolExecutor(1) as pool, ocular.tracing(**QUIET):
+
+        def check():
+            for _ in range(10):
+                pool.submit(time.sleep, 0.03).result()
+                time.sleep(0.03)
+            found = row(ocular.snapshot(), "_worker")
+            parts = (found and found["total_parts"]) or {}
+            return (
+                (parts.get("idle") or 0) > 0.2
+                and parts["sleep"] > 0.2
+                and parts["lock"] < NEAR
+            )
+
+        assert wait_until(check)
 
 
 def test_who_does_not_wait_has_no_kinds():

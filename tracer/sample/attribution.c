@@ -270,7 +270,6 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
     ShareCredit_init(&time->in_garbage, now, stack->in_garbage ? cpu_ns : 0);
     ShareCredit_init(&time->of_kind, now, stack->kind_ns);
     ShareCredit_init(&time->starved, now, stack->starved_ns);
-    time->kind = stack->wait_kind;
 }
 
 // Credits a sample's waiting time to the kind of the wait. `own` is true for
@@ -401,17 +400,33 @@ static void count_instruction(const struct Attribution *attribution,
         count_one(samples + Code_instruction_count(code));
 }
 
-// Returns true if the function is the loop in which a worker of a
-// concurrent.futures thread pool takes its jobs. A worker that waits in this
-// loop itself has no job.
-static bool is_worker_loop(const struct Code *code)
+// Returns true if the stack is that of a worker of a concurrent.futures thread
+// pool that waits in the function in which it takes its jobs. Such a worker has
+// no job.
+static bool is_idle_worker(const struct Attribution *attribution,
+                           const struct SampledStack *stack)
 {
     static const char file[] = "/concurrent/futures/thread.py";
-    size_t size = code->who.file ? strlen(code->who.file) : 0;
+    const struct Code *code = NULL;
+    size_t size;
 
-    return code->who.name && strcmp(code->who.name, "_worker") == 0 &&
+    for (unsigned i = 0; i < stack->depth && !code; i++)
+        code = code_of(attribution, stack, i);
+    size = code && code->who.file ? strlen(code->who.file) : 0;
+    return code && code->who.name && strcmp(code->who.name, "_worker") == 0 &&
            size >= sizeof file - 1 &&
            strcmp(code->who.file + size - (sizeof file - 1), file) == 0;
+}
+
+static enum WaitKind kind_of(const struct Attribution *attribution,
+                             const struct SampledStack *stack)
+{
+    enum WaitKind kind = stack->wait_kind;
+
+    return (kind == WAITS_LOCK || kind == WAIT_UNKNOWN) &&
+                   is_idle_worker(attribution, stack)
+               ? WAITS_IDLE
+               : kind;
 }
 
 // Adds the waiting time to the flame graph, as a child of the node of the
@@ -453,10 +468,10 @@ double Attribution_add(struct Attribution *attribution,
         return 0;
     init_time(&time, stack, now, cpu_ns, wait_ns);
     Rcu_read_lock();
+    time.kind = kind_of(attribution, stack);
     code = add_stack(attribution, stack, now, &time, &path, &top);
     in_c = code && top == 0 && stack->in_c;
-    kind = stack->idle || (code && is_worker_loop(code)) ? WAITS_IDLE
-                                                         : stack->wait_kind;
+    kind = stack->idle ? WAITS_IDLE : time.kind;
     parts = code ? Share_own_parts(&code->share) : NULL;
     if (parts) {
         ShareValue_credit(&parts->wait, &time.waited);

@@ -55,13 +55,19 @@ static bool has_none(const struct WaitCall *call)
     }
 }
 
+// Returns true if the system call waits for a connection.
+static bool accepts(long number)
+{
+#ifdef SYS_accept
+    if (number == SYS_accept)
+        return true;
+#endif
+    return number == SYS_accept4;
+}
+
 static bool is_of_sockets(long number)
 {
     switch (number) {
-#ifdef SYS_accept
-    case SYS_accept:
-#endif
-    case SYS_accept4:
     case SYS_connect:
     case SYS_recvfrom:
     case SYS_recvmsg:
@@ -187,6 +193,8 @@ enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
     long number = restarted(call);
 
     *polls = is_poll(number) && !has_none(call);
+    if (accepts(number))
+        return WAITS_IDLE; // The thread serves no request now.
     if (*polls || is_of_sockets(number))
         return WAITS_SOCKET;
     if (moves_bytes(number))
