@@ -188,3 +188,17 @@ TEST(test_garbage_kills)
     code[0] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, ~0u - 1);
     assert_int_equal(run(code, 2), SECCOMP_RET_KILL_PROCESS);
 }
+
+TEST(test_which_kill)
+{
+    assert_true(Bpf_kills(SECCOMP_RET_KILL_PROCESS));
+    assert_true(Bpf_kills(SECCOMP_RET_KILL_THREAD));
+    assert_true(Bpf_kills(SECCOMP_RET_TRAP | 5));
+    // A filter with an unknown action kills the process, as in the kernel.
+    assert_true(Bpf_kills(0x12340000));
+    assert_false(Bpf_kills(SECCOMP_RET_ALLOW));
+    assert_false(Bpf_kills(SECCOMP_RET_ERRNO | EPERM));
+    assert_false(Bpf_kills(SECCOMP_RET_LOG));
+    assert_false(Bpf_kills(SECCOMP_RET_TRACE));
+    assert_false(Bpf_kills(SECCOMP_RET_USER_NOTIF));
+}
