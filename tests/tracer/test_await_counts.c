@@ -8,10 +8,6 @@
 
 static const struct TaskLine HANDLER = {"handler", "/app.py", 3, 7};
 static const struct TaskLine HELPER = {"helper", "/app.py", 9, 8};
-static const struct TaskLine JOIN = {
-    "Queue.join", "/usr/lib/python3.13/asyncio/queues.py", 213, 9};
-static const struct TaskLine WAIT = {
-    "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 200, 10};
 
 // Returns the table's row of the function, or NULL.
 static const struct AwaitRow *row_of(const struct TaskTable *table,
@@ -21,38 +17,6 @@ static const struct AwaitRow *row_of(const struct TaskTable *table,
         if (table->awaits[i].id == function)
             return &table->awaits[i];
     return NULL;
-}
-
-TEST(the_outermost_known_function_says_the_kind)
-{
-    struct AwaitCounts counts = {NULL};
-    struct TaskTable table = {.total = 0};
-    struct AwaitCount *queue[4], *own[3];
-    const struct AwaitRow *row;
-
-    AwaitCounts_begin(&counts);
-    queue[0] = own[0] = own[2] = AwaitCounts_find(&counts, &HANDLER);
-    queue[1] = own[1] = NULL; // A function for which there was no memory.
-    queue[2] = AwaitCounts_find(&counts, &JOIN);
-    queue[3] = AwaitCounts_find(&counts, &WAIT);
-    assert_ptr_equal(queue[0], AwaitCounts_find(&counts, &HANDLER));
-    AwaitCounts_add(&counts, queue, 4, AWAITS_FUTURE);
-    AwaitCounts_add(&counts, queue, 4, AWAITS_LOOP);
-    AwaitCounts_add(&counts, own, 3, AWAITS_FUTURE);
-    AwaitCounts_fill(&counts, &table);
-    assert_int_equal(table.await_count, 0); // The walk has not ended.
-    AwaitCounts_end(&counts, 100);
-    AwaitCounts_fill(&counts, &table);
-    assert_int_equal(table.await_count, 3);
-    row = row_of(&table, 7);
-    assert_string_equal(row->name, "handler");
-    assert_int_equal(row->line, 3);
-    assert_true(row->of[AWAITS_QUEUE] == 1 && row->of[AWAITS_LOOP] == 1);
-    // The function counts once, although it is twice in the chain.
-    assert_true(row->of[AWAITS_FUTURE] == 1 && row->of[AWAITS_LOCK] == 0);
-    assert_true(row_of(&table, 10)->of[AWAITS_QUEUE] == 1);
-    Arena_release(&table.arena);
-    AwaitCounts_release(&counts);
 }
 
 // The numbers are means over the newest walks. A walk that begins again counts
@@ -84,20 +48,6 @@ TEST(the_newest_walks_weigh_most)
     AwaitCounts_fill(&counts, &table);
     assert_int_equal(table.await_count, 0);
     Arena_release(&table.arena);
-    AwaitCounts_release(&counts);
-}
-
-TEST(there_is_a_largest_number_of_functions)
-{
-    struct AwaitCounts counts = {NULL};
-    struct TaskLine line = HANDLER;
-
-    AwaitCounts_begin(&counts);
-    for (line.function = 1; line.function <= AWAIT_FUNCTIONS; line.function++)
-        assert_non_null(AwaitCounts_find(&counts, &line));
-    assert_null(AwaitCounts_find(&counts, &line));
-    line.function = AWAIT_FUNCTIONS;
-    assert_non_null(AwaitCounts_find(&counts, &line));
     AwaitCounts_release(&counts);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/session/builder: the values in a snapshot that are null or
-// estimated, and the order of the functions.
-#define _GNU_SOURCE 1 // for gettid().
+// estimated.
 #include "ipc/base/now.h"
 #include "tracer/session/builder.h"
 
@@ -13,7 +12,6 @@
 
 #include <math.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/unit.h"
 
@@ -130,100 +128,6 @@ TEST_FIXTURE(test_no_cycles_below_zero)
     function = find(build(f), code);
     assert_true(function->self_cycles == 0 && function->total_cycles == 0);
     assert_true(function->avg_cycles == 0);
-}
-
-static void expect_order(const struct Snapshot *s, struct Code *const codes[],
-                         size_t count)
-{
-    assert_int_equal(s->function_count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(s->functions[i].id, codes[i]->hot.id);
-}
-
-// Makes a function with `cycles` cycles in all and with a known recent call
-// rate.
-static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
-{
-    struct Code *code = called(f, "f", 1);
-
-    Counter_set(&code->hot.self_calls, 1);
-    Counter_set(&code->hot.self_cycles, cycles);
-    Counter_set(&code->hot.last_seen, Clock_read(&f->engine.clock));
-    code->row.rate_at = Now_s(CLOCK_MONOTONIC);
-    code->row.rate = rate;
-    return code;
-}
-
-// Waits until the window contains samples of this thread.
-static void take_samples(struct Fixture *f, struct MadeThread *thread)
-{
-    const struct ListedThread self = {.state = (uintptr_t)thread,
-                                      .tid = gettid()};
-    struct SamplerTotals totals = {0};
-    double until = Now_s(CLOCK_MONOTONIC) + 60;
-
-    assert_int_equal(Sampler_set_threads(f->session.sampler, &self, 1), 0);
-    while (totals.window_samples < 4 && Now_s(CLOCK_MONOTONIC) < until) {
-        Sampler_step(f->session.sampler);
-        Sampler_totals(f->session.sampler, &totals);
-    }
-    assert_true(totals.window_samples >= 4);
-}
-
-// Functions are first ordered by their shares. A function without a share that
-// last ran a minute ago comes last, whether it is dark or armed. A function
-// that only has time as a caller of other functions does not come last.
-TEST_FIXTURE(test_shares_first)
-{
-    struct Code *often = ranked(f, 20, 100), *hot = ranked(f, 1, 0);
-    struct Code *old = ranked(f, 1000000, 1000), *above = ranked(f, 5, 0);
-    uintptr_t frame[3] = {hot->who.address, 0, 0};
-    struct MadeThread thread = {(uintptr_t)frame, (uintptr_t)frame,
-                                (uintptr_t)(frame + 3)};
-    uint64_t minute;
-    struct ShareTime now;
-
-    start_sampler(f);
-    take_samples(f, &thread);
-    now = Sampler_now(f->session.sampler);
-    ShareValue_add(&Share_own_parts(&above->share)->cumulative, &now, 50e6);
-    ShareValue_add(&old->share.cpu, &now, 10); // a small rest of 10 ns.
-    minute = Clock_read(&f->engine.clock) -
-             (uint64_t)(61 * Clock_hz(&f->engine.clock));
-    Counter_set(&hot->hot.last_seen, minute);
-    Counter_set(&above->hot.last_seen, minute);
-    Counter_set(&old->hot.last_seen, minute);
-    Code_leave_unarmed(old);
-    expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
-}
-
-// After a function is armed again, the time in which it was dark does not count
-// for its call rate.
-TEST_FIXTURE(test_rate_after_the_dark)
-{
-    struct Code *code = called(f, "f", 1000);
-    double now = Now_s(CLOCK_MONOTONIC), rate;
-
-    code->row.rate_at = now - 1000;
-    code->row.rate_calls = 0;
-    code->hot.dark = true;
-    code->hot.exact = code->hot.calls_exact = false;
-    // Without a sampler the rate is unknown.
-    assert_true(isnan(find(build(f), code)->calls_per_s));
-    // It is unknown when the function was armed.
-    code->hot.dark = false;
-    assert_true(isnan(find(build(f), code)->calls_per_s));
-    rest(0.6);
-    Counter_set(&code->hot.entries, 2000);
-    rate = find(build(f), code)->calls_per_s;
-    assert_true(rate <= 1000 / 0.6 * 1.001);
-    assert_true(rate > 10); // The mean rate over all 1000 s would be 1.
-    // The function was dark for a moment between two snapshots, and no sample
-    // has found the function.
-    code->row.rate_at = Now_s(CLOCK_MONOTONIC) - 1;
-    code->cold.dark_times++;
-    assert_true(isnan(find(build(f), code)->calls_per_s));
-    assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
 }
 
 // One sample shows that a hot function runs, but not how often it is called.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/code. The tests check odd bytecode, callers, re-arming, and
-// values that are computed from counters.
+// Tests tracer/code/code. The tests check huge code, and values that are
+// computed from counters.
 #include "tracer/code/code.h"
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/arming.h"
-#include "tracer/code/links.h"
 #include "tracer/code/means.h"
 
 #include <math.h>
@@ -35,8 +34,6 @@ static const uint8_t GENERATOR[] = {
 };
 // clang-format on
 
-enum { UNITS = sizeof GENERATOR / 2 };
-
 static struct CodeSource source_of(const uint8_t *bytecode, size_t size)
 {
     return (struct CodeSource){
@@ -61,9 +58,9 @@ static struct Code *code_of(const uint8_t *bytecode, size_t size,
     return code;
 }
 
-static struct Code *generator(uint64_t threshold, bool two_arms)
+static struct Code *generator(void)
 {
-    return code_of(GENERATOR, sizeof GENERATOR, threshold, two_arms);
+    return code_of(GENERATOR, sizeof GENERATOR, 500, false);
 }
 
 // Within a budget, the program's own functions are armed before functions of
@@ -91,66 +88,6 @@ TEST(test_whose_code_it_is)
         assert_true(code->who.own == files[i].own);
         Code_free(code);
     }
-}
-
-// In this code the offsets of code unit 11 and of all later units are far
-// (HOOK_FAR).
-TEST(test_what_hooks_cost_is_known_by_site)
-{
-    static const struct {
-        unsigned unit;
-        unsigned of_function, of_generator;
-    } expected[] = {
-        {3, HOOK_JUMP, HOOK_JUMP},
-        {7, HOOK_JUMP, HOOK_JUMP},
-        {10, HOOK_LEAVE, HOOK_YIELD},
-        {12, HOOK_JUMP + HOOK_FAR, HOOK_JUMP + HOOK_FAR},
-        {15, HOOK_LEAVE + HOOK_FAR, HOOK_YIELD + HOOK_FAR},
-    };
-    struct Opcodes near = opcodes;
-    struct CodeSource source = source_of(GENERATOR, sizeof GENERATOR);
-    struct Code *function, *generator;
-
-    near.far_unit = 11;
-    function = Code_new(7, &source, &near, 500, false);
-    source.suspends = true;
-    generator = Code_new(8, &source, &near, 500, false);
-    assert_non_null(function);
-    assert_non_null(generator);
-    assert_int_equal(function->hot.enter_hook, HOOK_ENTER);
-    assert_int_equal(generator->hot.enter_hook, HOOK_RESUME);
-    assert_int_equal(Code_leave_hook(function), HOOK_LEAVE);
-    assert_int_equal(Code_leave_hook(generator), HOOK_YIELD);
-    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) {
-        size_t offset = 2 * expected[i].unit;
-
-        assert_int_equal(Code_site(function, offset)->hook,
-                         expected[i].of_function);
-        assert_int_equal(Code_site(generator, offset)->hook,
-                         expected[i].of_generator);
-    }
-    Code_free(function);
-    Code_free(generator);
-}
-
-TEST(test_odd_sizes)
-{
-    // The inline cache of FOR_ITER is missing.
-    const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1};
-    const uint8_t odd[] = {RESUME, 0, RETURN_VALUE};
-    struct Code *code = code_of(cut, 0, 500, false);
-
-    assert_int_equal(code->layout.site_count, 0);
-    assert_null(Code_site(code, 0));
-    Code_free(code);
-    code = code_of(cut, sizeof cut, 500, true);
-    assert_int_equal(code->layout.site_count, 3);
-    assert_int_equal(code->layout.units[1].number, 1);
-    Code_free(code);
-    code = code_of(odd, sizeof odd, 500, false);
-    assert_int_equal(code->layout.unit_count, 1);
-    assert_int_equal(code->layout.site_count, 1);
-    Code_free(code);
 }
 
 // The code has more units than the number in a site can count, and more sites
@@ -185,45 +122,6 @@ TEST(test_huge_code)
     free(bytecode);
 }
 
-// Code that never goes dark can get new callers without end.
-TEST(test_callers_of_the_never_dark_are_bounded)
-{
-    struct Code *code = generator(0, false);
-
-    for (uint32_t i = 1; i <= 64; i++)
-        assert_int_equal(Code_add_caller(code, i), 1);
-    for (uint32_t i = 65; i <= 1000; i++)
-        assert_int_equal(Code_add_caller(code, i), 0);
-    assert_int_equal(code->links.caller_count, 64);
-    Code_free(code);
-}
-
-// The epoch changes when the first callee goes dark, and again when no callee
-// is dark any more. A call in which callees went dark and were armed again
-// therefore begins and ends in different epochs, and does not count as a call
-// without dark callees.
-TEST(test_epoch_marks_dark_spells)
-{
-    struct Code *code = generator(500, false);
-    uint16_t epoch = code->hot.epoch;
-
-    Code_gain_dark_callee(code);
-    assert_int_equal(code->hot.epoch, epoch + 1);
-    Code_gain_dark_callee(code);
-    assert_int_equal(code->hot.epoch, epoch + 1);
-    Code_lose_dark_callee(code);
-    assert_int_equal(code->hot.epoch, epoch + 1);
-    assert_int_equal(code->hot.dark_callees, 1);
-    Code_lose_dark_callee(code);
-    assert_int_equal(code->hot.epoch, epoch + 2);
-    // One ended call too many does not make the number of dark callees
-    // negative.
-    Code_lose_dark_callee(code);
-    assert_int_equal(code->hot.dark_callees, 0);
-    assert_int_equal(code->hot.epoch, epoch + 2);
-    Code_free(code);
-}
-
 // The times of blocks are right only in frames of the current epoch.
 static void expect_epochs(const struct Code *code, bool blocks)
 {
@@ -231,22 +129,9 @@ static void expect_epochs(const struct Code *code, bool blocks)
     assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
 }
 
-// Epoch 0 would be equal to the value that means "no epoch".
-TEST(test_the_epoch_wraps_to_one)
-{
-    struct Code *code = generator(500, false);
-
-    for (int i = 0; i < UINT16_MAX + 10; i++) {
-        Code_rearm(code, 500, true, 0);
-        assert_int_not_equal(code->hot.epoch, 0);
-    }
-    expect_epochs(code, true);
-    Code_free(code);
-}
-
 TEST(test_a_dark_jump_breaks_blocks)
 {
-    struct Code *code = generator(500, false);
+    struct Code *code = generator();
 
     // The site is redundant, so no event is missed.
     Code_darken_site(code, &code->layout.sites[1]);
@@ -264,31 +149,9 @@ TEST(test_a_dark_jump_breaks_blocks)
     Code_free(code);
 }
 
-TEST(test_end_of_a_slice)
-{
-    struct Code *code = generator(500, false);
-    struct Site *jump = Code_site(code, 24);
-    uint16_t epoch = code->hot.epoch;
-
-    Code_arm(code, 500, true);
-    Code_end_slice(code);
-    assert_true(code->spans.ended);
-    // The function goes dark at its next call.
-    assert_int_equal(code->hot.stop_at, 0);
-    assert_int_equal(jump->stop_at, 0);
-    // Calls that have not ended are not timed.
-    assert_int_not_equal(code->hot.epoch, epoch);
-    code->spans.ended = false;
-    Code_arm(code, 0, true);
-    Code_end_slice(code); // The function is armed forever.
-    assert_false(code->spans.ended);
-    assert_true(code->hot.stop_at == CODE_NEVER);
-    Code_free(code);
-}
-
 TEST(test_mean_takes_waits_in)
 {
-    struct Code *code = generator(500, false);
+    struct Code *code = generator();
 
     assert_true(isnan(Code_mean_cycles(code)));
     Counter_set(&code->hot.self_calls, 4);
@@ -307,7 +170,7 @@ TEST(test_mean_takes_waits_in)
 // 15 ms / 1500 ns = 10000 calls.
 TEST(test_dark_calls_are_sampled_time_by_mean)
 {
-    struct Code *code = generator(500, false);
+    struct Code *code = generator();
 
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
@@ -341,7 +204,7 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
 // estimate would stay half as large.
 TEST(test_calls_of_early_spells)
 {
-    struct Code *code = generator(500, false);
+    struct Code *code = generator();
 
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
@@ -385,7 +248,7 @@ TEST(test_calls_of_early_spells)
 // tenth. If almost no calls could be timed, the mean is computed from samples.
 TEST(test_by_how_much_estimated_calls_are_off)
 {
-    struct Code *code = generator(500, false);
+    struct Code *code = generator();
 
     assert_true(isnan(Code_calls_error(code, 1, 2e9)));
     code->hot.dark = true;

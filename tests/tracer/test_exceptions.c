@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/exceptions in virtual time: the cache of kinds, and the
-// limit of the rate.
+// Tests tracer/hook/exceptions in virtual time: labels of types, and the limit
+// of the rate.
 #include "tracer/hook/exceptions.h"
 
 #include "tracer/code/registry.h"
@@ -143,73 +143,6 @@ TEST_FIXTURE(test_a_type_that_is_made_again_keeps_its_label)
     assert_int_equal(Exceptions_bytes(&f->exceptions), bytes);
 }
 
-// Fills the table, so that the type "More" finds no room. All times are 0 s.
-static void fill(struct Fixture *f, char types[EXCEPTION_KINDS][8])
-{
-    for (int i = 1; i < EXCEPTION_KINDS; i++) {
-        snprintf(types[i], sizeof types[i], "E%d", i);
-        raise(f, types[i], EXCEPTION_RAISED);
-    }
-    assert_ptr_equal(raise(f, "More", EXCEPTION_RAISED),
-                     &f->exceptions.kinds[0]);
-}
-
-static struct ExceptionKind *cached(struct Fixture *f, uint32_t version)
-{
-    return Exceptions_find_cached(&f->exceptions, f->code, version, f->ticks);
-}
-
-TEST_FIXTURE(test_a_type_without_room_is_cached)
-{
-    struct Exceptions *e = &f->exceptions;
-    struct ExceptionKind *others = &e->kinds[0];
-    char types[EXCEPTION_KINDS][8];
-
-    fill(f, types);
-    Exceptions_cache(e, f->code, 9, others);
-    assert_ptr_equal(cached(f, 9), others);
-    assert_null(cached(f, 0));
-    assert_null(cached(f, 8));
-    assert_null(Exceptions_find_cached(e, NULL, 9, f->ticks));
-    f->ticks += SECOND;
-    // A kind that was cached earlier is searched again.
-    assert_null(cached(f, 9));
-    raise(f, "More", EXCEPTION_RAISED);
-    assert_ptr_equal(cached(f, 9), others);
-    f->ticks += 61 * SECOND;
-    raise(f, "Mine", EXCEPTION_RAISED);
-    f->ticks -= 61 * SECOND;
-    assert_null(cached(f, 9)); // Another type may have the freed place.
-}
-
-TEST_FIXTURE(test_a_cached_kind_needs_a_function)
-{
-    struct ExceptionKind *kind = raise(f, "Mine", EXCEPTION_RAISED);
-    struct Code *code = make_code(8, 0x2000);
-
-    Exceptions_cache(&f->exceptions, code, 9, kind);
-    assert_ptr_equal(Exceptions_find_cached(&f->exceptions, code, 9, f->ticks),
-                     kind);
-    Exceptions_forget_code(&f->exceptions, f->code);
-    assert_null(Exceptions_find_cached(&f->exceptions, code, 9, f->ticks));
-    Code_free(code);
-}
-
-TEST_FIXTURE(test_a_full_cache_drops_entries)
-{
-    struct ExceptionKind *kind = raise(f, "Mine", EXCEPTION_RAISED);
-    uint32_t room = EXCEPTION_SETS * EXCEPTION_SET_SIZE, most = 4 * room;
-    uint32_t found = 0;
-
-    for (uint32_t version = 1; version <= most; version++) {
-        Exceptions_cache(&f->exceptions, f->code, version, kind);
-        assert_ptr_equal(cached(f, version), kind);
-    }
-    for (uint32_t version = 1; version <= most; version++)
-        found += cached(f, version) == kind;
-    assert_true(found > room * 9 / 10 && found <= room);
-}
-
 TEST_FIXTURE(test_a_long_name_is_cut_between_characters)
 {
     char type[2 * EXCEPTION_TYPE_SIZE + 1] = {0};
@@ -221,14 +154,6 @@ TEST_FIXTURE(test_a_long_name_is_cut_between_characters)
     kept = build(f)->exceptions[0].type;
     assert_int_equal(strlen(kept), EXCEPTION_TYPE_SIZE - 2);
     assert_memory_equal(kept, type, strlen(kept));
-}
-
-TEST_FIXTURE(test_up_to_the_limit_all_are_counted)
-{
-    run(f, 9000, 20);
-    assert_true(f->on);
-    assert_int_equal(build(f)->exception_totals_exact, 1);
-    assert_float_equal(f->snapshot->exceptions[0].raised, 180000, 2000);
 }
 
 TEST_FIXTURE(test_a_snapshot_in_a_window_has_the_time_before_it)
@@ -277,18 +202,4 @@ TEST_FIXTURE(test_all_are_counted_again_if_there_are_fewer)
     run(f, 1000, 10);
     assert_int_equal(build(f)->exceptions[0].raised, before + 10000);
     assert_int_equal(f->snapshot->exception_totals_exact, 0);
-}
-
-TEST_FIXTURE(test_without_a_budget_all_are_counted)
-{
-    run(f, 100000, 1);
-    assert_false(f->on);
-    Exceptions_limit(&f->exceptions, false);
-    assert_true(Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f), &f->on) &&
-                f->on);
-    run(f, 100000, 5);
-    assert_true(f->on);
-    Exceptions_limit(&f->exceptions, true);
-    run(f, 100000, 5);
-    assert_int_not_equal(f->exceptions.phase, EXCEPTIONS_ALL);
 }

@@ -39,8 +39,7 @@ static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
 #define CROWD 600
 
 // Threads that wait for the GIL.
-static const bool NONE[THREADS] = {false}, FIRST[THREADS] = {true},
-                  SECOND[THREADS] = {false, true};
+static const bool NONE[THREADS] = {false}, SECOND[THREADS] = {false, true};
 
 static struct {
     uint64_t wall_ns, cpu_ns[THREADS], ready_ns[THREADS];
@@ -53,8 +52,7 @@ static struct {
     // CPU clock of the threads beyond the first three; 0 if they have ended.
     uint64_t crowd_ns;
     struct FakeThread crowd[CROWD + THREADS];
-    bool asleep;      // The holder of the GIL sleeps.
-    bool short_holds; // The GIL changes hands during each step of the sampler.
+    bool asleep; // The holder of the GIL sleeps.
     // The struct of CPython's GIL.
     int locked;
     uintptr_t last_holder;
@@ -77,7 +75,6 @@ static enum GilWait fake_wait(const struct Gil *gil,
     question->kind = world.kinds[tid - TID];
     question->polls = world.polls;
     world.asked++;
-    world.switches += world.short_holds ? 2 : 0;
     question->ready_ns = world.ready_ns[tid - TID];
     if (world.waits[tid - TID] == GIL_WAITS)
         question->kind = WAITS_GIL;
@@ -224,14 +221,6 @@ static void run(double seconds, int holder, const bool *waiting)
     }
 }
 
-static struct ThreadShares *shares_of(void)
-{
-    struct ThreadShares *shares;
-
-    assert_int_equal(Sampler_threads(sampler, &shares), THREADS);
-    return shares;
-}
-
 static struct GilFigures figures(void)
 {
     struct GilFigures figures;
@@ -246,37 +235,6 @@ static double blocked_s(int thread)
 
     return (double)Counter_get(&Share_parts(&code->share)->blocked.total_ns) /
            1e9;
-}
-
-// The first thread has the GIL for three of four seconds, and the second thread
-// has it for one. While one of the two has the GIL, the other waits. The third
-// thread sleeps.
-TEST_WITH(test_holders_and_waiters_get_their_time, NULL, end)
-{
-    struct ThreadShares *shares;
-
-    begin(&GIL);
-    for (int i = 0; i < 20; i++) {
-        run(0.75, 0, SECOND);
-        run(0.25, 1, FIRST);
-    }
-    shares = shares_of();
-    assert_float_equal(shares[0].gil_held_s, 15, 1);
-    assert_float_equal(shares[0].gil_wait_s, 5, 1.5);
-    assert_float_equal(shares[1].gil_held_s, 5, 1);
-    assert_float_equal(shares[1].gil_wait_s, 15, 1.5);
-    assert_float_equal(shares[1].gil_wait_share, 0.75, 0.1);
-    assert_true(shares[2].gil_held_s == 0 && shares[2].gil_wait_s == 0);
-    assert_float_equal(figures().held, 1, 0.05);
-    assert_float_equal(figures().held_s, 20, 1);
-    assert_float_equal(figures().waited_s, 20, 2);
-    // The second thread waited while the first thread's function ran.
-    assert_float_equal(blocked_s(0), 15, 1.5);
-    assert_float_equal(blocked_s(1), 5, 1.5);
-    assert_true(blocked_s(2) == 0);
-    // The sampler asks the kernel about once for the thread that sleeps.
-    assert_true(world.asked < 500);
-    Heap_free(shares);
 }
 
 // Returns the part of a thread's known waits that are of this kind.
@@ -388,41 +346,6 @@ TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
     EventLoops_leave(&loops, &loops);
 }
 
-// Each of two threads holds the GIL while it sleeps, and the other thread waits
-// for the GIL.
-TEST_WITH(test_sleep_with_the_gil_is_no_waiting, NULL, end)
-{
-    struct ThreadShares *shares;
-    double half;
-
-    begin(&GIL);
-    world.asleep = true;
-    for (int i = 0; i < 1000; i++) {
-        run(0.01 + 0.02 * drand48(), 0, SECOND);
-        run(0.01 + 0.02 * drand48(), 1, FIRST);
-    }
-    half = (double)world.wall_ns / 2e9;
-    shares = shares_of();
-    for (int i = 0; i < 2; i++) {
-        assert_float_equal(shares[i].gil_held_s, half, 3);
-        assert_float_equal(shares[i].gil_wait_s, half, 3);
-        assert_float_equal(blocked_s(i), half, 3);
-    }
-    Heap_free(shares);
-}
-
-// Only the third thread passes the GIL on while the sampler observes.
-TEST_WITH(test_short_holds_block_as_much_as_long_ones, NULL, end)
-{
-    begin(&GIL);
-    for (int i = 0; i < 400; i++) {
-        world.short_holds = i % 2;
-        run(0.05 + 0.01 * (i % 7), world.short_holds ? 2 : 0, SECOND);
-    }
-    assert_float_equal(blocked_s(0), figures().waited_s / 2, 2);
-    assert_float_equal(blocked_s(2), figures().waited_s / 2, 2);
-}
-
 // With 600 threads, the sampler observes only some of them in one step, and
 // never the first two threads in the same step.
 TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
@@ -431,21 +354,6 @@ TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
     run(200, 0, SECOND);
     assert_true(figures().waited_s > 100);
     assert_true(blocked_s(0) > 10);
-}
-
-TEST_WITH(test_waiting_for_a_cpu_is_another_wait, NULL, end)
-{
-    struct ThreadShares *shares;
-
-    begin(&GIL);
-    run(1, 0, SECOND);
-    for (int i = 0; i < 2000; i++) {
-        world.ready_ns[1] += 3000000;
-        run(0.005, 0, SECOND);
-    }
-    shares = shares_of();
-    assert_float_equal(shares[1].gil_wait_s, 5, 0.5);
-    Heap_free(shares);
 }
 
 // So many threads run that the kernel is asked seldom about each of them.
@@ -468,24 +376,6 @@ TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
     assert_float_equal(part_of(1, WAITS_CPU), 0.5, 0.1);
 }
 
-// A thread that runs needs an answer after each run, and threads that sleep on
-// need none.
-TEST_WITH(test_sleeping_threads_take_no_turn, NULL, end)
-{
-    int before;
-
-    begin_among(60, &GIL);
-    world.crowd_ns = 1000;
-    run(60, -1, NONE);
-    before = world.asked_of[2];
-    for (int i = 0; i < 2000; i++) {
-        world.cpu_ns[2] += 1000;
-        run(0.005, -1, NONE);
-    }
-    assert_true(world.asked_of[2] - before > 20);
-    assert_true(world.asked_of[THREADS + 60] == 1);
-}
-
 // The sampler observes only some of so many threads in one step.
 TEST_WITH(test_each_of_many_threads_is_asked_about, NULL, end)
 {
@@ -497,41 +387,6 @@ TEST_WITH(test_each_of_many_threads_is_asked_about, NULL, end)
     for (int i = 0; i < THREADS + CROWD; i++)
         found += world.asked_of[i] > 0;
     assert_int_equal(found, 512);
-}
-
-TEST_WITH(test_the_first_answer_has_the_wait_for_a_cpu, NULL, end)
-{
-    struct ThreadShares *shares;
-
-    begin(&GIL);
-    world.ready_ns[1] = 10000000000;
-    // The sampler asks the kernel once for the third thread.
-    while (world.asked < 2)
-        run(0.005, 0, SECOND);
-    shares = shares_of();
-    assert_true(shares[1].gil_wait_s == 0);
-    Heap_free(shares);
-    run(1, 0, SECOND);
-    shares = shares_of();
-    assert_float_equal(shares[1].gil_wait_s, 0.9, 0.2);
-    Heap_free(shares);
-}
-
-TEST_WITH(test_other_waits_are_not_for_the_gil, NULL, end)
-{
-    struct ThreadShares *shares;
-
-    begin(&GIL);
-    for (int i = 0; i < 40; i++) { // The second thread runs from time to time.
-        world.cpu_ns[1] += 1000;
-        run(0.1, 0, NONE);
-    }
-    shares = shares_of();
-    assert_true(shares[1].gil_wait_s == 0 && shares[2].gil_wait_s == 0);
-    assert_true(figures().waited == 0 && blocked_s(0) == 0);
-    // No thread has waited for the GIL.
-    assert_true(isnan(figures().longest_s));
-    Heap_free(shares);
 }
 
 TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)

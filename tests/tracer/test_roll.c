@@ -390,18 +390,6 @@ TEST_FIXTURE(test_a_rate_is_not_since_the_row_was_filled)
     Arena_release(&whole.arena);
 }
 
-static struct Function only_row(const struct Fixture *f)
-{
-    struct Snapshot whole = {0};
-    struct Function row;
-
-    assert_int_equal(RowSet_whole(f->newest, &whole), 0);
-    assert_int_equal(whole.function_count, 1);
-    row = whole.functions[0];
-    Arena_release(&whole.arena);
-    return row;
-}
-
 static void pass_seconds(struct Fixture *f, unsigned count)
 {
     while (count--) {
@@ -412,58 +400,11 @@ static void pass_seconds(struct Fixture *f, unsigned count)
     }
 }
 
-TEST_FIXTURE(test_a_class_changes_without_a_call)
-{
-    struct Code *code = add_code(&f->engine, "f", 1000);
-
-    call(f->trace, code, ++f->at.ticks);
-    Spans_open(code, f->at.ticks);
-    pass_seconds(f, 5);
-    assert_int_equal(filled(f), 0);
-    assert_int_equal(only_row(f).state, STATE_ARMED);
-    Spans_set_arming(code, ARMED_SLICES);
-    pass_seconds(f, 1);
-    assert_int_equal(only_row(f).state, STATE_PARTIAL);
-    pass_seconds(f, 5);
-    Spans_set_arming(code, ARMED_ALWAYS);
-    pass_seconds(f, 1);
-    assert_int_equal(only_row(f).state, STATE_ARMED);
-}
-
 static void end_slice(struct Fixture *f, struct Code *code)
 {
     Spans_close(code, f->at.ticks, f->at.hz);
     Spans_set_arming(code, ARMED_SLICES);
     Code_end_slice(code);
-}
-
-// The first slice of two seconds has 20 calls. After the first slice come ten
-// dark seconds, and then a slice of two seconds without a call. The first span
-// weighs a tenth, and older spans weigh less.
-TEST_FIXTURE(test_a_slice_ends_without_a_call)
-{
-    struct Code *code = add_code(&f->engine, "f", 1000);
-    double rate = 0.75 * 0.1 * 20 / (0.75 * 0.1 * 2 + 2);
-
-    Spans_open(code, f->at.ticks);
-    for (unsigned i = 0; i < 20; i++)
-        call(f->trace, code, f->at.ticks);
-    pass_seconds(f, 2);
-    end_slice(f, code);
-    call(f->trace, code, f->at.ticks); // The function goes dark.
-    pass_seconds(f, 10);
-    assert_int_equal(filled(f), 0);
-    assert_float_equal(only_row(f).calls_per_s, 10, 1e-9);
-    assert_float_equal(only_row(f).calls_estimated, 21 + 100, 1e-9);
-    rearm(f, code);
-    pass_seconds(f, 2);
-    end_slice(f, code);
-    pass_seconds(f, 4);
-    assert_int_equal(filled(f), 0);
-    // The function was not called since then, so it is still armed, and no call
-    // was missed.
-    assert_float_equal(only_row(f).calls_per_s, 0, 1e-9);
-    assert_float_equal(only_row(f).calls_estimated, 21 + rate * 10, 0.2);
 }
 
 // These functions were dark for ten seconds, and then stay armed without a
@@ -522,43 +463,6 @@ TEST_FIXTURE(test_more_have_gone_than_are_remembered)
                      -ESTALE);
     assert_int_equal(show(f, 0), 0);
     assert_int_equal(f->shown[0]->function_count, 0);
-}
-
-// Each change of a row must touch the code, because nothing else says that the
-// row has changed.
-TEST_FIXTURE(test_who_changes_a_row_says_so)
-{
-    struct Code *code = add_code(&f->engine, "f", 0);
-    uint64_t stamp;
-
-    assert_false(Code_take_touch(code));
-    Code_darken_site(code, &code->layout.sites[1]);
-    assert_true(Code_take_touch(code));
-    Code_rearm(code, 20, true, ++f->at.ticks);
-    assert_true(Code_take_touch(code));
-    Code_gain_dark_callee(code);
-    assert_true(Code_take_touch(code));
-    Code_lose_dark_callee(code);
-    assert_true(Code_take_touch(code));
-    assert_false(Code_take_touch(code));
-    Spans_set_arming(code, ARMED_ALWAYS);
-    assert_true(Code_take_touch(code));
-    Spans_set_arming(code, ARMED_ALWAYS);
-    assert_false(Code_take_touch(code));
-    Spans_open(code, ++f->at.ticks);
-    assert_true(Code_take_touch(code));
-    Spans_open(code, ++f->at.ticks);
-    assert_false(Code_take_touch(code));
-    Spans_close(code, ++f->at.ticks, f->at.hz);
-    assert_true(Code_take_touch(code));
-    Spans_begin_dark(code, ++f->at.ticks);
-    assert_true(Code_take_touch(code));
-    Code_leave_unarmed(code);
-    assert_true(Code_take_touch(code));
-    // A call of a dark function must touch the row or change its stamp.
-    stamp = Code_stamp(code);
-    ThreadTrace_enter(f->trace, code, 1, 0, ++f->at.ticks);
-    assert_true(Code_take_touch(code) || Code_stamp(code) != stamp);
 }
 
 static void set_up(struct Fixture *f)

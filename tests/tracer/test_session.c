@@ -147,61 +147,6 @@ static uint32_t ask(struct Client *client, unsigned type, uint64_t number,
     return request.request;
 }
 
-static void expect_error(struct Client *client, uint32_t request, int error)
-{
-    struct Message message = expect(client, MESSAGE_ERROR);
-
-    assert_int_equal(message.request, request);
-    assert_int_equal(message.number, error);
-    // The message contains an explanation.
-    assert_true(strlen(message.text) > 10);
-    Message_release(&message);
-}
-
-static void expect_done(struct Client *client, uint32_t request)
-{
-    struct Message message = expect(client, MESSAGE_REPLY);
-
-    assert_int_equal(message.request, request);
-    assert_true(message.value == 1);
-    Message_release(&message);
-}
-
-// The collector's thread waits for a lock before it hands out the recording.
-// Meanwhile the server does not wait, and answers other requests.
-TEST_FIXTURE(test_a_handout_keeps_nobody_waiting)
-{
-    struct Client *client;
-    struct Message message;
-    uint32_t handout;
-
-    start_usual(f);
-    client = join(f);
-    for (uint64_t i = 0; i < 100; i++)
-        count_call(f, add_code(&f->engine, "f", 0));
-    pthread_mutex_lock(&f->session->draining);
-    handout = ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
-    expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
-    pthread_mutex_unlock(&f->session->draining);
-    message = expect(client, MESSAGE_RECORDING);
-    assert_int_equal(message.request, handout);
-    assert_true(message.descriptor > 2);
-    Message_release(&message);
-    // Older viewers ask the process to write the file.
-    expect_error(client, ask(client, MESSAGE_EXPORT, 0, "x.json"), EOPNOTSUPP);
-    expect_error(client, ask(client, MESSAGE_CANCEL, 0, NULL), EOPNOTSUPP);
-    // A request that waits when the trace ends is answered, too.
-    pthread_mutex_lock(&f->session->draining);
-    for (int i = 0; i < HANDOUT_WISHES + 2; i++)
-        ask(client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
-    message = expect(client, MESSAGE_ERROR);
-    assert_int_equal(message.number, EBUSY);
-    Message_release(&message);
-    pthread_mutex_unlock(&f->session->draining);
-    Client_close(client);
-    halt(f);
-}
-
 // Receives a recording. Returns the recording's descriptor, which the caller
 // closes.
 static int receive_recording(struct Client *client, double *steady_s)
@@ -398,9 +343,6 @@ TEST_FIXTURE(test_handouts_have_a_price)
     start_usual(f);
     handouts = &f->session->handouts;
     client = join(f);
-    expect_error(client, ask(client, MESSAGE_HANDOUT, 2, NULL), EINVAL);
-    expect_error(client, ask(client, MESSAGE_HANDOUT, UINT64_MAX, NULL),
-                 EINVAL);
     // This thread does the work of the collector's thread.
     Collector_stop(&f->session->collector);
     for (int i = 0; i < 3; i++)
@@ -429,61 +371,6 @@ TEST_FIXTURE(test_handouts_have_a_price)
     }
     Client_close(client);
     halt(f);
-}
-
-struct Hammer {
-    struct Served served;
-    _Atomic unsigned rounds;
-};
-
-// Sends all kinds of requests until the server closes the connection.
-static void *hammer(void *context)
-{
-    struct Hammer *hammer = context;
-    struct Client *client;
-    struct Message message, request = {0};
-    char why[256];
-    int got = 0;
-
-    if (Client_open(&client, &hammer->served, why, sizeof why))
-        return NULL;
-    while (got >= 0) {
-        static const unsigned types[] = {MESSAGE_HANDOUT, MESSAGE_CANCEL,
-                                         MESSAGE_REARM, MESSAGE_HANDOUT, 77};
-        unsigned round = hammer->rounds++;
-
-        request.type = types[round % 5];
-        request.number = request.type == MESSAGE_HANDOUT ? round % 2 : 0;
-        if (Client_request(client, &request))
-            break;
-        while ((got = Client_wait(client, &message, 1)) > 0)
-            Message_release(&message);
-    }
-    Client_close(client);
-    return NULL;
-}
-
-TEST_FIXTURE(test_finish_under_requests)
-{
-    struct Code *code = add_code(&f->engine, "f", 0);
-
-    for (int i = 0; i < 8; i++) {
-        struct Hammer hammers = {.served = {.pid = getpid(), .uid = getuid()}};
-        pthread_t threads[3];
-
-        start_usual(f);
-        snprintf(hammers.served.path, sizeof hammers.served.path, "%s",
-                 Server_path(f->session->server));
-        for (uint64_t n = 0; n < 2000; n++)
-            count_call(f, code);
-        for (int n = 0; n < 3; n++)
-            pthread_create(&threads[n], NULL, hammer, &hammers);
-        while (hammers.rounds < 30)
-            rest_ms(1);
-        halt(f);
-        for (int n = 0; n < 3; n++)
-            pthread_join(threads[n], NULL);
-    }
 }
 
 // If not NULL, a thread that writes to a file in memory waits.

@@ -13,9 +13,7 @@
 
 // Costs in ticks of the hooks of an enter, a leave, a jump and a branch.
 static const int64_t COST[HOOK_KINDS] = {
-    [HOOK_ENTER] = 10,           [HOOK_LEAVE] = 20, [HOOK_JUMP] = 5,
-    [HOOK_RESUME] = 13,          [HOOK_YIELD] = 17, [HOOK_JUMP + HOOK_FAR] = 50,
-    [HOOK_LEAVE + HOOK_FAR] = 60};
+    [HOOK_ENTER] = 10, [HOOK_LEAVE] = 20, [HOOK_JUMP] = 5};
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
@@ -71,44 +69,11 @@ static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
                             depth, ticks);
 }
 
-static void expect_site(const struct Code *code, unsigned index, uint64_t hits,
-                        uint64_t cycles, uint64_t instructions)
-{
-    assert_int_equal(Counter_get(&code->layout.sites[index].hits), hits);
-    assert_int_equal(Counter_get(&code->layout.sites[index].cycles), cycles);
-    assert_int_equal(Counter_get(&code->layout.sites[index].instructions),
-                     instructions);
-}
-
 static void expect_empty(struct Fixture *f)
 {
     assert_ptr_equal(f->trace->top, f->trace->bottom);
     for (unsigned i = 0; i < THREAD_TRACE_ACTIVE; i++)
         assert_int_equal(f->trace->active[i], 0);
-}
-
-// The cost of a hook depends on the hook's kind. Code that can be suspended has
-// resumptions instead of calls, and an offset can be far (HOOK_FAR).
-TEST_FIXTURE(test_net_time_by_kind_of_hook)
-{
-    struct Code *caller = add(f, 0), *code = add(f, 0);
-
-    code->hot.enter_hook = HOOK_RESUME;
-    code->layout.sites[RETURN_SITE].hook = HOOK_YIELD;
-    enter(f, caller, 1, 100);
-    enter(f, code, 2, 200); // net 190.
-    // 300 - 23: of these, 87 belong to the function itself.
-    leave(f, code, 2, 300);
-    enter(f, code, 2, 400);      // 400 - 40
-    raise_from(f, code, 2, 500); // 500 - 53: another 87
-    caller->layout.sites[JUMP_SITE].hook = HOOK_JUMP + HOOK_FAR;
-    caller->layout.sites[RETURN_SITE].hook = HOOK_LEAVE + HOOK_FAR;
-    jump(f, caller, 1, 600);  // 600 - 70
-    leave(f, caller, 1, 700); // 700 - 120: the total is 580 - 100
-    expect_calls(code, 2, 2, 174, 174);
-    expect_calls(caller, 1, 1, 480 - 174, 480);
-    assert_int_equal(Counter_get(&f->trace->overhead), 180);
-    expect_empty(f);
 }
 
 // The time between two events can be shorter than the cost of the first event's
@@ -128,48 +93,6 @@ TEST_FIXTURE(test_hooks_that_cost_less_than_thought)
     expect_calls(code, 2, 2, 50, 50);
     assert_int_equal(
         (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), 44);
-}
-
-// At an event, all frames that are deeper than the event have ended. If a frame
-// ends without an event, its call is counted, but not its cycles. The total
-// times of the frames' callers are right.
-TEST_FIXTURE(test_frames_that_left_unseen)
-{
-    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
-
-    reset(f, 0);
-    enter(f, a, 1, 100);
-    enter(f, b, 2, 110);
-    enter(f, c, 3, 120);
-    leave(f, a, 1, 200);
-    assert_int_equal(Counter_get(&f->trace->unwound), 2);
-    // The ends of these frames are unknown, so the self time of a is unknown,
-    // too.
-    expect_calls(a, 1, 0, 0, 100);
-    expect_calls(b, 1, 0, 0, 0);
-    expect_calls(c, 1, 0, 0, 0);
-    expect_empty(f);
-}
-
-//   enters at 100: net 100, instruction 0
-//   jumps at 140: net 140 - 10 = 130, 30 cycles over 0, 1, 2; on at 1
-//   jumps at 170: net 170 - 15 = 155, 25 cycles over 1, 2
-//   leaves at 190: net 190 - 20 = 170, 15 cycles; the loop's end was not seen,
-//   so only the return, and nothing between the loop's head and the return,
-//   counts as run
-TEST_FIXTURE(test_blocks)
-{
-    struct Code *code = add(f, 0);
-
-    enter(f, code, 1, 100);
-    assert_false(jump(f, code, 1, 140));
-    assert_false(jump(f, code, 1, 170));
-    leave(f, code, 1, 190);
-    expect_site(code, JUMP_SITE, 2, 30 + 25, 3 + 2);
-    expect_site(code, RETURN_SITE, 1, 15, 1);
-    expect_calls(code, 1, 1, 70, 70);
-    assert_int_equal(Counter_get(&code->hot.last_seen), 170);
-    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
 
 // If the program has other threads, an interval that is longer than the switch
@@ -231,27 +154,6 @@ TEST_FIXTURE(test_the_end_of_a_slice)
     assert_int_equal(Counter_get(&Code_latency(code)->longest), 8000);
     assert_int_equal(Counter_get(&Code_latency(code)->cut), 0);
     expect_empty(f);
-}
-
-// A call that waited does not show the cost of a call.
-TEST_FIXTURE(test_waited_calls_are_in_no_histogram)
-{
-    struct Code *code = add(f, 0);
-    uint64_t ticks = 100;
-
-    reset(f, 0);
-    for (int i = 0; i < 6; i++) {
-        enter(f, code, 1, ticks);
-        if (i % 2)
-            f->contention.last_trace = NULL;
-        leave(f, code, 1, ticks + 9);
-        ticks += 100;
-    }
-    assert_int_equal(Counter_get(&code->hot.self_calls), 6);
-    assert_int_equal(Counter_get(&code->hot.waited_cycles), 27);
-    assert_int_equal(Counter_get(&code->hot.min_cycles), 9);
-    assert_int_equal(Code_histogram(code)->buckets[0], 0);
-    assert_true(Code_histogram(code)->buckets[9] >= 2);
 }
 
 struct ModelFrame {

@@ -4,17 +4,13 @@
 #include "formats/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
-#include "ipc/base/now.h"
 #include "tests/formats/frozen.h"
 #include "tests/sanitizers.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -49,19 +45,6 @@ static struct Timeline *make_growing(size_t limit)
     assert_non_null(recording);
     Recording_set_room(recording, limit / 2);
     return Timeline_new(recording, limit, true);
-}
-
-// Limits the size of files. Returns the limit before.
-static rlim_t limit_files(rlim_t size)
-{
-    struct rlimit limit;
-    rlim_t before;
-
-    getrlimit(RLIMIT_FSIZE, &limit);
-    before = limit.rlim_cur;
-    limit.rlim_cur = size;
-    setrlimit(RLIMIT_FSIZE, &limit);
-    return before;
 }
 
 static const struct TimelineView *look(struct Timeline *timeline)
@@ -275,40 +258,6 @@ static void drain(struct Timeline *timeline, struct Track *track,
     assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
 
-// After a gap, the next event shows which calls have not ended. Many readers
-// one after the other do not make the timeline larger than one reader does.
-TEST(a_reader_begins_within_the_limit)
-{
-    const size_t limit = 1 << 20;
-    struct Timeline *timeline = Frozen_timeline(limit);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 1};
-    struct Track *track = begin(timeline, 0);
-    uint64_t until;
-    unsigned i;
-
-    assert_int_equal(Timeline_lent(timeline), 0);
-    until = Timeline_lend(timeline, 3600000000000);
-    assert_true(until > Now_ns(CLOCK_MONOTONIC));
-    assert_int_equal(Timeline_lent(timeline), until);
-    for (i = 0; i < 50; i++) {
-        Program_run(&program, 20000);
-        assert_int_equal(Timeline_drain(timeline, track, program.ring), 20000);
-    }
-    assert_true(Timeline_bytes(timeline) > 2 * limit);
-    // The test runs during the time of Timeline_lend.
-    Timeline_hold(timeline, true);
-    assert_true(Timeline_bytes(timeline) > 2 * limit);
-    Timeline_hold(timeline, false);
-    Timeline_lend(timeline, 0);
-    assert_int_equal(Timeline_lent(timeline), 0);
-    assert_true(Timeline_bytes(timeline) > 2 * limit);
-    Timeline_hold(timeline, true);
-    assert_true(Timeline_bytes(timeline) <= limit + (64 << 10));
-    Timeline_hold(timeline, false);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
 TEST(the_level_is_authoritative)
 {
     struct Timeline *timeline = Frozen_timeline(0);
@@ -507,64 +456,6 @@ static void record(struct Timeline *timeline, struct Track *track,
     }
 }
 
-// As on a full disk, the oldest events are forgotten, and the other events have
-// no gap.
-TEST(a_file_that_is_full)
-{
-    struct Timeline *timeline = make_growing(1 << 20);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
-    rlim_t before;
-    const struct TimelineView *view;
-    size_t i, events;
-
-    before = limit_files(2 << 20);
-    for (i = 0; i < 50; i++) {
-        record(timeline, track, &program, 1);
-        if (i % 7) // The events of the last flush are read, too.
-            continue;
-        view = look(timeline);
-        events = replay(view, 0);
-        assert_int_equal(events + view->forgotten, 20000 * (i + 1));
-        RecordingReader_close(&reader);
-    }
-    limit_files(before);
-    assert_int_equal(Timeline_forgotten(timeline), 20000 * i - events);
-    assert_int_equal(Recording_error(Timeline_recording(timeline)), -EFBIG);
-    // The events take at least most of the room in the file.
-    assert_true(events * 5 > 1 << 20);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
-// The disk is full and the program becomes slower, so that its blocks become
-// larger than the blocks that are forgotten for them.
-TEST(larger_blocks_in_a_full_file)
-{
-    struct Timeline *timeline = make_growing(256 << 10);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
-    rlim_t before;
-    size_t i, events;
-
-    before = limit_files(4 << 20);
-    for (i = 0; i < 80; i++) {
-        program.pause = i < 50 ? 0 : 3000000;
-        record(timeline, track, &program, 1);
-        if (i % 6)
-            continue;
-        events = replay(look(timeline), 0);
-        RecordingReader_close(&reader);
-        assert_int_equal(events + Timeline_forgotten(timeline),
-                         20000 * (i + 1));
-        if (i > 50)
-            assert_true(events > 200000);
-    }
-    limit_files(before);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
 // The number of free bytes of the file system does not show a quota. If the
 // quota is used up, the oldest events in the file make room for the newest
 // events.
@@ -619,110 +510,4 @@ TEST(a_disk_that_breaks)
     assert_in_range(Timeline_forgotten(timeline), forgotten, forgotten + 20000);
     Timeline_free(timeline);
     Ring_free(program.ring);
-}
-
-// The last chunk of an idle thread is in the file when the thread loses an
-// event.
-TEST(a_gap_after_what_is_in_the_file)
-{
-    struct Timeline *timeline = make_growing(200 << 10);
-    struct Program busy = {.ring = Ring_new(NULL), .seed = 1, .ticks = 9000};
-    struct Track *idle = begin(timeline, 0), *track = begin(timeline, 1);
-    struct Ring *ring = Ring_new(NULL);
-    const struct TimelineView *view;
-    const struct TimelineChunk *last;
-    struct Event event;
-    size_t i;
-
-    Ring_push(ring, 1, EVENT_ENTER, Event_call(1, 0));
-    drain(timeline, idle, ring);
-    for (i = 0; i < 10; i++) {
-        Program_run(&busy, 10000);
-        drain(timeline, track, busy.ring);
-    }
-    look(timeline);
-    RecordingReader_close(&reader);
-    ring->lost = 5;
-    drain(timeline, idle, ring);
-    view = look(timeline);
-    event = event_of(view->chunks[0], 0);
-    assert_int_equal(Event_kind(&event), EVENT_ENTER);
-    last = view->chunks[1];
-    assert_int_equal(last->thread, 0);
-    assert_int_equal(last->event_count, 1);
-    event = event_of(last, 0);
-    assert_int_equal(Event_kind(&event), EVENT_LOST);
-    assert_int_equal(event.what, 5);
-    RecordingReader_close(&reader);
-    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // The thread goes on.
-    drain(timeline, idle, ring);
-    view = look(timeline);
-    assert_int_equal(view->threads[0].lost, 5);
-    assert_int_equal(view->chunks[2]->event_count, 1);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(ring);
-    Ring_free(busy.ring);
-}
-
-// One thread is traced, one thread drains its ring, and this thread reads.
-struct Race {
-    struct Timeline *timeline;
-    struct Track *track;
-    struct Program program;
-    _Atomic bool done;
-};
-
-static void *trace(void *context)
-{
-    struct Race *race = context;
-
-    Program_run(&race->program, 300000);
-    atomic_store(&race->done, true);
-    return NULL;
-}
-
-static void *collect(void *context)
-{
-    struct Race *race = context;
-    bool done;
-
-    do {
-        done = atomic_load(&race->done);
-        Timeline_drain(race->timeline, race->track, race->program.ring);
-    } while (!done);
-    Timeline_drain(race->timeline, race->track, race->program.ring);
-    return NULL;
-}
-
-static void read_all(const struct TimelineView *view)
-{
-    struct EventBuffer buffer = {0};
-    size_t i;
-
-    for (i = 0; i < view->chunk_count; i++)
-        assert_non_null(EventBuffer_read(&buffer, view->chunks[i]));
-    EventBuffer_release(&buffer);
-}
-
-TEST(it_is_read_while_it_records)
-{
-    struct Race race = {make_growing(1 << 20), NULL, {.seed = 1}, false};
-    pthread_t tracer, collector;
-    unsigned i = 0;
-
-    race.track = begin(race.timeline, 0);
-    race.program.ring = Ring_new(NULL);
-    pthread_create(&tracer, NULL, trace, &race);
-    pthread_create(&collector, NULL, collect, &race);
-    do {
-        Timeline_hold(race.timeline, true);
-        read_all(look(race.timeline));
-        RecordingReader_close(&reader);
-        Timeline_hold(race.timeline, false);
-    } while (i++ < FEWER(100) || !atomic_load(&race.done));
-    pthread_join(tracer, NULL);
-    pthread_join(collector, NULL);
-    Timeline_free(race.timeline);
-    Ring_free(race.program.ring);
 }
