@@ -69,18 +69,21 @@ static void write_name(char *out, size_t size, const PyTypeObject *type)
         snprintf(out, size, "%s.%s", module, name ? name : "?");
 }
 
+// Returns true for the type by which asyncio or trio cancels a task.
 static bool is_cancelled_error(const PyTypeObject *type)
 {
-    const char *module;
+    const char *module, *wanted = NULL;
 
-    if (strcmp(type->tp_name, "CancelledError") != 0)
-        return false;
-    module = module_of(type);
-    return module && strcmp(module, "asyncio.exceptions") == 0;
+    if (strcmp(type->tp_name, "CancelledError") == 0)
+        wanted = "asyncio.exceptions";
+    else if (strcmp(type->tp_name, "Cancelled") == 0)
+        wanted = "trio";
+    module = wanted ? module_of(type) : NULL;
+    return module && strcmp(module, wanted) == 0;
 }
 
 // Returns true for StopIteration, StopAsyncIteration, GeneratorExit, asyncio's
-// CancelledError and their subclasses, which Python uses for the flow of
+// CancelledError, trio's Cancelled and their subclasses, which Python uses for the flow of
 // control.
 static bool is_flow(PyTypeObject *type)
 {

@@ -137,6 +137,13 @@ class Ends:
         raise StopIteration
 
 
+def cancelled_by_trio():
+    try:
+        raise type("Cancelled", (BaseException,), {"__module__": "trio"})
+    except BaseException:
+        pass
+
+
 async def cancelled():
     task = asyncio.ensure_future(asyncio.sleep(60))
     await asyncio.sleep(0)
@@ -157,6 +164,8 @@ def test_control_flow_counts_apart():
     _, final = traced(body)
     assert final["exception_totals"]["control"] == 200
     assert row(final, "Ends.__next__")["raised"] == 0
+    _, final = traced(cancelled_by_trio)
+    assert final["exception_totals"]["control"] == 1
     _, final = traced(lambda: asyncio.run(cancelled()))
     types = {one["type"] for one in final["exceptions"]}
     assert not types & {"StopIteration", "CancelledError", "GeneratorExit"}
