@@ -283,7 +283,7 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_THREADS] = "jj",    [VIEW_FLAME] = "jj",
         [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j",
         [VIEW_EXCEPTIONS] = "j"};
-    set_up(stage, 250, 40);
+    set_up(stage, 265, 40);
     Navigation_open(&stage->ui, id);
     if (id == VIEW_FLAME)
         select_box(stage, 0);
