@@ -83,8 +83,8 @@ static bool is_cancelled_error(const PyTypeObject *type)
 }
 
 // Returns true for StopIteration, StopAsyncIteration, GeneratorExit, asyncio's
-// CancelledError, trio's Cancelled and their subclasses, which Python uses for the flow of
-// control.
+// CancelledError, trio's Cancelled and their subclasses, which Python uses for
+// the flow of control.
 static bool is_flow(PyTypeObject *type)
 {
     PyObject *bases = type->tp_mro;
