@@ -7,11 +7,11 @@
 #include "formats/recording_reader.h"
 #include "formats/run_facts.h"
 #include "formats/trace_writer.h"
+#include "formats/wait_sums.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/sample/flame.h"
 #include "tracer/timeline/output_name.h"
-#include "tracer/timeline/sample_track.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -30,7 +30,6 @@ static void add_samples(struct Flame *flame, const struct TimelineView *view)
 {
     struct EventBuffer buffer = {0};
     struct SampleReader *reader = Heap_zeroed(1, sizeof *reader);
-    const struct ShareTime now = {.ns = 1, .full_ns = 1};
     size_t i, j;
 
     for (i = 0; reader && i < view->chunk_count; i++) {
@@ -45,11 +44,7 @@ static void add_samples(struct Flame *flame, const struct TimelineView *view)
             struct TimelineSample sample;
 
             if (SampleReader_take(reader, &events[j], &sample))
-                Flame_add(flame, &now,
-                          &(struct FlameSample){.path = sample.path,
-                                                .depth = sample.depth,
-                                                .in_c = sample.in_c,
-                                                .cpu_ns = sample.cpu_ns});
+                WaitSums_draw(flame, &sample, 1);
         }
     }
     EventBuffer_release(&buffer);

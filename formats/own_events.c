@@ -122,7 +122,8 @@ static int put(struct Walk *walk, const struct Event *event)
         return put_change(walk, event);
     if (Event_kind(event) == EVENT_REARMED)
         return put_rearmed(walk, event);
-    if (!SampleReader_take(&walk->samples, event, &sample))
+    if (!SampleReader_take(&walk->samples, event, &sample) ||
+        SampleTrack_is_wait(&sample))
         return 0;
     return walk->format->sample(
         walk->writer, TraceWriter_ns(walk->writer, sample.ticks), &sample);

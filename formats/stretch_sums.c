@@ -2,6 +2,7 @@
 #include "formats/stretch_sums.h"
 #include "formats/event_buffer.h"
 #include "ipc/base/heap.h"
+#include "tracer/hook/garbage.h"
 #include "tracer/timeline/aside.h"
 #include "tracer/timeline/sample_track.h"
 
@@ -12,6 +13,11 @@
 double StretchSums_length(const struct StretchSums *sums)
 {
     return fmax(sums->to_s - sums->from_s, 1e-9);
+}
+
+bool StretchSums_has_waits(const struct StretchSums *sums)
+{
+    return sums->reader->head.version >= RECORDING_WAITS;
 }
 
 double StretchSums_s(const struct StretchSums *sums, uint64_t ticks)
@@ -85,6 +91,7 @@ void StretchSums_release(struct StretchSums *sums)
     SumTable_release(&sums->instructions);
     SumTable_release(&sums->pairs);
     SumTable_release(&sums->spans.calls);
+    WaitSums_release(&sums->waits);
     Flame_release(&sums->flame);
 }
 
@@ -101,12 +108,25 @@ static struct Sum *add_ns(struct SumTable *table, uint64_t key, double ns)
     return sum;
 }
 
-// If a function is several times on the stack, only its outermost frame is
+// Returns true if a sample found the garbage collector running.
+static bool is_garbage(const struct StretchSums *sums,
+                       const struct TimelineSample *sample)
+{
+    struct PerfettoName name;
+
+    return sample->in_c && sample->depth &&
+           StretchSums_name(sums, sample->path[sample->depth - 1], &name) &&
+           strcmp(name.name, GARBAGE_NAME) == 0;
+}
+
+// Adds the CPU time or the waiting time `ns` to the functions on the stack. If
+// a function is several times on the stack, only its outermost frame is
 // counted. The sampler of a live process also counts a function on a stack only
 // once.
 static void add_path(struct StretchSums *sums,
-                     const struct TimelineSample *sample)
+                     const struct TimelineSample *sample, double ns)
 {
+    bool garbage = is_garbage(sums, sample);
     uint32_t caller = 0;
     size_t i;
 
@@ -118,9 +138,11 @@ static void add_path(struct StretchSums *sums,
 
         if (function && function->stamp != sums->stamp) {
             function->stamp = sums->stamp;
-            function->total_ns += sample->cpu_ns;
+            function->total_ns += ns;
+            function->total_c_ns += sample->in_c && !garbage ? ns : 0;
+            function->total_gc_ns += garbage ? ns : 0;
             if (i)
-                add_ns(&sums->callers, Sum_key(id, caller), sample->cpu_ns);
+                add_ns(&sums->callers, Sum_key(id, caller), ns);
         }
         caller = id;
     }
@@ -148,12 +170,11 @@ static void add_top(struct StretchSums *sums,
 static void add_sample(struct StretchSums *sums,
                        const struct TimelineSample *sample)
 {
-    const struct ShareTime now = {.ns = 1, .full_ns = 1};
     uint32_t top = sample->depth ? sample->path[sample->depth - 1] : 0;
 
     sums->samples++;
     sums->cpu_ns += sample->cpu_ns;
-    add_path(sums, sample);
+    add_path(sums, sample, sample->cpu_ns);
     if (top)
         add_top(sums, sample, top);
     else
@@ -161,11 +182,26 @@ static void add_sample(struct StretchSums *sums,
     if (sample->tid)
         add_ns(&sums->threads, Sum_key((uint32_t)sample->tid, top),
                sample->cpu_ns);
-    Flame_add(&sums->flame, &now,
-              &(struct FlameSample){.path = sample->path,
-                                    .depth = sample->depth,
-                                    .in_c = sample->in_c,
-                                    .cpu_ns = sample->cpu_ns});
+    WaitSums_draw(&sums->flame, sample, 1);
+}
+
+// Adds a wait, which takes the time up to its ticks. Only the part within the
+// chosen stretch of the run counts.
+static void add_wait(struct StretchSums *sums,
+                     const struct TimelineSample *sample)
+{
+    double ticks = sample->wait.ns / 1e9 * sums->reader->trace.hz;
+    double begin = (double)sample->ticks - ticks;
+    double within = fmin((double)sample->ticks, (double)sums->to) -
+                    fmax(begin, (double)sums->from);
+    double part = fmin(within / ticks, 1);
+
+    if (!(part > 0))
+        return;
+    if (sample->wait.timed)
+        add_path(sums, sample, part * sample->wait.ns);
+    WaitSums_add(&sums->waits, sample, part);
+    WaitSums_draw(&sums->flame, sample, part);
 }
 
 // --- Events ------------------------------------------------------------------
@@ -220,6 +256,10 @@ static void add_own(struct StretchSums *sums, struct SampleReader *reader,
     struct TimelineSample sample;
     bool is_sample = SampleReader_take(reader, event, &sample);
 
+    if (is_sample && SampleTrack_is_wait(&sample)) {
+        add_wait(sums, &sample);
+        return;
+    }
     if (is_sample)
         add_to_curve(sums, &sample);
     if (is_sample && shown)
@@ -293,6 +333,7 @@ static void clear(struct StretchSums *sums)
     SumTable_clear(&sums->instructions);
     SumTable_clear(&sums->pairs);
     SumTable_clear(&sums->spans.calls);
+    WaitSums_clear(&sums->waits);
     sums->spans.full = false;
     memset(sums->curve, 0, sizeof sums->curve);
     Flame_release(&sums->flame);
@@ -312,6 +353,7 @@ static void sort(struct StretchSums *sums)
     SumTable_sort(&sums->instructions);
     SumTable_sort(&sums->pairs);
     SumTable_sort(&sums->spans.calls);
+    WaitSums_sort(&sums->waits);
 }
 
 static void choose(struct StretchSums *sums, double from_s, double to_s)

@@ -8,6 +8,7 @@
 #include "formats/armed_spans.h"
 #include "formats/recording_reader.h"
 #include "formats/sum_table.h"
+#include "formats/wait_sums.h"
 #include "tracer/sample/flame.h"
 
 #define STRETCH_CURVE 48 // Number of elements of `curve`.
@@ -33,8 +34,9 @@ struct StretchSums {
     // does not include `to`.
     uint64_t from, to;
     // The key is the id of the function. `ns` is CPU time with the function as
-    // the innermost one, and `total_ns` is CPU time with the function anywhere
-    // on the stack. `what` is the ticks at the newest call of the function.
+    // the innermost one, and `total_ns` is CPU time and waiting time with the
+    // function anywhere on the stack. `what` is the ticks at the newest call of
+    // the function.
     struct SumTable functions;
     // The key is the id of the callee and the id of the caller (0 if unknown).
     struct SumTable callers;
@@ -49,6 +51,7 @@ struct StretchSums {
     // change.
     struct SumTable pairs;
     struct ArmedSpans spans;
+    struct WaitSums waits;
     struct Flame flame;
     // A ring buffer, in which a new change overwrites the oldest change.
     struct StretchChange changes[STRETCH_CHANGES];
@@ -77,6 +80,9 @@ void StretchSums_release(struct StretchSums *sums);
 // Returns 0 or -errno. Returns -ECANCELED if `watch` has stopped the reading.
 int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch);
+// Returns true if the recording has waits. Recordings of older versions have
+// none.
+bool StretchSums_has_waits(const struct StretchSums *sums);
 // Returns the length of the chosen stretch of the run in seconds, at least
 // 1e-9.
 double StretchSums_length(const struct StretchSums *sums);

@@ -17,6 +17,8 @@ struct Sum {
     uint64_t calls;
     uint64_t samples;
     double ns, c_ns, total_ns; // ns of CPU time.
+    // The parts of total_ns in C functions and in the garbage collector.
+    double total_c_ns, total_gc_ns;
     // Each user of a table gives its own meaning to `what` and `stamp`.
     uint64_t what;
     uint32_t stamp;

@@ -98,6 +98,7 @@ struct FlameTable *Summary_stacks(struct Summary *summary)
     struct FlameTable *table = Flame_read(&sums->flame, &now, FLAME_NODES);
     struct FlameFunction *functions = table ? Flame_list(table) : NULL;
     struct FlameRow *rows;
+    struct FlameWait *waits;
     struct PerfettoName name;
     size_t i;
 
@@ -105,13 +106,16 @@ struct FlameTable *Summary_stacks(struct Summary *summary)
         FlameTable_free(table);
         return NULL;
     }
-    // The cast to a type without const is allowed here, because nobody else
+    // The casts to types without const are allowed here, because nobody else
     // reads the table yet.
     rows = (struct FlameRow *)table->rows;
     for (i = 0; i < table->row_count; i++) {
         rows[i].share = (double)rows[i].cpu_ns / length_ns;
         rows[i].c_share = (double)rows[i].c_ns / length_ns;
     }
+    waits = (struct FlameWait *)table->waits;
+    for (i = 0; i < table->wait_count; i++)
+        waits[i].share = (double)waits[i].ns / length_ns;
     for (i = 0; i < table->function_count; i++) {
         if (!StretchSums_name(sums, (uint32_t)functions[i].id, &name))
             continue;

@@ -37,6 +37,8 @@ struct Maker {
     double length_ns; // Length of the chosen stretch of the run in ns.
     // True if no event of the chosen stretch of the run is missing.
     bool counted;
+    // True if the recording tells the kind of some wait, or has no waits.
+    bool kinds;
 };
 
 static bool is_all(const struct StretchSums *sums)
@@ -89,6 +91,48 @@ static const struct Caller *list_parts(struct Maker *maker,
     return list;
 }
 
+// --- Waits -------------------------------------------------------------------
+
+// Stores the waiting time of a function, as shares by their kind, in `shares`.
+// If there was no wait, all kinds are 0. If the kinds are not known, all are
+// null. Returns the share of the waiting time, or null if the recording has no
+// waits.
+static double divide_waits(const struct Maker *maker, uint32_t id, bool total,
+                           double *shares)
+{
+    const struct WaitSums *sums = &maker->sums->waits;
+    double ns = WaitSums_divide(&sums->functions, id, total, shares);
+    bool has = StretchSums_has_waits(maker->sums);
+    bool none = has && maker->kinds && ns == 0;
+    int i;
+
+    for (i = 0; i < WAIT_KINDS; i++)
+        shares[i] = none ? 0 : shares[i] / maker->length_ns;
+    return has ? ns / maker->length_ns : NULL_F64;
+}
+
+// Fills the shares of a function by kinds of waits, as a live process does
+// (parts_row.c).
+static void fill_parts(struct Maker *maker, struct Function *f,
+                       const struct Sum *sum)
+{
+    struct WaitShares *own = Snapshot_alloc(maker->out, sizeof *own);
+    struct PartShares *total = Snapshot_alloc(maker->out, sizeof *total);
+
+    f->wait_count = f->total_part_count = 0;
+    f->waits = own;
+    f->total_parts = total;
+    if (!own || !total)
+        return;
+    f->wait_share = divide_waits(maker, (uint32_t)f->id, false, own->of);
+    f->wait_count = f->wait_share > 0 && !isnan(own->of[0]);
+    f->samples += WaitSums_count(&maker->sums->waits, (uint32_t)f->id);
+    divide_waits(maker, (uint32_t)f->id, true, total->waits);
+    total->c = (sum ? sum->total_c_ns : 0) / maker->length_ns;
+    total->gc = (sum ? sum->total_gc_ns : 0) / maker->length_ns;
+    f->total_part_count = f->total_share > 0;
+}
+
 // --- Functions ---------------------------------------------------------------
 
 static void fill_shares(struct Maker *maker, struct Function *f,
@@ -105,6 +149,7 @@ static void fill_shares(struct Maker *maker, struct Function *f,
     f->c_share = (sum ? sum->c_ns : 0) / maker->length_ns;
     f->samples = f->run_samples = sum ? sum->samples : 0;
     f->wait_share = NAN;
+    fill_parts(maker, f, sum);
     f->callers = list_parts(maker, callers, &count);
     f->caller_count = count;
 }
@@ -300,14 +345,32 @@ static void fill_functions(struct Maker *maker)
 
 // --- Threads -----------------------------------------------------------------
 
-// Copies a thread's times with the GIL and its waits from the final snapshot.
+// Sets the share of a thread's waits, and of its waits for the GIL.
+static void fill_waits_of(const struct Maker *maker, struct Thread *thread)
+{
+    const struct StretchSums *sums = maker->sums;
+    double kinds[WAIT_KINDS];
+    double ns = WaitSums_divide(&sums->waits.threads, (uint32_t)thread->tid,
+                                false, kinds);
+
+    thread->wait_share = thread->gil_wait_share = thread->gil_wait_s = NAN;
+    if (!StretchSums_has_waits(sums))
+        return;
+    thread->wait_share = fmin(ns / maker->length_ns, 1);
+    if (maker->kinds) {
+        thread->gil_wait_s = ns > 0 ? kinds[WAITS_GIL] / 1e9 : 0;
+        thread->gil_wait_share = thread->gil_wait_s * 1e9 / maker->length_ns;
+    }
+}
+
+// Copies a thread's times with the GIL and its waits for it from the final
+// snapshot.
 static void fill_gil_of(const struct Maker *maker, struct Thread *thread)
 {
     const struct Snapshot *final = maker->final;
     size_t count = final ? final->thread_count : 0, i = 0;
 
-    thread->gil_held_share = thread->gil_wait_share = NAN;
-    thread->gil_held_s = thread->gil_wait_s = NAN;
+    thread->gil_held_share = thread->gil_held_s = NAN;
     while (i < count && final->threads[i].tid != thread->tid)
         i++;
     if (i == count)
@@ -325,14 +388,13 @@ static void fill_thread(struct Maker *maker, struct Thread *thread,
     const struct Sum *parts = SumTable_of(&maker->sums->threads, tid, &count);
     double ns = 0;
 
-    *thread = (struct Thread){.tid = tid,
-                              .name = text_of(maker, name),
-                              .wait_share = NAN,
-                              .ended = 0};
+    *thread =
+        (struct Thread){.tid = tid, .name = text_of(maker, name), .ended = 0};
     for (i = 0; i < count; i++) {
         ns += parts[i].ns;
         thread->samples += parts[i].samples;
     }
+    fill_waits_of(maker, thread);
     fill_gil_of(maker, thread);
     thread->cpu_s = ns / 1e9;
     thread->cpu_share = ns / maker->length_ns;
@@ -503,8 +565,24 @@ static void fill_exceptions(struct Maker *maker)
     maker->out->exception_totals_exact = final->exception_totals_exact;
 }
 
+// Sets the times for which threads waited for the GIL and for a CPU, from the
+// recorded waits.
+static void fill_waits(struct Maker *maker)
+{
+    struct Snapshot *out = maker->out;
+    double kinds[WAIT_KINDS];
+    double ns = WaitSums_divide_all(&maker->sums->waits, kinds);
+
+    if (!maker->kinds)
+        return;
+    out->gil_waited_s = ns > 0 ? kinds[WAITS_GIL] / 1e9 : 0;
+    out->gil_waited = out->gil_waited_s * 1e9 / maker->length_ns;
+    out->cpu_waited = ns > 0 ? kinds[WAITS_CPU] / maker->length_ns : 0;
+}
+
 // Copies the numbers about the GIL. The shares of the GIL are those of the
-// whole run.
+// whole run. If there is no final snapshot, the waits for the GIL are those of
+// the observations.
 static void fill_gil(struct Maker *maker)
 {
     const struct Snapshot *final = maker->final;
@@ -513,6 +591,7 @@ static void fill_gil(struct Maker *maker)
     struct StackPlace *places =
         Snapshot_alloc(out, (count + 1) * sizeof *places);
 
+    fill_waits(maker);
     if (!final || !places)
         return;
     for (size_t i = 0; i < count; i++) {
@@ -614,8 +693,13 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
                                      sums->from_s >= sums->counted_s &&
                                      !sums->reader->damaged};
 
+    double kinds[WAIT_KINDS];
+
     if (!maker.out)
         return NULL;
+    maker.kinds =
+        StretchSums_has_waits(sums) &&
+        (WaitSums_divide_all(&sums->waits, kinds) == 0 || !isnan(kinds[0]));
 
     fill_head(&maker);
     fill_functions(&maker);

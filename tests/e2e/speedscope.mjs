@@ -41,6 +41,6 @@ const profiles = group.profiles.map((profile) => {
             frame.getTotalWeight(),
         ]),
     );
-    return { unit: profile.getWeightUnit(), total: profile.getTotalWeight(), frames };
+    return { name: profile.getName(), unit: profile.getWeightUnit(), total: profile.getTotalWeight(), frames };
 });
 process.stdout.write(JSON.stringify(profiles));

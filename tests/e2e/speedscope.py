@@ -21,9 +21,13 @@ def missing():
     return None
 
 
-def read(path):
-    """Returns unit, total and frames of the file's only profile."""
+def read_all(path):
+    """Returns a list with name, unit, total and frames of each profile in the file."""
     done = run(["node", DRIVER, PACKAGE, path])
     assert done.status == 0, done.err
-    (profile,) = json.loads(done.out)
-    return profile
+    return json.loads(done.out)
+
+
+def read(path):
+    """Returns the file's first profile, which has CPU time."""
+    return read_all(path)[0]

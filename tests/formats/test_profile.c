@@ -87,6 +87,38 @@ TEST(folded_stacks)
     Profile_release(&profile);
 }
 
+// If the waits are known, there is a second profile, whose stacks end in waits.
+TEST(speedscope_has_the_wall_time)
+{
+    struct Profile profile;
+    struct Bytes out;
+    const char *text;
+
+    make(&profile);
+    out = written(&profile, FILE_SPEEDSCOPE);
+    text = (const char *)out.data;
+    assert_non_null(strstr(text, "{\"name\":\"(waiting: lock)\"}"));
+    assert_non_null(
+        strstr(text,
+               "\"name\":\"app.py (CPU time)\",\"unit\":\"nanoseconds\","
+               "\"startValue\":0,\"endValue\":78900,"));
+    assert_non_null(
+        strstr(text,
+               "\"name\":\"app.py (wall time)\",\"unit\":\"nanoseconds\","
+               "\"startValue\":0,\"endValue\":147899,"));
+    // The frames of the waits come after those of the functions.
+    assert_non_null(strstr(text, ",[4,12],[0,1,8],[0,1,14]]"));
+    Bytes_release(&out);
+    profile.wait_count = 0;
+    out = written(&profile, FILE_SPEEDSCOPE);
+    text = (const char *)out.data;
+    assert_null(strstr(text, "waiting"));
+    assert_non_null(strstr(text, "\"name\":\"app.py\",\"unit\""));
+    assert_null(strstr(text, "wall time"));
+    Bytes_release(&out);
+    Profile_release(&profile);
+}
+
 TEST(of_one_name_and_place)
 {
     struct Profile profile;

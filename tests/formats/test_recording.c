@@ -673,7 +673,7 @@ TEST(a_recording_without_settings)
         store((const char *)&own, sizeof own);
         if (version < 3 || version > RECORDING_VERSION) {
             assert_int_equal(found(&reader, why), -EINVAL);
-            assert_non_null(strstr(why, "reads versions 3 to 4"));
+            assert_non_null(strstr(why, "reads versions 3 to 5"));
             continue;
         }
         assert_int_equal(found(&reader, why), 0);

@@ -127,6 +127,17 @@ static void put_sample(struct Program *program, uint64_t ticks, uint32_t top,
     SampleTrack_add(&program->samples, program->timeline, &sample);
 }
 
+// Records waits of a thread in the function `top`, which function 1 has called.
+static void put_waits(struct Program *program, uint64_t ticks, pid_t tid,
+                      uint32_t top, const struct TimelineWait waits[2])
+{
+    const uint32_t both[] = {1, top};
+    const struct TimelineSample at = {
+        .ticks = S + ticks, .tid = tid, .path = both, .depth = 2};
+
+    SampleTrack_add_waits(&program->samples, program->timeline, &at, waits, 2);
+}
+
 static void put_own(struct Program *program, struct Event event)
 {
     Timeline_add(program->timeline, &event, 1);
@@ -216,6 +227,47 @@ static void make_run(void)
     end(&program);
 }
 
+// Records a run of ten seconds. Function 2 always sleeps. In function 3, a
+// thread waits all the time, and the kernel tells only in one of two
+// observations why: for a socket in the first half of the run, and for a file
+// in the second half.
+static void make_waits(void)
+{
+    struct Program program;
+    unsigned i;
+
+    begin(&program, 6 << 20);
+    put(&program, 0, EVENT_ENTER, 1);
+    for (i = 1; i <= 40; i++) {
+        enum WaitKind kind = i <= 20 ? WAITS_SOCKET : WAITS_FILE;
+        bool known = i % 2;
+
+        put_waits(&program, i * 250 * MS, 4711, 2,
+                  (struct TimelineWait[2]){{250e6, WAITS_SLEEP, true, true}});
+        put_waits(&program, i * 250 * MS, 4712, 3,
+                  (struct TimelineWait[2]){
+                      {250e6, known ? kind : WAIT_UNKNOWN, true, false},
+                      {known ? 500e6 : 0, kind, false, true}});
+        put_sample(&program, i * 250 * MS - 1, 4, true);
+    }
+    put(&program, 10 * S, EVENT_LEAVE, 1);
+    end(&program);
+}
+
+// Changes the version in the file's head.
+static void set_version(unsigned version)
+{
+    FILE *file = fopen(path, "r+b");
+    struct RecordingHead head;
+
+    assert_non_null(file);
+    assert_int_equal(fread(&head, sizeof head, 1, file), 1);
+    head.version = version;
+    rewind(file);
+    assert_int_equal(fwrite(&head, sizeof head, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
 TEST_FIXTURE(the_whole_run)
 {
     const struct Function *one;
@@ -255,6 +307,137 @@ TEST_FIXTURE(the_whole_run)
     assert_string_equal(f->shown->threads[0].name, "MainThread");
     assert_near(f->shown->threads[0].cpu_s, 5, .01);
     assert_int_equal(f->shown->threads[0].functions[0].id, 2);
+}
+
+TEST_FIXTURE(waits)
+{
+    const struct Function *one;
+
+    make_waits();
+    open_summary(f);
+    show(f, 0, INFINITY);
+    one = function(f, 2);
+    assert_near(one->wait_share, 1, .001);
+    assert_int_equal(one->wait_count, 1);
+    assert_near(one->waits->of[WAITS_SLEEP], 1, .001);
+    assert_near(one->total_share, 1, .001);
+    assert_int_equal(one->samples, 40);
+    assert_int_equal(one->run_samples, 0);
+    one = function(f, 3);
+    assert_near(one->wait_share, 1, .001);
+    assert_near(one->waits->of[WAITS_SOCKET], .5, .001);
+    assert_near(one->waits->of[WAITS_FILE], .5, .001);
+    assert_near(one->waits->of[WAITS_CPU], 0, 0);
+    one = function(f, 1);
+    assert_near(one->wait_share, 0, 0);
+    assert_int_equal(one->wait_count, 0);
+    assert_near(one->total_share, 2.016, .001);
+    assert_near(one->total_parts->waits[WAITS_SLEEP], 1, .001);
+    assert_near(one->total_parts->waits[WAITS_SOCKET], .5, .001);
+    assert_near(one->total_parts->c, .016, .0001);
+    assert_near(one->total_parts->gc, 0, 0);
+    one = function(f, 4);
+    assert_near(one->wait_share, 0, 0);
+    assert_near(one->total_parts->waits[WAITS_SLEEP], 0, 0);
+    assert_near(f->shown->threads[0].wait_share, 1, .001);
+    assert_near(f->shown->gil_waited, 0, 0);
+    assert_near(f->shown->cpu_waited, 0, 0);
+}
+
+// The stretch ends in the middle of a wait.
+TEST_FIXTURE(waits_of_a_stretch)
+{
+    make_waits();
+    open_summary(f);
+    show(f, 6.1, 6.6);
+    assert_near(function(f, 2)->wait_share, 1, .001);
+    assert_near(function(f, 3)->waits->of[WAITS_FILE], 1, .001);
+    assert_near(function(f, 3)->waits->of[WAITS_SOCKET], 0, 0);
+}
+
+TEST_FIXTURE(waits_in_stacks)
+{
+    struct FlameTable *stacks;
+    double sums[WAIT_KINDS + 1] = {0};
+    size_t i;
+
+    make_waits();
+    open_summary(f);
+    show(f, 0, INFINITY);
+    stacks = Summary_stacks(f->summary);
+    for (i = 0; i < stacks->wait_count; i++)
+        sums[WaitKind_of(stacks->waits[i].kind)] += stacks->waits[i].share;
+    assert_near(sums[WAITS_SLEEP], 1, .001);
+    // Waits of an unknown kind are divided in the same ratio.
+    assert_near(sums[WAITS_SOCKET], .5, .001);
+    assert_near(sums[WAITS_FILE], .5, .001);
+    assert_near(sums[WAIT_UNKNOWN], 0, 0);
+    assert_int_equal(stacks->samples, 40);
+    FlameTable_free(stacks);
+}
+
+TEST_FIXTURE(a_recording_without_waits)
+{
+    const struct Function *one;
+
+    make_run();
+    set_version(4);
+    open_summary(f);
+    show(f, 0, INFINITY);
+    one = function(f, 2);
+    assert_true(isnan(one->wait_share) && isnan(one->total_parts->waits[0]));
+    assert_int_equal(one->wait_count, 0);
+    assert_true(isnan(f->shown->threads[0].wait_share) &&
+                isnan(f->shown->gil_waited));
+    assert_true(isnan(f->shown->cpu_waited));
+    assert_near(one->total_parts->c, .25, .05);
+    // A file of this version without a wait says that no thread waited.
+    set_version(RECORDING_VERSION);
+    Summary_close(f->summary);
+    open_summary(f);
+    show(f, 0, INFINITY);
+    assert_near(function(f, 2)->wait_share, 0, 0);
+    assert_near(function(f, 2)->total_parts->waits[WAITS_GIL], 0, 0);
+    assert_near(f->shown->cpu_waited, 0, 0);
+}
+
+// If the kernel tells of no wait what it is for, the kinds are not known.
+TEST_FIXTURE(waits_of_unknown_kinds)
+{
+    const struct Function *one;
+    unsigned i;
+
+    begin(&f->program, 1 << 20);
+    for (i = 1; i <= 40; i++)
+        put_waits(&f->program, i * 250 * MS, 4711, 2,
+                  (struct TimelineWait[2]){{250e6, WAIT_UNKNOWN, true, false}});
+    end_and_show(f);
+    one = function(f, 2);
+    assert_near(one->wait_share, 1, .001);
+    assert_int_equal(one->wait_count, 0);
+    assert_true(isnan(one->total_parts->waits[WAITS_SLEEP]));
+    assert_true(isnan(f->shown->gil_waited) && isnan(f->shown->cpu_waited));
+}
+
+// An event of a forged file can have any kind of wait and any depth.
+TEST_FIXTURE(forged_waits)
+{
+    struct FlameTable *stacks;
+    uint64_t kind, depth;
+
+    begin(&f->program, 1 << 20);
+    put_sample(&f->program, S, 2, false);
+    for (kind = 0; kind < 16; kind++)
+        for (depth = 0; depth < 512; depth += 73)
+            put_own(&f->program,
+                    (struct Event){Event_when(2 * S, EVENT_OFF_CPU),
+                                   UINT64_MAX << 45 | kind << 41 | depth << 32 |
+                                       4711});
+    end_and_show(f);
+    stacks = Summary_stacks(f->summary);
+    assert_true(isfinite(function(f, 2)->total_share));
+    assert_true(stacks->wait_count > 0);
+    FlameTable_free(stacks);
 }
 
 TEST_FIXTURE(a_function_that_goes_dark)

@@ -72,7 +72,7 @@ static void fill(int fd, const uint8_t *data, size_t size)
         put(fd, data + 1, left, 0);
         return;
     }
-    put_head(fd, data[0] >> 1 & 1);
+    put_head(fd, (data[0] >> 1 & 3u) % 3);
     while (left > 6) {
         left = put_block(fd, data + size - left, left, at);
         at += 2 * RECORDING_PAGE;

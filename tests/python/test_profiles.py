@@ -108,10 +108,19 @@ def test_speedscope(written):
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     assert document["exporter"] == f"ocular@{ocular.__version__}"
     frames = document["shared"]["frames"]
-    (profile,) = document["profiles"]
-    assert (profile["type"], profile["unit"]) == ("sampled", "nanoseconds")
-    assert len(profile["samples"]) == len(profile["weights"])
-    assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
+    profile, wall = document["profiles"]
+    for one in profile, wall:
+        assert (one["type"], one["unit"]) == ("sampled", "nanoseconds")
+        assert len(one["samples"]) == len(one["weights"])
+        assert one["startValue"] == 0 and one["endValue"] == sum(one["weights"])
+    assert profile["name"].endswith(" (CPU time)")
+    assert wall["name"].endswith(" (wall time)")
+    # The wall time has the CPU time, and then the waits.
+    count = len(profile["samples"])
+    assert wall["samples"][:count] == profile["samples"]
+    waits = {frames[stack[-1]]["name"] for stack in wall["samples"][count:]}
+    assert "(waiting: sleep)" in waits
+    assert all(name.startswith("(waiting") for name in waits)
     heavy = sum(
         weight
         for stack, weight in zip(profile["samples"], profile["weights"], strict=True)
@@ -128,7 +137,7 @@ def test_speedscope_itself(written):
     time and total time."""
     document = json.loads(written["t.speedscope.json"].read_text())
     frames, own, whole = document["shared"]["frames"], Counter(), Counter()
-    (profile,) = document["profiles"]
+    profile, wall = document["profiles"]
     for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
         own[stack[-1]] += weight
         for frame in set(stack):
@@ -138,7 +147,8 @@ def test_speedscope_itself(written):
         frame = frames[number]
         key = frame["name"], frame.get("file"), frame.get("line")
         wanted[(*key, own[number], whole[number])] += 1
-    shown = speedscope.read(written["t.speedscope.json"])
+    shown, other = speedscope.read_all(written["t.speedscope.json"])
+    assert other["name"] == wall["name"] and other["total"] == wall["endValue"]
     assert (shown["unit"], shown["total"]) == ("nanoseconds", profile["endValue"])
     assert Counter(map(tuple, shown["frames"])) == wanted
 

@@ -117,6 +117,18 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
         cumulative);
 }
 
+// The wait that the sink got last, and the number of waits.
+static struct SampledWait reported;
+static unsigned reported_count;
+
+static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
+{
+    (void)context;
+    assert_int_equal(tid, 17);
+    reported = *wait;
+    reported_count++;
+}
+
 // Until the collector's thread takes a retired function, samples that are older
 // than the retirement are credited to the function.
 TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
@@ -182,6 +194,34 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
         part_of(waits->total, &outer->cumulative_wait, WAITS_SLEEP), 800.0 / 3,
         1e-6);
     assert_int_equal(Counter_get(&waits->own[WAITS_SOCKET].total_ns), 0);
+}
+
+// The sink gets each wait that is long enough to be recorded.
+TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)
+{
+    attribution.sink.wait = keep_wait;
+    reported_count = 0;
+    stack.tid = 17;
+    STACK(0x1000, 0x2000);
+    stack.wait_kind = WAITS_SLEEP;
+    stack.kind_ns = 40e6;
+    stack.starved = 0.25;
+    stack.starved_ns = 5e6;
+    add(3e6, 0);
+    assert_int_equal(reported_count, 0);
+    add(0, 20e6);
+    assert_int_equal(reported_count, 1);
+    assert_int_equal(reported.depth, 2);
+    assert_float_equal(reported.ns, 15e6, 1);
+    assert_float_equal(reported.starved_ns, 5e6, 1);
+    assert_int_equal(reported.drawn, WAITS_SLEEP);
+    assert_float_equal(reported.kind_ns, 40e6, 1);
+    assert_float_equal(reported.starved_weight_ns, 5e6, 1);
+    // The flame graph shows the wait of an idle thread as idle.
+    stack.idle = true;
+    add(0, 20e6);
+    assert_int_equal(reported.drawn, WAITS_IDLE);
+    assert_int_equal(reported.kind, WAITS_SLEEP);
 }
 
 TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)

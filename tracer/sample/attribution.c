@@ -449,10 +449,37 @@ static void draw_waits(const struct Attribution *attribution,
         Flame_add(attribution->flame, now, &wait);
 }
 
+// Passes the waiting time to the consumer of waits, if the wait is chosen.
+static void tell_wait(struct Attribution *attribution,
+                      struct SampledStack *stack,
+                      const struct FlameSample *path, double wait_ns,
+                      enum WaitKind drawn)
+{
+    double factor;
+
+    if (!attribution->sink.wait || !(wait_ns > 0))
+        return;
+    factor =
+        WaitChoice_factor(&attribution->choice, &stack->carried_ns, wait_ns);
+    if (!(factor > 0))
+        return;
+    attribution->sink.wait(
+        attribution->sink.context,
+        &(struct SampledWait){.path = path->path,
+                              .depth = path->depth,
+                              .drawn = drawn,
+                              .ns = factor * wait_ns * (1 - stack->starved),
+                              .starved_ns = factor * wait_ns * stack->starved,
+                              .kind = stack->wait_kind,
+                              .kind_ns = factor * stack->kind_ns,
+                              .starved_weight_ns = factor * stack->starved_ns},
+        stack->tid);
+}
+
 double Attribution_add(struct Attribution *attribution,
-                       const struct SampledStack *stack,
-                       const struct ShareTime *now, struct Breakdown *functions,
-                       double cpu_ns, double wait_ns)
+                       struct SampledStack *stack, const struct ShareTime *now,
+                       struct Breakdown *functions, double cpu_ns,
+                       double wait_ns)
 {
     // Ids of at most WALK_DEPTH functions, of a cut-off part, and of a wait.
     uint32_t ids[WALK_DEPTH + 2];
@@ -506,6 +533,7 @@ double Attribution_add(struct Attribution *attribution,
     if (cpu_ns > 0 && attribution->sink.take)
         attribution->sink.take(attribution->sink.context, &path, stack->tid,
                                stack->ticks);
+    tell_wait(attribution, stack, &path, wait_ns, kind);
     return code && top == 0 ? 0 : cpu_ns;
 }
 

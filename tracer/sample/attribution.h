@@ -11,17 +11,36 @@
 #include "tracer/sample/breakdown.h"
 #include "tracer/sample/call_edges.h"
 #include "tracer/sample/flame.h"
+#include "tracer/sample/wait_choice.h"
 #include "tracer/sample/walk.h"
 
 #include <sys/types.h>
 
+// The waiting time of one observation of a thread.
+struct SampledWait {
+    const uint32_t *path; // Ids of the functions on the stack, outermost first.
+    size_t depth;
+    // Kind of the wait in the flame graph. WAITS_IDLE also stands for the waits
+    // of idle threads.
+    enum WaitKind drawn;
+    // ns of waiting of the kind `drawn`, and ns of waiting for a CPU.
+    double ns, starved_ns;
+    // The reason of the wait, and the weights of the reason and of waiting for
+    // a CPU, by which a function's waits are divided (SampledStack).
+    enum WaitKind kind;
+    double kind_ns, starved_weight_ns;
+};
+
 // A consumer that gets each sample of a running thread: its path of functions
-// and its time. The sample's path is valid until `take` returns. The sampler's
-// thread calls `take`.
+// and its time. The consumer also gets those waits that struct WaitChoice
+// chooses. The path is valid until the function returns. The sampler's thread
+// calls `take` and `wait`.
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
                  uint64_t ticks); // NULL if no consumer wants the samples.
+    // NULL if no consumer wants the waits.
+    void (*wait)(void *context, const struct SampledWait *wait, pid_t tid);
 };
 
 struct SampledStack {
@@ -48,6 +67,7 @@ struct SampledStack {
     // The fraction of the waiting time since the last observation for which the
     // thread was ready to run but had no CPU.
     double starved;
+    double carried_ns; // ns of waiting that are not recorded yet.
     unsigned depth;
     // The frames of the stack, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
@@ -69,6 +89,7 @@ struct Attribution {
     struct CallEdges *edges;
     struct Flame *flame; // NULL if there is no flame graph.
     struct SampleSink sink;
+    struct WaitChoice choice; // Chooses the waits that `sink` gets.
     // Offset of co_code_adaptive in CPython's PyCodeObject.
     size_t code_bytecode;
     // Ticks that a call of an empty function takes without tracing.
@@ -93,9 +114,9 @@ void Attribution_judge(const struct Attribution *attribution,
 // the thread's CPU time by functions. Returns the part of `cpu_ns` that was
 // spent in functions that are not traced.
 double Attribution_add(struct Attribution *attribution,
-                       const struct SampledStack *stack,
-                       const struct ShareTime *now, struct Breakdown *functions,
-                       double cpu_ns, double wait_ns);
+                       struct SampledStack *stack, const struct ShareTime *now,
+                       struct Breakdown *functions, double cpu_ns,
+                       double wait_ns);
 // Credits to the innermost traced function of the stack `ns` for which other
 // threads waited for the GIL.
 void Attribution_block(const struct Attribution *attribution,

@@ -114,6 +114,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     observer->found = 0;
     Samples_collect(&sampler->samples, &now);
     SampledThreads_take(&sampling->threads);
+    WaitChoice_begin(&sampling->attribution.choice);
     first = GilWatch_begin(&sampling->gil, since_ns, &now);
     ran = Observer_observe_all(observer, first, &now) ||
           sampling->threads.unlisted;

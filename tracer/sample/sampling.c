@@ -43,9 +43,8 @@ struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
 }
 
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
-                        const struct SampledStack *stack,
-                        const struct ShareTime *now, double cpu_ns,
-                        double wait_ns)
+                        struct SampledStack *stack, const struct ShareTime *now,
+                        double cpu_ns, double wait_ns)
 {
     ShareValue_add(&sampling->elsewhere, now,
                    Attribution_add(&sampling->attribution, stack, now,

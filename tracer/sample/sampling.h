@@ -42,6 +42,5 @@ struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
 // Attributes CPU time and waiting time to the functions on a thread's stack.
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
-                        const struct SampledStack *stack,
-                        const struct ShareTime *now, double cpu_ns,
-                        double wait_ns);
+                        struct SampledStack *stack, const struct ShareTime *now,
+                        double cpu_ns, double wait_ns);

@@ -21,6 +21,9 @@
 // budget changes this rate.
 #define SAMPLER_HZ 100.0
 #define GOODBYE_MS 200
+// A program that only waits has its waits written to the recording after this
+// number of seconds.
+#define WAITS_S 5.0
 
 static int start_server(struct Session *session, char *why, size_t why_size)
 {
@@ -79,6 +82,37 @@ static void keep_sample(void *context, const struct FlameSample *sample,
     HitRing_wake(&session->engine->counting.ring);
 }
 
+// Adds a wait to the timeline: its time by the kinds of the flame graph, and
+// the weights of its reasons. The sampler's thread calls this function.
+static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
+{
+    struct Session *session = context;
+    const struct TimelineSample kept = {.ticks =
+                                            Clock_read(&session->engine->clock),
+                                        .tid = tid,
+                                        .path = wait->path,
+                                        .depth = wait->depth};
+    // Often the time and the weight are the same, and stored only once.
+    bool same = wait->kind == wait->drawn && wait->kind_ns == wait->ns;
+    bool same_starved = wait->starved_weight_ns == wait->starved_ns;
+    const struct TimelineWait waits[SAMPLE_TRACK_WAITS] = {
+        {wait->ns, wait->drawn, true, same},
+        {wait->starved_ns, WAITS_CPU, true, same_starved},
+        {same ? 0 : wait->kind_ns, wait->kind, false, true},
+        {same_starved ? 0 : wait->starved_weight_ns, WAITS_CPU, false, true}};
+
+    SampleTrack_add_waits(&session->samples, session->timeline, &kept, waits,
+                          SAMPLE_TRACK_WAITS);
+    // A program that only waits does not need the collector's thread at each
+    // wait.
+    if ((double)(kept.ticks - session->waits_ticks) >
+        WAITS_S * Clock_hz(&session->engine->clock)) {
+        session->waits_ticks = kept.ticks;
+        atomic_store(&session->sampled, true);
+        HitRing_wake(&session->engine->counting.ring);
+    }
+}
+
 static int start_threads(struct Session *session, char *why, size_t why_size)
 {
     struct Engine *engine = session->engine;
@@ -91,7 +125,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
             .opcodes = &engine->opcodes,
             .counter = &engine->clock,
             .call_ticks = engine->traces.call_ticks,
-            .sink = {session, session->timeline ? keep_sample : NULL},
+            .sink = {session, session->timeline ? keep_sample : NULL,
+                     session->timeline ? keep_wait : NULL},
             .loops = &engine->loops,
             .signal = session->config.signal,
         };

@@ -124,6 +124,9 @@ struct Session {
     // The samples' track in the timeline. Only the sampler's thread uses
     // `samples`.
     struct SampleTrack samples;
+    // Ticks at which a wait last woke the collector's thread. Only the
+    // sampler's thread uses `waits_ticks`.
+    uint64_t waits_ticks;
     // NULL if there is no sampler, so that shares are not known.
     struct Sampler *sampler;
     // Stacks of the whole run, kept after the sampler has stopped, or NULL.

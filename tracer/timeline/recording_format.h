@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDING_VERSION 4u
+#define RECORDING_VERSION 5u
+// The first version with waits.
+#define RECORDING_WAITS 5u
 // The oldest version that can be read, which has no settings.
 #define RECORDING_OLDEST 3u
 #define RECORDING_PAGE UINT64_C(4096) // Size of the head in bytes.

@@ -55,13 +55,17 @@ enum EventKind {
     EVENT_CHANGE,
     // A function is armed again (`what` is the time for which it was dark).
     EVENT_REARMED,
-    // EVENT_FRAME, EVENT_SAMPLE and EVENT_AT store samples (sample_track.h).
+    // EVENT_FRAME, EVENT_SAMPLE, EVENT_AT and EVENT_OFF_CPU store samples and
+    // waits (sample_track.h).
     EVENT_FRAME,  // A frame of a sample's stack (`what` is depth and function).
     EVENT_SAMPLE, // a sample, whose stack is in the EVENT_FRAMEs before it.
     // A call continues after a yield, or a call is first seen that had begun
     // before the function was armed (`what` is an Event_call).
     EVENT_RESUME,
-    EVENT_AT // The instruction of the next sample (`what` is an Event_step).
+    EVENT_AT, // The instruction of the next sample (`what` is an Event_step).
+    // A thread was off the CPU. Its stack is in the EVENT_FRAMEs before, and
+    // `what` has the wait (sample_track.h).
+    EVENT_OFF_CPU
 };
 
 #define EVENT_KIND_BITS 5

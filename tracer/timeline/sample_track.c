@@ -23,10 +23,46 @@ static struct Event sample_event(const struct TimelineSample *sample,
                               (uint64_t)depth << 32 | (uint32_t)sample->tid};
 }
 
-void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
-                     const struct TimelineSample *sample)
+// The bits of EVENT_OFF_CPU above the depth: the kind, the two flags of struct
+// TimelineWait, and the ms.
+#define KIND_AT (32 + DEPTH_BITS)
+#define KIND_MASK 15u
+#define TIMED_AT (KIND_AT + 4)
+#define WEIGHS_AT (TIMED_AT + 1)
+#define MS_AT (WEIGHS_AT + 1)
+#define MOST_MS ((UINT64_C(1) << (64 - MS_AT)) - 1)
+
+_Static_assert(WAIT_UNKNOWN <= KIND_MASK, "each kind of wait can be stored");
+
+static struct Event wait_event(const struct TimelineSample *sample,
+                               const struct TimelineWait *wait, size_t depth)
 {
-    struct Event events[SAMPLE_TRACK_DEPTH + 2];
+    double ms = wait->ns / 1e6 + 0.5;
+    uint64_t whole = ms < (double)MOST_MS ? (uint64_t)ms : MOST_MS;
+
+    return (struct Event){Event_when(sample->ticks, EVENT_OFF_CPU),
+                          whole << MS_AT | (uint64_t)wait->weighs << WEIGHS_AT |
+                              (uint64_t)wait->timed << TIMED_AT |
+                              (uint64_t)wait->kind << KIND_AT |
+                              (uint64_t)depth << 32 | (uint32_t)sample->tid};
+}
+
+static struct TimelineWait wait_of(uint64_t what)
+{
+    return (struct TimelineWait){
+        .ns = 1e6 * (double)(what >> MS_AT),
+        .kind = (enum WaitKind)(what >> KIND_AT & KIND_MASK),
+        .timed = what >> TIMED_AT & 1,
+        .weighs = what >> WEIGHS_AT & 1};
+}
+
+// Writes the frames of a stack to `events`, without those that are the same as
+// in the last stack. Returns their number, and sets *kept to the number of
+// frames of the whole stack that are kept.
+static size_t put_frames(struct SampleTrack *samples,
+                         const struct TimelineSample *sample,
+                         struct Event *events, size_t *kept)
+{
     size_t depth =
         sample->depth < SAMPLE_TRACK_DEPTH ? sample->depth : SAMPLE_TRACK_DEPTH;
     size_t i = 0, count = 0;
@@ -39,15 +75,44 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
         samples->path[i] = sample->path[i];
         events[count++] = frame_event(sample->ticks, i, sample->path[i]);
     }
+    samples->depth = *kept = depth;
+    return count;
+}
+
+// Adds the events of a stack. After an error a reader lacks frames, so the next
+// sample is stored with all frames.
+static void store(struct SampleTrack *samples, struct Timeline *timeline,
+                  const struct Event *events, size_t count)
+{
+    if (Timeline_add(timeline, events, count))
+        samples->since = 0;
+}
+
+void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
+                     const struct TimelineSample *sample)
+{
+    struct Event events[SAMPLE_TRACK_DEPTH + 2];
+    size_t depth, count = put_frames(samples, sample, events, &depth);
+
     if (sample->at)
         events[count++] =
             (struct Event){Event_when(sample->ticks, EVENT_AT), sample->at};
     events[count++] = sample_event(sample, depth);
-    samples->depth = depth;
-    // After an error a reader lacks frames, so the next sample is stored with
-    // all frames.
-    if (Timeline_add(timeline, events, count))
-        samples->since = 0;
+    store(samples, timeline, events, count);
+}
+
+void SampleTrack_add_waits(struct SampleTrack *samples,
+                           struct Timeline *timeline,
+                           const struct TimelineSample *sample,
+                           const struct TimelineWait *waits, size_t count)
+{
+    struct Event events[SAMPLE_TRACK_DEPTH + SAMPLE_TRACK_WAITS];
+    size_t depth, used = put_frames(samples, sample, events, &depth), i;
+
+    for (i = 0; i < count && i < SAMPLE_TRACK_WAITS; i++)
+        if (waits[i].ns >= 0.5e6)
+            events[used++] = wait_event(sample, &waits[i], depth);
+    store(samples, timeline, events, used);
 }
 
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
@@ -61,9 +126,18 @@ bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
     }
     if (Event_kind(event) == EVENT_AT)
         reader->at = event->what;
-    if (Event_kind(event) != EVENT_SAMPLE || depth > SAMPLE_TRACK_DEPTH ||
-        (!reader->whole && depth))
+    if ((Event_kind(event) != EVENT_SAMPLE &&
+         Event_kind(event) != EVENT_OFF_CPU) ||
+        depth > SAMPLE_TRACK_DEPTH || (!reader->whole && depth))
         return false;
+    if (Event_kind(event) == EVENT_OFF_CPU) {
+        *sample = (struct TimelineSample){.ticks = Event_ticks(event),
+                                          .tid = (pid_t)(uint32_t)event->what,
+                                          .path = reader->path,
+                                          .depth = depth,
+                                          .wait = wait_of(event->what)};
+        return sample->wait.kind <= WAIT_UNKNOWN;
+    }
     *sample = (struct TimelineSample){
         .ticks = Event_ticks(event),
         .tid = (pid_t)(uint32_t)event->what,

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""A recording has what functions waited for, even if the program was killed. The threads of
+the recorded program wait in a known way, and each of them does the same thing for so long
+that observations find it in the right proportion. The kernel tells for how long a thread
+ran, and for how long it had no CPU."""
+
+import gzip
+import json
+import signal
+
+import pytest
+from e2e.program import PYTHON, SLOW, run, start, top, write
+from ocular import _stacks
+
+pytestmark = pytest.mark.once
+
+NEAR = 0.1  # tolerance, as a share of one core
+# The first seconds are left out, in which Ocular finds the threads.
+FROM_S, TO_S = 3, 10
+KINDS = {"sleeps": "sleep", "locks": "lock", "reads": "socket"}
+STRETCH = "--keys", f"[{FROM_S}<Enter>]{TO_S}<Enter>"
+PROGRAM = f"""
+import json, os, signal, socket, sys, threading, time
+import ocular
+ends = socket.socketpair()
+lock = threading.Lock()
+lock.acquire()
+offset = ocular.snapshot()["uptime_s"] - time.monotonic()
+calls, clocks = [], []
+
+def now():
+    return time.monotonic() + offset
+def note(began):
+    calls.append([sys._getframe(1).f_code.co_name, began, now()])
+def sleeps():
+    began = now()
+    time.sleep(0.5)
+    note(began)
+def locks():
+    began = now()
+    lock.acquire(timeout=0.5)
+    note(began)
+def reads():
+    began = now()
+    ends[0].recv(1)
+    note(began)
+def burns():
+    for _ in range(10000): pass
+def sends():
+    time.sleep(0.5)
+    ends[1].send(b"x")
+def forever(function):
+    while True:
+        function()
+threads = [
+    threading.Thread(target=forever, args=(each,), daemon=True, name=each.__name__)
+    for each in (sleeps, locks, reads, burns, sends)
+]
+for thread in threads:
+    thread.start()
+(burner,) = [thread.native_id for thread in threads if thread.name == "burns"]
+while now() < {TO_S} + 1:
+    ran = open(f"/proc/self/task/{{burner}}/schedstat").read().split()[0]
+    clocks.append([now(), int(ran) / 1e9])
+    time.sleep(0.1)
+print(json.dumps(dict(calls=calls, clocks=clocks)), flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+sys.exit()
+"""
+
+
+class Truth:
+    """Has the shares of the stretch as the program itself has measured them."""
+
+    def __init__(self, said):
+        self.calls, self.clocks = said["calls"], said["clocks"]
+
+    def within(self, name):
+        """Returns the share of a function's calls, whether they ran or waited."""
+        return sum(
+            max(min(end, TO_S) - max(began, FROM_S), 0)
+            for function, began, end in self.calls
+            if function == name
+        ) / (TO_S - FROM_S)
+
+    def ran(self):
+        """Returns the share for which the thread of burns() had a CPU."""
+        inside = [clock for clock in self.clocks if FROM_S <= clock[0] <= TO_S]
+        return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
+
+
+@pytest.fixture(scope="module", params=["killed", "ended"])
+def recorded(request, programs):
+    """Returns the Truth about a program's threads, and the path of its recording."""
+    return programs[request.param]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    running = {}
+    for how in "killed", "ended":
+        folder = tmp_path_factory.mktemp(how)
+        options = ["--output", "run.ocular", "--quiet", "--budget", "0.05"]
+        command = [PYTHON, "-m", "ocular", *options, write(folder, PROGRAM), how]
+        running[how] = folder, start(command, cwd=folder)
+    found = {}
+    for how, (folder, process) in running.items():
+        out, err = process.communicate(timeout=2 * SLOW)
+        assert process.returncode == (-signal.SIGKILL if how == "killed" else 0), err
+        (path,) = folder.glob("*.ocular")
+        found[how] = Truth(json.loads(out)), path
+    return found
+
+
+def shown(*options):
+    done = top(*map(str, options), "--once", "--json")
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+def rows(snapshot):
+    return {row["name"]: row for row in snapshot["functions"]}
+
+
+def near(value):
+    return pytest.approx(value, abs=NEAR)
+
+
+def test_functions(recorded):
+    """A thread that is to run again may have to wait for the GIL or a CPU, which is a part
+    of the time that the program itself has measured."""
+    truth, path = recorded
+    found = rows(shown(path, *STRETCH))
+    for name, kind in KINDS.items():
+        row = found[name]
+        assert row["wait_share"] == near(truth.within(name)), name
+        parts = dict(row["waits"])
+        gil, cpu = parts.pop("gil"), parts.pop("cpu")
+        assert sum(parts.values()) == pytest.approx(parts[kind])
+        assert parts[kind] + gil + cpu == pytest.approx(row["wait_share"])
+        assert parts[kind] > row["wait_share"] / 2
+    burns = found["burns"]
+    assert burns["share"] == near(truth.ran())
+    # How long a running thread had no CPU is found seconds later, so this time is rough.
+    assert 0 <= burns["wait_share"] < 1 - truth.ran() + 3 * NEAR
+    assert burns["total_parts"]["sleep"] == 0
+    forever = found["forever"]
+    for name, kind in KINDS.items():
+        # forever() has called all functions of the threads.
+        assert forever["total_parts"][kind] > 0.5 * found[name]["waits"][kind] > 0
+
+
+def test_a_thread_and_the_whole_program(recorded):
+    truth, path = recorded
+    snapshot = shown(path, *STRETCH)
+    threads = {row["name"]: row for row in snapshot["threads"]}
+    assert threads["reads"]["wait_share"] == near(1)
+    assert threads["burns"]["cpu_share"] == near(truth.ran())
+    assert snapshot["gil"]["waited"] >= 0 and snapshot["cpu"]["waited"] >= 0
+    done = top(str(path), "--once", "--size", "150x30", "--sort", "wait%")
+    lines = done.out.splitlines()
+    (title,) = [i for i, line in enumerate(lines) if "WAIT▼" in line]
+    assert lines[title + 1].split()[-1].count(":") == 1, lines
+
+
+def test_the_flame_graph(recorded):
+    truth, path = recorded
+    stacks = shown(path, "--keys", "f")
+    names = {row["id"]: row["name"] for row in stacks["functions"]}
+    waits = {}
+    for wait in stacks["waits"]:
+        name = names.get(stacks["rows"][wait["parent"]]["id"])
+        waits[name, wait["kind"]] = wait["share"]
+    for name, kind in KINDS.items():
+        assert truth.within(name) / 2 < waits[name, kind] < truth.within(name) + NEAR
+    for keys in "fm", "fmm":
+        done = top(str(path), "--once", "--size", "400x40", "--keys", keys)
+        assert "(socket)" in done.out and "(lock)" in done.out
+        assert ("wall time" in done.out) == (keys == "fm")
+
+
+def converted(path, ending):
+    output = path.with_suffix(f".{ending}")
+    if not output.exists():
+        done = run([PYTHON, "-m", "ocular", "convert", path, "-o", output])
+        assert done.status == 0, done.err
+    return output
+
+
+def test_files_for_other_tools(recorded):
+    truth, path = recorded
+    folded = converted(path, "wall.folded").read_text().splitlines()
+    asleep = sum(
+        int(line.rpartition(" ")[2])
+        for line in folded
+        if "sleeps (" in line and ";(waiting: sleep) " in line
+    )
+    assert asleep / 1e6 > truth.within("sleeps") * (TO_S - FROM_S) / 2
+    cpu, wall = _stacks.read_times(line.encode() for line in folded)
+    document = json.loads(converted(path, "speedscope.json").read_text())
+    ends = [profile["endValue"] for profile in document["profiles"]]
+    assert ends == [pytest.approx(1000 * each.total, rel=0.01) for each in (cpu, wall)]
+    assert wall.total > 3 * cpu.total
+    assert b"(waiting: lock)" in gzip.decompress(converted(path, "pb.gz").read_bytes())
+    assert "(waiting: lock)" in converted(path, "html").read_text()

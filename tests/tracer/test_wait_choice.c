@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Tests which waits are recorded: the sums stay right, and their number is
+// bounded.
+#include "tests/unit.h"
+#include "tracer/sample/wait_choice.h"
+
+#include <math.h>
+
+#define STEPS 400
+#define THREADS 100
+
+// Observes threads that all wait for `ns` in each step. Returns the recorded
+// waiting time divided by the true one, and sets *count to the number of
+// recorded waits in a step.
+static double observe(unsigned threads, double ns, double *count)
+{
+    struct WaitChoice choice = {0};
+    double carried[THREADS] = {0};
+    double recorded = 0, factor;
+
+    *count = 0;
+    for (int step = 0; step < STEPS; step++) {
+        WaitChoice_begin(&choice);
+        for (unsigned i = 0; i < threads; i++) {
+            factor = WaitChoice_factor(&choice, &carried[i], ns);
+            recorded += factor * ns;
+            *count += (factor > 0) / (double)STEPS;
+        }
+    }
+    return recorded / (ns * threads * STEPS);
+}
+
+TEST(test_few_waits_are_all_recorded)
+{
+    double count;
+
+    assert_float_equal(observe(WAIT_CHOICE_STEP, 250e6, &count), 1, 1e-9);
+    assert_float_equal(count, WAIT_CHOICE_STEP, 1e-9);
+}
+
+TEST(test_many_waits_are_chosen)
+{
+    double count;
+
+    assert_float_equal(observe(THREADS, 250e6, &count), 1, 0.05);
+    // The first step does not know how many waits come.
+    assert_float_equal(count, WAIT_CHOICE_STEP, 2);
+}
+
+TEST(test_short_waits_are_seldom_recorded)
+{
+    double count;
+
+    assert_float_equal(observe(4, 1e6, &count), 1, 0.05);
+    assert_true(count < 0.5);
+}
+
+// Threads that wait in two functions by turns get the right part of each.
+TEST(test_each_wait_has_its_chance)
+{
+    struct WaitChoice choice = {0};
+    double carried[THREADS] = {0};
+    double sums[2] = {0};
+
+    for (int step = 0; step < 10 * STEPS; step++) {
+        WaitChoice_begin(&choice);
+        for (unsigned i = 0; i < THREADS; i++) {
+            unsigned turn = ((unsigned)step + i) % 2;
+            double ns = turn ? 10e6 : 30e6;
+
+            sums[turn] += ns * WaitChoice_factor(&choice, &carried[i], ns);
+        }
+    }
+    assert_float_equal(sums[1] / (sums[0] + sums[1]), 0.25, 0.03);
+}
+
+// One long wait among many short ones is always recorded, with its own length.
+TEST(test_a_long_wait_is_always_recorded)
+{
+    struct WaitChoice choice = {0};
+    double carried[THREADS] = {0}, carry = 0;
+
+    for (int step = 0; step < STEPS; step++) {
+        WaitChoice_begin(&choice);
+        for (unsigned i = 0; i < THREADS; i++)
+            WaitChoice_factor(&choice, &carried[i], 1e6);
+        assert_float_equal(WaitChoice_factor(&choice, &carry, 250e6), 1, 0);
+    }
+}
