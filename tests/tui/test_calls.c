@@ -27,7 +27,7 @@ static void count(const struct Stack *stacks, size_t size)
         rows[i].id = stacks[i].id;
         shares[i].self = stacks[i].self;
     }
-    assert_int_equal(Calls_count(&calls, &table, shares, size), 0);
+    assert_int_equal(Calls_count(&calls, &table, shares, FLAME_CPU), 0);
     free(rows);
     free(shares);
 }
@@ -92,6 +92,46 @@ TEST_WITH(test_deep, NULL, tear_down)
     assert_int_equal(calls.count, FLAME_MOST - 1);
     expect_function(1, (FLAME_MOST - 1) * 1e-6, 1e-6);
     free(stacks);
+}
+
+// A wait is a callee of the function that waits.
+TEST_WITH(test_waits, NULL, tear_down)
+{
+    const struct FlameRow rows[] = {
+        {.parent = NULL_U64, .id = NULL_U64},
+        {.parent = 0, .id = MAIN, .share = .1},
+        {.parent = 1, .id = F, .share = .2},
+        {.parent = 2, .id = F, .share = .1},
+    };
+    const struct FlameWait waits[] = {
+        {.parent = 2, .kind = "socket", .share = .3},
+        {.parent = 3, .kind = "socket", .share = .1},
+        {.parent = 1, .kind = "lock", .share = .2},
+        {.parent = 99, .kind = NULL, .share = .5},
+    };
+    const struct FlameTable table = {
+        .rows = rows, .row_count = 4, .waits = waits, .wait_count = 4};
+    const struct FlameShare shares[8] = {
+        [2] = {.self = .01}, [4] = {.self = .02}};
+    assert_int_equal(Calls_count(&calls, &table, NULL, FLAME_CPU), 0);
+    expect_function(MAIN, .4, .1);
+    expect_function(F, .3, .3);
+    expect_call(F, FLAME_WAIT_ID + WAITS_SOCKET, 0);
+    assert_int_equal(Calls_count(&calls, &table, NULL, FLAME_WALL), 0);
+    expect_function(MAIN, 1, .1);
+    expect_function(F, .7, .3);
+    expect_call(MAIN, F, .7);
+    expect_call(F, FLAME_WAIT_ID + WAITS_SOCKET, .4);
+    expect_call(MAIN, FLAME_WAIT_ID + WAITS_LOCK, .2);
+    assert_float_equal(Calls_of(&calls, F).waits, .4, 1e-9);
+    assert_int_equal(Calls_count(&calls, &table, NULL, FLAME_WAITS), 0);
+    expect_function(MAIN, .6, 0);
+    expect_function(F, .4, 0);
+    expect_call(MAIN, F, .4);
+    // The shares of a period have the waits after the rows.
+    assert_int_equal(Calls_count(&calls, &table, shares, FLAME_WALL), 0);
+    expect_function(MAIN, .03, 0);
+    expect_call(F, FLAME_WAIT_ID + WAITS_SOCKET, .02);
 }
 
 TEST_WITH(test_the_tree, NULL, tear_down)

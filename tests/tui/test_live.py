@@ -189,10 +189,12 @@ EFFECTS = {
         ),
     },
     "Callers": {
-        "w": (["Space"], r"running, over \d"),
+        "w": (["Space", "w", "w"], r"waiting, over \d.*, since the start"),
         "Enter": (["/", *"mandelbrot", "Enter"], r"(?m)^ Callers.*  mandelbrot "),
         "Right": (["/", *"mandelbrot", "Enter"], r"[▾v] mandelbrot"),
         "Left": (["/", *"mandelbrot", "Enter", "Right"], r"[▸>] mandelbrot"),
+        # The waits are shown from then on, so this key comes last.
+        "m": (["Space"], r"(?<!or )waiting, over \d"),
     },
     "Opcodes": {"Tab": ([], counts_move)},
     "Threads": {

@@ -271,7 +271,7 @@ TEST_WITH(test_a_call_in_flight_is_not_idle, prepare, finish)
 
 TEST_WITH(test_cpu_time_from_stacks, prepare, finish)
 {
-    struct CallTotal totals[] = {{1, .5, .1}, {2, .3, .3}};
+    struct CallTotal totals[] = {{1, .5, .1, 0}, {2, .3, .3, 0}};
     const struct Calls calls = {.functions = totals, .function_count = 2};
     push(0);
     Model_show_latency(&model, true);

@@ -16,6 +16,8 @@ struct CallersState {
     uint64_t way[CALLERS_WAY];
     int depth; // Number of functions in `way`.
     enum Period period;
+    // Number of steps from the first mode, which is FLAME_WALL, to the next.
+    int modes;
     struct Calls calls;   // Calls in the period, unused if `own` is false.
     bool own;             // The tree shows `calls` instead of the snapshot.
     struct Window window; // Stretch of time of the shares in the tree.
@@ -24,8 +26,12 @@ struct CallersState {
 void CallersState_release(struct CallersState *state);
 // Adds the function in the middle to `way`.
 void CallersState_remember(struct CallersState *state);
+enum FlameMode CallersState_mode(const struct CallersState *state);
+// Returns true if the snapshot's call edges are not what the user has chosen,
+// so that the stacks of the flame view are needed.
+bool CallersState_needs_stacks(const struct CallersState *state);
 // Builds the tree of callers and callees from the stacks of the flame view. If
-// the period is PERIOD_LATELY or there are no stacks, builds the tree from the
+// they are not needed or there are no stacks, builds the tree from the
 // snapshot's call edges.
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,

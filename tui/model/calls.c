@@ -61,41 +61,100 @@ static void merge(struct Calls *calls)
         }
         calls->functions[kept - 1].total += function->total;
         calls->functions[kept - 1].self += function->self;
+        calls->functions[kept - 1].waits += function->waits;
     }
     calls->function_count = kept;
 }
 
-int Calls_count(struct Calls *calls, const struct FlameTable *table,
-                const struct FlameShare *shares, size_t count)
+// Counting of the calls in a table.
+struct Count {
+    const struct FlameTable *table;
+    const struct FlameShare *shares; // NULL = the table's own shares
+    enum FlameMode mode;
+    size_t rows;
+    struct Calls calls;
+    double *totals; // For each row, its time including callees.
+    double *waits;  // For each row, its own waits.
+};
+
+static double self_of(const struct Count *count, size_t row)
 {
-    struct Calls new = {.calls = malloc((count + 1) * sizeof *new.calls),
-                        .functions =
-                            malloc((count + 1) * sizeof *new.functions)};
-    double *totals = calloc(count + 1, sizeof *totals);
-    if (!new.calls || !new.functions || !totals) {
-        free(totals);
-        Calls_release(&new);
-        return -ENOMEM;
+    double self =
+        count->shares ? count->shares[row].self : count->table->rows[row].share;
+    return count->mode != FLAME_WAITS && self > 0 ? self : 0;
+}
+
+// Counts each wait as a callee of the function that waits.
+static void add_waits(struct Count *count)
+{
+    const struct FlameTable *table = count->table;
+    for (size_t i = 0; i < FlameTree_waits(table); i++) {
+        const struct FlameWait *wait = &table->waits[i];
+        size_t row = FlameTree_row_of(table, wait);
+        double share =
+            count->shares ? count->shares[count->rows + i].self : wait->share;
+        if (!(share > 0))
+            continue;
+        count->waits[row] += share;
+        count->totals[row] += share;
+        if (table->rows[row].id != NULL_U64)
+            count->calls.calls[count->calls.count++] =
+                (struct Call){FLAME_WAIT_ID + WaitKind_of(wait->kind),
+                              table->rows[row].id, share};
     }
+}
+
+static void add_rows(struct Count *count)
+{
+    const struct FlameTable *table = count->table;
+    struct Calls *calls = &count->calls;
+    double *totals = count->totals;
     // The rows of callees come after the rows of their callers.
-    for (size_t i = count; i-- > 1;) {
+    for (size_t i = count->rows; i-- > 1;) {
         const struct FlameRow *row = &table->rows[i];
-        totals[i] += shares[i].self;
+        double self = self_of(count, i);
+        totals[i] += self;
         totals[row->parent] += totals[i];
         if (row->id == NULL_U64 || !(totals[i] > 0))
             continue;
         bool outermost = is_outermost(table, i);
-        new.functions[new.function_count++] = (struct CallTotal){
-            row->id, outermost ? totals[i] : 0, shares[i].self};
+        calls->functions[calls->function_count++] = (struct CallTotal){
+            row->id, outermost ? totals[i] : 0, self, count->waits[i]};
         if (outermost)
-            new.calls[new.count++] =
+            calls->calls[calls->count++] =
                 (struct Call){row->id, table->rows[row->parent].id, totals[i]};
     }
-    free(totals);
-    merge(&new);
-    Calls_release(calls);
-    *calls = new;
-    return 0;
+}
+
+int Calls_count(struct Calls *calls, const struct FlameTable *table,
+                const struct FlameShare *shares, enum FlameMode mode)
+{
+    size_t rows = FlameTree_rows(table), waits = FlameTree_waits(table);
+    struct Count count = {
+        .table = table,
+        .shares = shares,
+        .mode = mode,
+        .rows = rows,
+        .calls = {.calls = calloc(rows + waits + 1, sizeof(struct Call)),
+                  .functions = calloc(rows + 1, sizeof(struct CallTotal))},
+        .totals = calloc(rows + 1, sizeof(double)),
+        .waits = calloc(rows + 1, sizeof(double))};
+    int error = count.calls.calls && count.calls.functions && count.totals &&
+                        count.waits
+                    ? 0
+                    : -ENOMEM;
+    if (!error && mode != FLAME_CPU)
+        add_waits(&count);
+    if (!error) {
+        add_rows(&count);
+        merge(&count.calls);
+    }
+    free(count.totals);
+    free(count.waits);
+    Calls_release(error ? &count.calls : calls);
+    if (!error)
+        *calls = count.calls;
+    return error;
 }
 
 struct CallTotal Calls_of(const struct Calls *calls, uint64_t id)

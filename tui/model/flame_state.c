@@ -89,8 +89,7 @@ int FlameState_calls(const struct FlameState *state, struct Calls *calls)
     struct FlameShare *shares = FlameShares_since(&start, &state->now);
     if (!shares)
         return -ENODATA;
-    int error = Calls_count(calls, state->tree.table, shares,
-                            FlameTree_rows(state->tree.table));
+    int error = Calls_count(calls, state->tree.table, shares, FLAME_CPU);
     free(shares);
     return error;
 }

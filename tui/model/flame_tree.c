@@ -35,14 +35,13 @@ size_t FlameTree_rows(const struct FlameTable *table)
     return table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
 }
 
-static size_t count_waits(const struct FlameTable *table)
+size_t FlameTree_waits(const struct FlameTable *table)
 {
     return table->wait_count < FLAME_MOST ? table->wait_count : FLAME_MOST;
 }
 
-// Returns the row of a wait. If the tree has no such row, returns the root.
-static size_t row_of(const struct FlameTable *table,
-                     const struct FlameWait *wait)
+size_t FlameTree_row_of(const struct FlameTable *table,
+                        const struct FlameWait *wait)
 {
     return wait->parent < FlameTree_rows(table) ? (size_t)wait->parent : 0;
 }
@@ -98,12 +97,17 @@ static bool has_branch(const struct FlameTree *tree,
            (tree->idle || WaitKind_of(wait->kind) != WAITS_IDLE);
 }
 
-static void add_wait(struct FlameTree *tree, uint32_t parent,
-                     const struct FlameWait *wait, double share)
+const char *FlameTree_wait_name(unsigned kind)
 {
     static const char *const names[] = {
         "(socket)", "(file)", "(lock)",       "(sleep)",  "(GIL)",
         "(no CPU)", "(idle)", "(other wait)", "(waiting)"};
+    return names[kind < WAIT_UNKNOWN ? kind : WAIT_UNKNOWN];
+}
+
+static void add_wait(struct FlameTree *tree, uint32_t parent,
+                     const struct FlameWait *wait, double share)
+{
     struct FlameBranch *branch = &tree->branches[tree->count];
     unsigned kind = WaitKind_of(wait->kind);
     if (kind == WAITS_IDLE && !tree->idle)
@@ -115,7 +119,7 @@ static void add_wait(struct FlameTree *tree, uint32_t parent,
         return;
     }
     *branch = (struct FlameBranch){.id = FLAME_WAIT_ID + kind,
-                                   .name = names[kind],
+                                   .name = FlameTree_wait_name(kind),
                                    .line = NULL_U64,
                                    .self = share_of(share),
                                    .parent = parent,
@@ -129,9 +133,9 @@ static bool find_living(const struct FlameTree *tree, bool *lives)
 {
     const struct FlameTable *table = tree->table;
     size_t rows = FlameTree_rows(table);
-    for (size_t i = 0; i < count_waits(table); i++) {
+    for (size_t i = 0; i < FlameTree_waits(table); i++) {
         const struct FlameWait *wait = &table->waits[i];
-        lives[row_of(table, wait)] |= has_branch(tree, wait);
+        lives[FlameTree_row_of(table, wait)] |= has_branch(tree, wait);
     }
     for (size_t i = rows; i-- > 0;) {
         const struct FlameRow *row = &table->rows[i];
@@ -185,7 +189,7 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
 static int build(struct FlameTree *tree, const struct FlameShare *shares)
 {
     const struct FlameTable *table = tree->table;
-    size_t rows = FlameTree_rows(table), waits = count_waits(table);
+    size_t rows = FlameTree_rows(table), waits = FlameTree_waits(table);
     uint32_t *places = calloc(rows + waits + 1, sizeof *places);
     bool *lives = calloc(rows + 1, sizeof *lives);
     tree->branches = calloc(rows + waits + 1, sizeof *tree->branches);
@@ -197,7 +201,7 @@ static int build(struct FlameTree *tree, const struct FlameShare *shares)
             if (lives[i])
                 add_branch(tree, places, i, shares, &places[i]);
         for (size_t i = 0; i < waits; i++)
-            add_wait(tree, places[row_of(table, &table->waits[i])],
+            add_wait(tree, places[FlameTree_row_of(table, &table->waits[i])],
                      &table->waits[i],
                      shares ? shares[rows + i].self : table->waits[i].share);
         link_branches(tree, places);
@@ -251,7 +255,7 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
     const struct FlameTable *table = tree->table;
     struct Moment moment = {.at_s = table->kept_s,
                             .samples = known(table->samples)};
-    size_t rows = FlameTree_rows(table), count = rows + count_waits(table);
+    size_t rows = FlameTree_rows(table), count = rows + FlameTree_waits(table);
     if (table->rows[0].cpu_ns == NULL_U64)
         return moment;
     moment.totals = calloc(count, sizeof *moment.totals);
@@ -265,10 +269,10 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
     }
     for (size_t i = rows; moment.totals && i < count; i++) {
         const struct FlameWait *wait = &table->waits[i - rows];
-        moment.totals[i] =
-            (struct Total){.key = step(moment.totals[row_of(table, wait)].key,
-                                       FLAME_WAIT_ID + WaitKind_of(wait->kind)),
-                           .all = known(wait->ns)};
+        moment.totals[i] = (struct Total){
+            .key = step(moment.totals[FlameTree_row_of(table, wait)].key,
+                        FLAME_WAIT_ID + WaitKind_of(wait->kind)),
+            .all = known(wait->ns)};
     }
     moment.count = moment.totals ? count : 0;
     return moment;

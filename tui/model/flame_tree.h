@@ -89,6 +89,13 @@ void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
                     struct FlamePath *path);
 // Returns the number of rows that a tree of the table can have.
 size_t FlameTree_rows(const struct FlameTable *table);
+// Returns the number of waits that a tree of the table can have.
+size_t FlameTree_waits(const struct FlameTable *table);
+// Returns the row of a wait, or the root if a tree has no such row.
+size_t FlameTree_row_of(const struct FlameTable *table,
+                        const struct FlameWait *wait);
+// Returns the name of a kind of wait on the screen.
+const char *FlameTree_wait_name(unsigned kind);
 // Returns the child with the largest total, or 0 if there is no child.
 uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch);
 // Returns the branch after `branch` (step 1) or before it (step -1) in a walk

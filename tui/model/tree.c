@@ -227,8 +227,9 @@ struct CallTotal Tree_total(const struct Function *function,
         return Calls_of(calls, function->id);
     double self = function->cpu_share + function->wait_share;
     return (struct CallTotal){
-        function->id, function->total_share,
-        self > function->total_share ? function->total_share : self};
+        .id = function->id,
+        .total = function->total_share,
+        .self = self > function->total_share ? function->total_share : self};
 }
 
 // The total and its parts are separate estimates, so the sum of the parts may

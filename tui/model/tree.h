@@ -28,9 +28,10 @@ struct Branch {
     enum BranchKind kind;
     bool caller; // True if the branch is above the root, false if below.
     int depth;   // Level in the tree (0 = the root and the headings).
-    uint64_t id; // FUNCTION and ROOT: id of the function.
+    // FUNCTION and ROOT: id of the function. FUNCTION: id of a wait.
+    uint64_t id;
     // Share of one core, running or waiting. If the tree is built from calls,
-    // the share includes only running. NaN if unknown.
+    // the share is of the calls' mode. NaN if unknown.
     double share;
     double part;  // Share divided by the parent function's share, at most 1.
     uint64_t key; // Number of the branch in all snapshots, never 0.
@@ -54,7 +55,7 @@ struct Tree {
 // Returns the shares of a function. If `calls` is NULL, the shares come from
 // the snapshot and include running and waiting. (The self share is a separate
 // estimate, so it is limited to the total.) If `calls` is not NULL, the shares
-// come from `calls` and include only running.
+// come from `calls`.
 struct CallTotal Tree_total(const struct Function *function,
                             const struct Calls *calls);
 // Puts another function in the middle and folds all branches.

@@ -14,7 +14,13 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD, CALLERS_PERIOD };
+enum {
+    CALLERS_GO = REQUEST_OWN,
+    CALLERS_UNFOLD,
+    CALLERS_FOLD,
+    CALLERS_PERIOD,
+    CALLERS_MODE
+};
 
 static const struct Binding KEYS[] = {
     BINDING(
@@ -28,15 +34,18 @@ static const struct Binding KEYS[] = {
     BINDING(CALLERS_PERIOD, 0,
             "another window: recent, 5 s, 60 s, since the last r or the start",
             NULL, "Window", 9, 'w'),
+    BINDING(CALLERS_MODE, 0,
+            "wall time, only the waits with their kinds, or CPU time", NULL,
+            "Mode", 9, 'm'),
     {.request = 0},
 };
 
-// The snapshot has the call edges of the sampler's window only. For another
-// period, this view uses the stacks that the flame view has stored for a
-// minute.
+// The snapshot has the call edges of the sampler's window only, and only of the
+// CPU time and the waits together. For another period or mode, this view uses
+// the stacks that the flame view has stored for a minute.
 static void want(struct Ui *ui)
 {
-    if (ui->callers.period != PERIOD_LATELY)
+    if (CallersState_needs_stacks(&ui->callers))
         FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
 }
 
@@ -139,7 +148,10 @@ static void draw_branch(struct Canvas *canvas, struct Box box,
     int x = put_limbs(canvas, box.y, box.x, end, branch);
     box = (struct Box){box.y, x, end - x};
     if (!function) {
-        Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, words[branch->kind]);
+        int kind = FlameWait_kind(branch->id);
+        Canvas_fit(canvas, box, kind < 0 ? STYLE_FAINT : STYLE_PLAIN, CUT_END,
+                   kind < 0 ? words[branch->kind]
+                            : FlameTree_wait_name((unsigned)kind));
         return;
     }
     snprintf(text, sizeof text, "%s%s",
@@ -196,6 +208,19 @@ static struct ListRows rows_of(const struct Ui *ui)
 
 // --- Drawing
 
+// Returns which time the tree shows.
+static const char *time_of(const struct Ui *ui)
+{
+    static const char *const words[] = {"running", "running or waiting",
+                                        "waiting"};
+    enum FlameMode mode = CallersState_mode(&ui->callers);
+    if (!ui->callers.own)
+        return words[FLAME_WALL];
+    if (mode == FLAME_WALL && !ui->flame.tree.table->wait_count)
+        return words[FLAME_CPU];
+    return words[mode];
+}
+
 static void draw_title(struct Ui *ui)
 {
     const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
@@ -216,18 +241,21 @@ static void draw_title(struct Ui *ui)
         if (Window_share(number, window, all.total)) {
             Strip_label(&strip, 3, "with callees", "%s", number);
             Strip_add(&strip, STYLE_FAINT, " of a core");
-            if (Window_share(number, window, all.self)) {
+            if (Window_share(number, window, all.self + all.waits)) {
                 Strip_add(&strip, STYLE_FAINT, ", by itself ");
                 Strip_add(&strip, STYLE_PLAIN, "%s", number);
             }
         }
-        Strip_put(&strip, 2, STYLE_FAINT,
-                  state->own ? "running" : "running or waiting");
+        Strip_put(&strip, 2, STYLE_FAINT, "%s", time_of(ui));
         if (*Window_text(text, window))
             Strip_add(&strip, STYLE_FAINT, ", over %s", text);
-        if (state->period != PERIOD_LATELY)
+        else if (state->own && isfinite(window->s))
+            Strip_add(&strip, STYLE_FAINT, ", over %.0f s",
+                      fmin(window->s, 1e9));
+        if (CallersState_needs_stacks(state))
             Strip_add(&strip, STYLE_FAINT, "%s",
-                      state->own
+                      state->own && state->period == PERIOD_LATELY ? ""
+                      : state->own
                           ? History_about(&ui->flame.history, state->period)
                           : ", no other yet");
         Strip_put(&strip, 4, STYLE_FAINT, "PART: of the function it hangs on");
@@ -343,6 +371,12 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     struct CallersState *state = &ui->callers;
     if (request == CALLERS_PERIOD) {
         state->period = (state->period + 1) % PERIODS;
+        want(ui);
+        return true;
+    }
+    if (request == CALLERS_MODE) {
+        state->modes = (state->modes + 1) % FLAME_MODES;
+        FlameState_open(&ui->flame, ui->model.snapshot);
         want(ui);
         return true;
     }
