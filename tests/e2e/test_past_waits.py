@@ -204,3 +204,23 @@ def test_files_for_other_tools(recorded):
     assert wall.total > 3 * cpu.total
     assert b"(waiting: lock)" in gzip.decompress(converted(path, "pb.gz").read_bytes())
     assert "(waiting: lock)" in converted(path, "html").read_text()
+
+
+def test_a_wait_that_grows(tmp_path, programs):
+    """The second run sleeps in a function that the first run does not have."""
+    _, path = programs["killed"]
+    quick = tmp_path / "quick.ocular"
+    source = f"import time\ndef extra():\n time.sleep({TO_S})\nextra()\n"
+    options = ["--output", quick, "--quiet"]
+    done = run([PYTHON, "-m", "ocular", *options, write(tmp_path, source)], cwd=tmp_path)
+    assert done.status == 0, done.err
+    found = json.loads(top("--diff", "--json", "--", str(path), str(quick)).out)
+    row = next(row for row in found["functions"] if row["name"] == "extra")
+    assert row["wait"]["a"] == 0 and row["wait"]["b"] > 0.7 and row["wait"]["differs"]
+    (kinds,) = [wait for wait in row["waits"] if wait["kind"] == "sleep"]
+    assert kinds["a"] == 0 and kinds["b"] > 0.5
+    done = top("--diff", "--", str(path), str(quick))
+    assert "waits longer, most of all for sleep: extra, 0.0% and then " in done.out
+    wide = top(str(path), str(quick), "--once", "--size", "240x40").out
+    (line,) = [line for line in wide.splitlines() if " extra " in line]
+    assert "WAITS FOR" in wide and " sleep " in line

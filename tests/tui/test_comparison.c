@@ -39,6 +39,10 @@ struct Wish {
     uint64_t threshold;
     double budget;
     const char *exclude[3], *include_only[3];
+    // Waits of f5 by their kind, and their number. If the number is 0, the run
+    // has no waits.
+    double waits[WAIT_KINDS];
+    unsigned observed;
 };
 
 static double cost_of(unsigned i, const struct Wish *wish)
@@ -53,6 +57,22 @@ rules_of(struct Snapshot *s, const char *const *texts, size_t *count)
     for (*count = 0; *count < 3 && texts[*count]; ++*count)
         rules[*count].text = texts[*count];
     return rules;
+}
+
+static void set_waits(struct Snapshot *s, struct Function *f,
+                      const struct Wish *wish)
+{
+    struct WaitShares *waits = Snapshot_alloc(s, sizeof *waits);
+    f->wait_share = wish->observed ? 0 : NAN;
+    f->samples = f->run_samples;
+    if (f->id != 6 || !wish->observed)
+        return;
+    f->samples += wish->observed;
+    memcpy(waits->of, wish->waits, sizeof waits->of);
+    for (int i = 0; i < WAIT_KINDS; i++)
+        f->wait_share += waits->of[i];
+    f->waits = waits;
+    f->wait_count = 1;
 }
 
 static struct Snapshot *run(const struct Wish *wish)
@@ -87,6 +107,7 @@ static struct Snapshot *run(const struct Wish *wish)
         f->calls_exact = !wish->dark;
         f->calls_estimated = wish->dark ? NAN : (double)f->calls;
         f->calls_error = NAN;
+        set_waits(s, f, wish);
     }
     s->functions = functions;
     s->function_count = FUNCTIONS;
@@ -317,4 +338,74 @@ TEST(what_is_missing)
     Comparison_release(&comparison);
     Snapshot_free(full);
     Snapshot_free(empty);
+}
+
+static const struct ComparedFunction *of_name(const struct Comparison *from,
+                                              const char *name)
+{
+    for (size_t i = 0; i < from->function_count; i++)
+        if (strcmp(from->functions[i].name, name) == 0)
+            return &from->functions[i];
+    fail_msg("there is no %s", name);
+    return NULL;
+}
+
+// The second run waits for a socket for a longer time. The time of idle event
+// loops does not count.
+TEST(a_wait_that_grows)
+{
+    struct Comparison comparison;
+    struct Wish before = PLAIN, after = PLAIN;
+    before.observed = after.observed = 100;
+    before.waits[WAITS_SOCKET] = .1;
+    before.waits[WAITS_LOCK] = .2;
+    before.waits[WAITS_IDLE] = .1;
+    after.waits[WAITS_SOCKET] = .9;
+    after.waits[WAITS_LOCK] = .1;
+    compare(&comparison, &before, &after);
+    const struct ComparedFunction *f = of_name(&comparison, "f5");
+    assert_float_equal(f->wait.a, .3, 1e-6);
+    assert_float_equal(f->wait.b, 1, 1e-6);
+    assert_true(f->wait.apart && f->apart);
+    assert_float_equal(f->weight, .7, .1);
+    assert_int_equal(f->wait_count, 3);
+    assert_string_equal(f->waits[0].kind, "socket");
+    assert_float_equal(f->waits[0].b, .9, 1e-6);
+    assert_string_equal(Comparison_wait(f), "socket");
+    assert_false(of_name(&comparison, "f4")->wait.apart);
+    assert_float_equal(of_name(&comparison, "f4")->wait.change, 0, 0);
+    Comparison_release(&comparison);
+    // The other way round, the wait for the socket has become shorter.
+    compare(&comparison, &after, &before);
+    f = of_name(&comparison, "f5");
+    assert_true(f->wait.apart && f->wait.change < 0);
+    assert_string_equal(Comparison_wait(f), "socket");
+    Comparison_release(&comparison);
+}
+
+TEST(waits_that_are_alike_or_unknown)
+{
+    struct Comparison comparison;
+    struct Wish before = PLAIN, after = PLAIN;
+    before.observed = after.observed = 10;
+    before.waits[WAITS_SLEEP] = .5;
+    after.waits[WAITS_SLEEP] = .7;
+    // Ten observations are too few for this difference.
+    compare(&comparison, &before, &after);
+    assert_false(of_name(&comparison, "f5")->wait.apart);
+    Comparison_release(&comparison);
+    after.waits[WAITS_SLEEP] = .5;
+    after.waits[WAITS_IDLE] = 5;
+    after.waits[WAITS_CPU] = 5;
+    compare(&comparison, &before, &after);
+    assert_float_equal(of_name(&comparison, "f5")->wait.change, 0, 1e-6);
+    assert_null(Comparison_wait(of_name(&comparison, "f5")));
+    Comparison_release(&comparison);
+    // A recording of an older version has no waits.
+    before.observed = 0;
+    compare(&comparison, &before, &after);
+    assert_true(isnan(of_name(&comparison, "f5")->wait.a));
+    assert_true(isnan(of_name(&comparison, "f5")->wait.change));
+    assert_false(of_name(&comparison, "f5")->wait.apart);
+    Comparison_release(&comparison);
 }

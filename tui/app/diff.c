@@ -110,6 +110,25 @@ static void write_slower(struct Bytes *out, const struct Comparison *comparison,
     }
 }
 
+// Lists the functions whose waits have grown, and the kind that has grown most.
+static void write_waits(struct Bytes *out, const struct Comparison *comparison)
+{
+    char line[400], clean[300];
+    for (size_t i = 0; i < comparison->function_count; i++) {
+        const struct ComparedFunction *f = &comparison->functions[i];
+        const char *kind = Comparison_wait(f);
+        if (!f->wait.apart || f->wait.change < 0 || !kind)
+            continue;
+        Text_clean(clean, sizeof clean, f->name);
+        snprintf(line, sizeof line,
+                 "waits longer, most of all for %s: %s, %.1f%% and then %.1f%% "
+                 "of a thread's time (two standard errors: %.1f)",
+                 kind, clean, 100 * f->wait.a, 100 * f->wait.b,
+                 100 * COMPARISON_LIMIT * f->wait.error);
+        write_line(out, line);
+    }
+}
+
 static int write_text(struct Bytes *out, const struct Comparison *comparison,
                       const struct Options *options)
 {
@@ -127,6 +146,7 @@ static int write_text(struct Bytes *out, const struct Comparison *comparison,
              "±5 is noise with this standard error.",
              (unsigned long long)comparison->apart, comparison->function_count);
     write_line(out, line);
+    write_waits(out, comparison);
     if (isfinite(options->fail_above))
         write_slower(out, comparison, options->fail_above);
     return error;

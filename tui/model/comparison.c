@@ -39,6 +39,11 @@
         ROW(FIELD_F64, ComparedFunction, member.error, name, "error"),         \
         ROW(FIELD_BOOL, ComparedFunction, member.apart, name, "differs")
 
+static const struct Field WAIT_FIELDS[] = {
+    TEXT(ComparedWait, kind), F64(ComparedWait, a), F64(ComparedWait, b)};
+static const struct Record WAIT_RECORD =
+    RECORD(ComparedWait, "wait", WAIT_FIELDS);
+
 static const struct Field FUNCTION_FIELDS[] = {
     TEXT(ComparedFunction, name),
     TEXT(ComparedFunction, file),
@@ -49,6 +54,8 @@ static const struct Field FUNCTION_FIELDS[] = {
     ROW(FIELD_BOOL, ComparedFunction, apart, NULL, "differs"),
     F64(ComparedFunction, slowdown),
     F64(ComparedFunction, slowdown_error),
+    MEASURE(wait, "wait"),
+    LIST(ComparedFunction, waits, wait_count, WAIT_RECORD),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(ComparedFunction, "function", FUNCTION_FIELDS);
@@ -93,6 +100,11 @@ struct Side {
     double samples;
     double calls; // number of calls (NaN = unknown)
     double calls_variance;
+    // Waits by their kind, as parts of one thread's time, and the sum of those
+    // that are compared. The sum is NaN if the kinds are not known.
+    double waits[WAIT_KINDS];
+    double wait;
+    double wait_samples; // number of observed waits
 };
 
 struct Run {
@@ -128,6 +140,29 @@ static double known(double value)
     return isfinite(value) ? value : 0;
 }
 
+// Returns false if a kind of wait says nothing about the program: an idle event
+// loop has no work, and how long a thread waits for a CPU depends on other
+// programs.
+static bool is_compared(size_t kind)
+{
+    return kind != WAITS_IDLE && kind != WAITS_CPU;
+}
+
+// Sets the waits of a function. A function that has not waited has no list of
+// kinds.
+static void take_waits(struct Side *side, const struct Function *f)
+{
+    if (!f->wait_count && !(f->wait_share == 0))
+        side->wait = NAN;
+    for (size_t i = 0; f->wait_count && i < WAIT_KINDS; i++) {
+        side->waits[i] = known(f->waits->of[i]);
+        side->wait += is_compared(i) ? side->waits[i] : 0;
+    }
+    if (f->samples != NULL_U64 && f->run_samples != NULL_U64 &&
+        f->samples > f->run_samples)
+        side->wait_samples = (double)(f->samples - f->run_samples);
+}
+
 static struct Side side_of(const struct Function *f)
 {
     struct Side side = {.name = f->name ? f->name : "",
@@ -143,6 +178,7 @@ static struct Side side_of(const struct Function *f)
     else if (isfinite(side.calls)) // if the error is unknown, 100 % is assumed
         side.calls_variance =
             pow(side.calls * (isnan(f->calls_error) ? 1 : f->calls_error), 2);
+    take_waits(&side, f);
     return side;
 }
 
@@ -152,6 +188,10 @@ static void merge(struct Side *into, const struct Side *from)
     into->samples += from->samples;
     into->calls += from->calls;
     into->calls_variance += from->calls_variance;
+    into->wait += from->wait;
+    into->wait_samples += from->wait_samples;
+    for (size_t i = 0; i < WAIT_KINDS; i++)
+        into->waits[i] += from->waits[i];
     if (from->line < into->line)
         into->line = from->line;
 }
@@ -284,6 +324,50 @@ static double variance_of(double count, const struct Side *side)
     return 1 / count + side->calls_variance / pow(side->calls, 2);
 }
 
+// Returns the variance of a function's waiting time. The waits of a thread are
+// known from its first observation on, so up to about a second can be missing
+// at the beginning and at the end of the run.
+static double wait_variance(const struct Run *run, const struct Side *side)
+{
+    if (!side || !(side->wait > 0))
+        return 0;
+    return pow(side->wait, 2) / (side->wait_samples + 1) +
+           pow(fmin(side->wait, 1) / seconds_of(run), 2);
+}
+
+static void compare_waits(struct ComparedFunction *f, const struct Pair *pair,
+                          const struct Run *a, const struct Run *b)
+{
+    const struct Side *one = pair->a, *two = pair->b;
+    f->wait.a = one ? one->wait : 0;
+    f->wait.b = two ? two->wait : 0;
+    f->wait.change = f->wait.b - f->wait.a;
+    f->wait.error = sqrt(wait_variance(a, one) + wait_variance(b, two));
+    f->wait.apart = fabs(f->wait.change) > COMPARISON_LIMIT * f->wait.error;
+}
+
+// Lists the kinds of waits of a function. Returns false if memory is out.
+static bool list_waits(struct Comparison *out, struct ComparedFunction *f,
+                       const struct Pair *pair)
+{
+    struct ComparedWait *waits = NULL;
+    size_t count = 0;
+    for (unsigned i = 0; i < WAIT_KINDS; i++) {
+        double a = pair->a ? pair->a->waits[i] : 0;
+        double b = pair->b ? pair->b->waits[i] : 0;
+        if (!(a > 0) && !(b > 0))
+            continue;
+        if (!waits)
+            waits = Arena_alloc(&out->arena, WAIT_KINDS * sizeof *waits);
+        if (!waits)
+            return false;
+        waits[count++] = (struct ComparedWait){WaitKind_name(i), a, b};
+    }
+    f->waits = waits;
+    f->wait_count = count;
+    return true;
+}
+
 static void compare(struct ComparedFunction *f, const struct Pair *pair,
                     const struct Run *a, const struct Run *b)
 {
@@ -314,6 +398,7 @@ static void compare(struct ComparedFunction *f, const struct Pair *pair,
         isnan(f->rate.change)
             ? NAN
             : sqrt(variance_of(one->calls, one) + variance_of(two->calls, two));
+    compare_waits(f, pair, a, b);
 }
 
 // --- All functions -----------------------------------------------------------
@@ -423,7 +508,8 @@ static struct Settled settle(struct ComparedFunction *functions, size_t count,
 static void conclude(struct ComparedFunction *f, bool means, bool spent)
 {
     double share = fmax(f->share.a, f->share.b);
-    f->apart = f->share.apart || f->mean.apart || f->rate.apart;
+    f->apart =
+        f->share.apart || f->mean.apart || f->rate.apart || f->wait.apart;
     f->slowdown = f->slowdown_error = NAN;
     if (means && isfinite(f->mean.error)) {
         f->slowdown = f->mean.change;
@@ -438,6 +524,8 @@ static void conclude(struct ComparedFunction *f, bool means, bool spent)
         f->weight = fmax(f->weight, fabs(f->mean.change) * share);
     if (f->rate.apart)
         f->weight = fmax(f->weight, fabs(f->rate.change) * share);
+    if (f->wait.apart)
+        f->weight = fmax(f->weight, fabs(f->wait.change));
 }
 
 static int by_weight(const void *a, const void *b)
@@ -679,7 +767,8 @@ static int fill(struct Comparison *out, const struct Run *a,
             compare(&functions[i], &pairs[i], a, b);
             functions[i].name = Arena_text(&out->arena, functions[i].name);
             functions[i].file = Arena_text(&out->arena, functions[i].file);
-            if (!functions[i].name || !functions[i].file)
+            if (!functions[i].name || !functions[i].file ||
+                !list_waits(out, &functions[i], &pairs[i]))
                 error = -ENOMEM;
         }
         runs[0] = run_of(out, a);
@@ -715,6 +804,21 @@ void Comparison_release(struct Comparison *comparison)
 {
     Arena_release(&comparison->arena);
     *comparison = (struct Comparison){0};
+}
+
+const char *Comparison_wait(const struct ComparedFunction *function)
+{
+    const char *kind = NULL;
+    double sign = function->wait.change < 0 ? -1 : 1, most = 0;
+    for (size_t i = 0; i < function->wait_count; i++) {
+        const struct ComparedWait *wait = &function->waits[i];
+        double change = sign * (wait->b - wait->a);
+        if (is_compared(WaitKind_of(wait->kind)) && change > most) {
+            most = change;
+            kind = wait->kind;
+        }
+    }
+    return kind;
 }
 
 bool Comparison_is_slower(const struct ComparedFunction *function, double limit)

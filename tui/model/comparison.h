@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares two runs function by function. The compared numbers are a function's
-// share of the CPU time, its CPU time per call and its calls per second. Each
+// share of the CPU time, its CPU time per call, its calls per second, and the
+// time for which threads waited in it. Each
 // change has a standard error, and a change of less than two standard errors is
 // noise. Two runs of the same program never take exactly the same time. So a
 // change of a CPU time or of a rate is measured relative to the pace. The pace
@@ -39,6 +40,12 @@ struct Measured {
     uint64_t apart; // Tells whether `change` is more than noise.
 };
 
+// The waits of one kind in a function, as parts of one thread's time.
+struct ComparedWait {
+    const char *kind;
+    double a, b;
+};
+
 struct ComparedFunction {
     const char *name;
     const char *file;
@@ -56,21 +63,36 @@ struct ComparedFunction {
             // A rate is calls per second. The change of a rate is relative,
             // like the change of a mean.
             struct Measured rate;
+            // The time for which threads waited in the function itself, as a
+            // part of one thread's time. It lacks the time of event loops that
+            // had nothing to do, and the time without a CPU. The change is
+            // b - a.
+            struct Measured wait;
             // The relative change of the share, relative to the median change
             // of all functions. If one function becomes faster, the shares of
             // all others grow, but `spent` of the others is about 0.
             struct Measured spent;
         };
-        struct Measured of[4]; // all measures, indexed by enum Measure
+        struct Measured of[5]; // all measures, indexed by enum Measure
     };
-    uint64_t apart; // True if share, mean or rate changed by more than noise.
+    // The waits of each kind that one of the runs has.
+    const struct ComparedWait *waits;
+    size_t wait_count;
+    // True if share, mean, rate or wait changed by more than noise.
+    uint64_t apart;
     // Change of `mean` or of `spent`, whichever has the smaller error, or null
     // if unknown.
     double slowdown;
     double slowdown_error;
     double weight; // sort key: size of the change as a part of the CPU time
 };
-enum Measure { MEASURE_SHARE, MEASURE_MEAN, MEASURE_RATE, MEASURE_SPENT };
+enum Measure {
+    MEASURE_SHARE,
+    MEASURE_MEAN,
+    MEASURE_RATE,
+    MEASURE_WAIT,
+    MEASURE_SPENT
+};
 
 struct ComparisonNote {
     const char *text;
@@ -100,6 +122,9 @@ extern const struct Record COMPARISON_RECORD;
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);
+// Returns the kind of wait that has changed most in the direction of the change
+// of all waits, or NULL if there is none.
+const char *Comparison_wait(const struct ComparedFunction *function);
 // Returns whether the measured slowdown minus two standard errors is more than
 // `limit` (0.1 means 10 %).
 bool Comparison_is_slower(const struct ComparedFunction *function,

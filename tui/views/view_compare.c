@@ -26,7 +26,11 @@ enum {
     RATE_A,
     RATE_B,
     RATE_CHANGE,
+    WAIT_A,
+    WAIT_B,
+    WAIT_CHANGE,
     FUNCTION,
+    WAITS_FOR,
     PLACE,
     COLUMNS_OF_RUNS
 };
@@ -41,8 +45,13 @@ static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
     [RATE_A] = LIST_COLUMN("CALLS/s", 7, 2, .importance = 7, .room = 34),
     [RATE_B] = LIST_COLUMN("AFTER", 7, 1, .importance = 6, .room = 34),
     [RATE_CHANGE] = LIST_COLUMN("CHANGE", 10, 1, .importance = 5, .room = 34),
+    [WAIT_A] = LIST_COLUMN("WAIT", 6, 2, .importance = 11, .room = 48),
+    [WAIT_B] = LIST_COLUMN("AFTER", 6, 1, .importance = 10, .room = 48),
+    [WAIT_CHANGE] = LIST_COLUMN("CHANGE", 10, 1, .importance = 8, .room = 48),
     [FUNCTION] = LIST_COLUMN("FUNCTION", 16, 2, .grows = 60, .most = 64,
                              .left = true, .cut = CUT_START),
+    [WAITS_FOR] = LIST_COLUMN("WAITS FOR", 9, 2, .importance = 9, .room = 48,
+                              .left = true),
     [PLACE] = LIST_COLUMN("FILE:LINE", 14, 2, .importance = 4, .room = 20,
                           .grows = 40, .left = true, .path = true),
 };
@@ -89,12 +98,20 @@ static void write_measured(struct ListCell *cell,
     const struct Measured *measured = &f->of[which];
     double number = part ? measured->b : measured->a;
     if (part == SHARE_CHANGE)
-        put_change(cell, measured, which == MEASURE_SHARE);
-    else if (which == MEASURE_SHARE)
+        put_change(cell, measured,
+                   which == MEASURE_SHARE || which == MEASURE_WAIT);
+    else if (which == MEASURE_SHARE || which == MEASURE_WAIT)
         put_share(cell, number);
     else
         ListCell_number(cell, number,
                         which == MEASURE_MEAN ? Number_ns : Number_rate);
+}
+
+// Writes what the function waits for more than before, or less.
+static void put_kind(struct ListCell *cell, const struct ComparedFunction *f)
+{
+    const char *kind = f->wait.apart ? Comparison_wait(f) : NULL;
+    ListCell_put(cell, STYLE_PLAIN, kind ? kind : "");
 }
 
 static void write(struct ListCell *cell, const struct ListRows *rows, long row,
@@ -107,6 +124,8 @@ static void write(struct ListCell *cell, const struct ListRows *rows, long row,
     else if (column == FUNCTION)
         ListCell_put(cell, f->apart ? STYLE_STRONG : STYLE_PLAIN,
                      Text_tail(f->name, 960));
+    else if (column == WAITS_FOR)
+        put_kind(cell, f);
     else
         ListCell_place(cell, STYLE_FAINT, f->file, f->line);
 }
