@@ -2,13 +2,22 @@
 // frame has a depth, the number of its label and its own time.
 
 const $ = (id) => document.getElementById(id);
-// The address says whether the page shows the wall time. To show the other time, the page
-// loads itself again.
-const wantsWall = () => new URLSearchParams(location.hash.slice(1)).has("wall");
+// The address says whether the page shows the CPU time, the wall time with the waits, or only
+// the waits. To show another time, the page loads itself again.
+const TIMES = ["CPU time", "wall time", "waits"];
 const hasWall = $("wall").textContent !== "";
-const wall = hasWall && wantsWall();
-const data = JSON.parse($(wall ? "wall" : "data").textContent);
-const { names, labels, depths, selfs } = data;
+const wantedTime = () => {
+    const name = new URLSearchParams(location.hash.slice(1)).get("time");
+    return hasWall ? Math.max(TIMES.findIndex((each) => each.split(" ")[0] === name), 0) : 0;
+};
+const time = wantedTime();
+const data = JSON.parse($(time ? "wall" : "data").textContent);
+const { names, labels, depths } = data;
+const isWait = ([name, file]) => !file && name.startsWith("(waiting");
+// The time of a frame or a label that the page shows.
+const shownOf = (label, own) => (TIMES[time] !== "waits" || isWait(names[label]) ? own : 0);
+const selfs = data.selfs.map((own, frame) => shownOf(labels[frame], own));
+const owns = data.own.map((own, label) => shownOf(label, own));
 const COUNT = depths.length;
 const ROW = 20; // pixels
 const LISTED = 500; // most rows of the table
@@ -42,6 +51,20 @@ function measure() {
 }
 measure();
 
+// For each label, the time of all stacks with the label. Each stack counts once.
+function wholeTimes() {
+    const whole = new Array(names.length).fill(0);
+    const onPath = new Int32Array(names.length);
+    const path = [];
+    for (let i = 0; i < COUNT; i++) {
+        while (path.length > depths[i]) onPath[path.pop()]--;
+        path.push(labels[i]);
+        if (!onPath[labels[i]]++) whole[labels[i]] += totals[i];
+    }
+    return whole;
+}
+const wholes = TIMES[time] === "waits" ? wholeTimes() : data.whole;
+
 const [unit, scale, digits] = data.unit;
 const grouped = (number, digits) =>
     number
@@ -66,14 +89,14 @@ const holds = (frame, other) => frame <= other && other < ends[frame];
 
 // The address holds zoom and search, so that the browser's Back button undoes a change.
 function writeAddress(zoom, query, replace) {
-    const pairs = [["zoom", zoom], ["search", query], ["wall", Number(wall)]];
+    const pairs = [["zoom", zoom], ["search", query], ["time", time && TIMES[time].split(" ")[0]]];
     const words = new URLSearchParams(pairs.filter((pair) => pair[1]));
     if (replace) location.replace(`#${words}`);
     else location.hash = words;
 }
 
 function readAddress() {
-    if (hasWall && wall !== wantsWall()) return location.reload();
+    if (time !== wantedTime()) return location.reload();
     const words = new URLSearchParams(location.hash.slice(1));
     const query = words.get("search") ?? "";
     const before = zoom;
@@ -246,7 +269,7 @@ function element(tag, ...inside) {
 function describe(frame) {
     const about = Math.round((data.samples * totals[frame]) / (totals[0] || 1));
     const figures = [["total", share(totals[frame], totals[0]), amount(totals[frame])]];
-    if (data.samples && !wall) figures[0].push(`~${grouped(about, 0)} sample${about === 1 ? "" : "s"}`);
+    if (data.samples && !time) figures[0].push(`~${grouped(about, 0)} sample${about === 1 ? "" : "s"}`);
     figures.push(["self", share(selfs[frame], totals[0]), amount(selfs[frame])]);
     if (zoom && frame > zoom && holds(zoom, frame))
         figures.push(["of the zoom", share(totals[frame], totals[zoom])]);
@@ -292,15 +315,15 @@ function frameAt(x, y) {
 
 let order = "self";
 const sortings = {
-    self: (a, b) => data.own[b] - data.own[a],
-    total: (a, b) => data.whole[b] - data.whole[a],
+    self: (a, b) => owns[b] - owns[a],
+    total: (a, b) => wholes[b] - wholes[a],
     name: (a, b) => names[a][0].localeCompare(names[b][0]),
     place: (a, b) => place(a).localeCompare(place(b), "en", { numeric: true }),
 };
 
 function row(label) {
     const figures = (number) => [share(number, totals[0]), amount(number)];
-    const cells = [...figures(data.own[label]), ...figures(data.whole[label])];
+    const cells = [...figures(owns[label]), ...figures(wholes[label])];
     cells.push(names[label][0], place(label));
     const made = element("tr", ...cells.map((text) => element("td", text)));
     made.tabIndex = 0;
@@ -313,7 +336,7 @@ function row(label) {
 
 function fillTable() {
     const filters = !wrong && $("search").value;
-    const found = [...names.keys()].filter((n) => n && (!filters || hits[n]));
+    const found = [...names.keys()].filter((n) => n && (!filters || hits[n]) && wholes[n]);
     $("rows").replaceChildren(...found.sort(sortings[order]).slice(0, LISTED).map(row));
     for (const head of document.querySelectorAll("th"))
         head.ariaSort = head.dataset.key === order ? "descending" : null;
@@ -375,8 +398,15 @@ function flip() {
     layOut(true);
 }
 
+// Goes to the next time, with the same search. The frames of another time have other numbers,
+// so the zoom ends. readAddress() then loads the page.
 function switchTime() {
-    if (hasWall) location.hash = wall ? "" : "wall=1"; // readAddress() then loads the page
+    if (!hasWall) return;
+    const words = new URLSearchParams();
+    const next = (time + 1) % TIMES.length;
+    if ($("search").value) words.set("search", $("search").value);
+    if (next) words.set("time", TIMES[next].split(" ")[0]);
+    location.hash = words;
 }
 
 function switchTheme() {
@@ -433,8 +463,9 @@ $("back").onclick = () => zoomTo(parents[zoom]);
 $("direction").onclick = flip;
 $("theme").onclick = switchTheme;
 $("time").onclick = switchTime;
-$("time").textContent = wall ? "CPU time" : "Wall time";
+$("time").textContent = `Show ${TIMES[(time + 1) % TIMES.length]}`;
 $("time").hidden = !hasWall;
+if (time) document.querySelector(".facts li").textContent = `${amount(totals[0])} of ${TIMES[time]}`;
 $("help").onclick = everywhere["?"];
 $("tab-graph").onclick = () => show(false);
 $("tab-table").onclick = () => show(true);

@@ -94,7 +94,7 @@ def colour(name):
     """Returns the number of a label's colour. The colour depends on the name of the label's
     file or module. So files of the same name have the same colour in all graphs."""
     function, file, _ = _stacks.split(name)
-    if function.startswith(("<", "(waiting")) and not file:
+    if function.startswith("<") and not file:
         return GREY
     whose = file.rpartition("/")[2] or function.rpartition("::")[0] or function
     number = 0

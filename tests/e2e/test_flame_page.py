@@ -4,7 +4,7 @@ does."""
 
 import random
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from e2e import browser
@@ -235,6 +235,86 @@ def test_keys_walk_over_the_frames(page):
     assert page.text("status").startswith("all")
     page.press("ArrowDown", "ArrowDown", "Enter")
     assert page.value("location.hash") == "#zoom=2"
+
+
+WAITS = """\
+main (app.py:1);ask (app.py:3);(waiting: socket) 600000
+main (app.py:1);ask (app.py:3);ask (app.py:3);(waiting: lock) 100000
+main (app.py:1);ask (app.py:3) 100000
+main (app.py:1) 200000
+"""
+
+
+def test_cpu_time_wall_time_and_waits(page, path):
+    """The key and the button go through the three times."""
+    facts = _flame_page.Facts("app.py", ["in 2.0 s"], "us", 250)
+    both = _stacks.read_times(WAITS.encode().split(b"\n"))
+    other = path.with_name("waits.html")
+    other.write_text(_flame_page.page(both[0], facts, both[1]), "utf-8")
+
+    def facts_shown():
+        # While the page loads itself again, the browser refuses requests.
+        with suppress(browser.Failure):
+            found = page.value("document.querySelector('.facts li')?.textContent") or ""
+            return found.replace("\u00a0", " ")
+
+    def is_shown(text):
+        end = time.monotonic() + 60
+        while facts_shown() != text:
+            assert time.monotonic() < end, text
+        page.value("document.getElementById('graph').focus()")
+        return page.text("time")
+
+    def own_times():
+        page.press("t")
+        rows = page.value(
+            "[...document.querySelectorAll('#rows tr')].map((each) => "
+            "[...each.cells].map((cell) => cell.textContent))"
+        )
+        page.press("t")
+        return {row[4]: (row[1], row[3]) for row in rows}
+
+    page.open(other)
+    assert is_shown("300.0 ms of CPU time") == "Show wall time"
+    assert page.text("status").endswith("~250 samplesself0.00 % · 0.0 ms")
+    page.press("w")
+    assert is_shown("1.000 s of wall time") == "Show waits"
+    assert page.value("location.hash") == "#time=wall"
+    page.mouse(*page.point(0.3, 3))
+    assert page.text("status") == (
+        "(waiting: socket)total60.00 % · 0.600 s" + "self60.00 % · 0.600 s"
+    )
+    # Each kind of wait has a colour of its own.
+    kinds = {page.colour(0.3, 3), page.colour(0.65, 4), page.colour(0.3, 2)}
+    assert len(kinds) == 3
+    assert own_times()["ask"] == ("0.100\u00a0s", "0.800\u00a0s")
+    page.press("/")
+    page.type("lock")
+    assert page.text("matched") == "Matched 10.00 % · 0.100 s"
+    page.value("document.getElementById('time').click()")
+    assert is_shown("0.700 s of waits") == "Show CPU time"
+    assert page.value("location.hash") == "#search=lock&time=waits"
+    assert page.text("matched") == "Matched 14.29 % · 0.100 s"
+    page.press("Escape")
+    page.mouse(*page.point(0.95, 4))
+    assert page.text("status").startswith("(waiting: lock)total14.29 % · 0.100 s")
+    page.mouse(*page.point(0.95, 1))
+    assert (
+        page.text("status") == "main (app.py:1)total100.00 % · 0.700 sself0.00 % · 0.000 s"
+    )
+    found = own_times()
+    # A function that is twice on a stack counts once.
+    assert found["ask"] == ("0.000\u00a0s", "0.700\u00a0s")
+    assert found["(waiting: socket)"] == ("0.600\u00a0s", "0.600\u00a0s")
+    page.click(*page.point(0.5, 2))
+    page.browser.wait("location.hash.startsWith('#zoom=')")
+    page.press("w")
+    assert is_shown("300.0 ms of CPU time") == "Show wall time"
+    assert page.value("location.hash") == ""
+    page.value("history.back()")
+    assert is_shown("0.700 s of waits") == "Show CPU time"
+    page.browser.ask("Page.navigate", url=f"{other.as_uri()}#time=nonsense")
+    assert is_shown("300.0 ms of CPU time") == "Show wall time"
 
 
 def test_deep_stacks(page):
