@@ -65,7 +65,7 @@ def _diff(arguments):
         prog="ocular diff",
         allow_abbrev=False,
         description="Compare two recordings (x.ocular), function by function: the share "
-        "of the CPU time, the CPU time of a call, calls a second.",
+        "of the CPU time, the CPU time of a call, calls a second, waits.",
         epilog="The exit status is 1 if a function is slower by more than --fail-above, "
         "two standard errors beside, and 2 if a file cannot be read.",
     )

@@ -11,11 +11,13 @@
 #include "tui/text/text.h"
 
 static struct Bytes out;
+static bool past; // The snapshot is from a recording.
 
 static struct json_object *read_back(const struct Snapshot *snapshot)
 {
     Bytes_init(&out);
-    struct JsonSnapshot from = {snapshot, NAN, NULL_U64, NULL};
+    struct JsonSnapshot from = {
+        .snapshot = snapshot, .since_s = NAN, .tid = NULL_U64, .past = past};
     assert_int_equal(Json_snapshot(&out, &from), 0);
     Bytes_put(&out, "", 1);
     assert_int_equal(out.error, 0);
@@ -74,6 +76,42 @@ TEST(test_hostile_values)
     while ((code = Utf8_decode(&at)) != 0)
         assert_true(code == '\n' ||
                     (code != UTF8_BAD && !Utf8_is_harmful(code)));
+    json_object_put(root);
+    Bytes_release(&out);
+    Snapshot_free(snapshot);
+}
+
+static bool lists(struct json_object *list, const char *name)
+{
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        if (strcmp(json_object_get_string(json_object_array_get_idx(list, i)),
+                   name) == 0)
+            return true;
+    return false;
+}
+
+// The JSON of a recording names the numbers that the recording lacks.
+TEST(test_what_a_recording_lacks)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    snapshot->gil_waited = .5;
+    snapshot->exception_totals_raised = 0;
+    snapshot->stalls_total = 0;
+    past = true;
+    struct json_object *root = read_back(snapshot);
+    struct json_object *list = get(root, "not_recorded");
+    assert_true(lists(list, "gc") && lists(list, "tasks"));
+    assert_true(lists(list, "memory_bytes") && lists(list, "loops"));
+    assert_true(lists(list, "gil.held"));
+    assert_false(lists(list, "gil") || lists(list, "gil.waited"));
+    assert_false(lists(list, "exception_totals") || lists(list, "stalls"));
+    assert_false(lists(list, "stalls_total") || lists(list, "filter"));
+    assert_false(lists(list, "overhead.budget"));
+    json_object_put(root);
+    Bytes_release(&out);
+    past = false;
+    root = read_back(snapshot);
+    assert_false(json_object_object_get_ex(root, "not_recorded", &list));
     json_object_put(root);
     Bytes_release(&out);
     Snapshot_free(snapshot);

@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct json_object *from_record(const struct Record *record,
                                        const void *value);
@@ -208,6 +209,66 @@ static int add_lacks(struct json_object *object)
     return error;
 }
 
+static int append_text(struct json_object *list, const char *text)
+{
+    struct json_object *item;
+    int error = from_text(&item, text);
+    if (error || json_object_array_add(list, item) == 0)
+        return error;
+    json_object_put(item);
+    return -ENOMEM;
+}
+
+// Returns true if all numbers of a group are null.
+static bool is_all_null(struct json_object *group)
+{
+    bool nulls = false;
+    json_object_object_foreach(group, name, value)
+    {
+        (void)name;
+        if (value && json_object_get_type(value) != json_type_array)
+            return false;
+        nulls |= !value;
+    }
+    return nulls;
+}
+
+// Appends the names of the group's members that are null. Without a budget, the
+// budget is null, too, but it is recorded.
+static int append_nulls(struct json_object *list, const char *group_name,
+                        struct json_object *group)
+{
+    char text[100];
+    int error = 0;
+    json_object_object_foreach(group, name, value)
+    {
+        if (error || value || strcmp(name, "budget") == 0)
+            continue;
+        snprintf(text, sizeof text, "%s.%s", group_name, name);
+        error = append_text(list, text);
+    }
+    return error;
+}
+
+// Adds the names of the numbers that a recording lacks. The rates of event
+// loops are in no recording.
+static int add_unrecorded(struct json_object *object)
+{
+    struct json_object *list = json_object_new_array();
+    int error = list ? append_text(list, "loops") : -ENOMEM;
+    json_object_object_foreach(object, name, value)
+    {
+        bool group = json_object_get_type(value) == json_type_object;
+        if (error || (value && !group))
+            continue;
+        error = !group || is_all_null(value) ? append_text(list, name)
+                                             : append_nulls(list, name, value);
+    }
+    if (error)
+        json_object_put(list);
+    return error ? error : add(object, "not_recorded", list);
+}
+
 int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from)
 {
     static const struct Field number = {.type = FIELD_U64};
@@ -224,6 +285,8 @@ int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from)
         error = add_fields(object, &FLEET_RECORD, from->fleet);
     if (!error && from->fleet && object)
         error = add_lacks(object);
+    if (!error && from->past && object)
+        error = add_unrecorded(object);
     int failed = put_object(out, object);
     return error ? error : failed;
 }

@@ -20,6 +20,9 @@ struct JsonSnapshot {
     // The processes of a merged snapshot, or NULL. The fields of the processes
     // are also written.
     const struct FleetState *fleet;
+    // True if the snapshot is made from the recording of a run. The names of
+    // the numbers that the recording lacks are also written.
+    bool past;
 };
 
 int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from);

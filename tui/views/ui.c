@@ -160,7 +160,10 @@ int Ui_write_json(const struct Ui *ui, struct Bytes *out)
     int error = Since_make(&since, &ui->model, Ui_lists_functions(ui));
     if (error)
         return error;
-    struct JsonSnapshot from = {&since.snapshot, since.at_s, since.tid, NULL};
+    struct JsonSnapshot from = {.snapshot = &since.snapshot,
+                                .since_s = since.at_s,
+                                .tid = since.tid,
+                                .past = Feed_is_past(ui->feed)};
     if (ui->feed->link.fleet) {
         Fleet_state(ui->feed->link.fleet, &fleet);
         from.fleet = &fleet;

@@ -151,15 +151,18 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Model *model)
+static const char *why_none(const struct Ui *ui)
 {
-    if (model->own_only)
+    if (ui->model.own_only)
         return "The program's own code has none. O shows all code.";
-    if (*model->filter)
+    if (*ui->model.filter)
         return "The filter hides all of it. Esc, Esc drops it.";
-    return model->snapshot->exception_totals_raised == NULL_U64
-               ? "Exceptions are not known."
-               : "No exception has been raised.";
+    if (ui->model.snapshot->exception_totals_raised != NULL_U64)
+        return "No exception has been raised.";
+    return Feed_is_past(ui->feed)
+               ? "A recording has exceptions only for the whole run, and only "
+                 "if the program was not killed."
+               : "Exceptions are not known.";
 }
 
 static void draw(struct Ui *ui, const struct Status *status)
@@ -176,7 +179,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     List_draw(&ui->lists[VIEW_EXCEPTIONS], &rows, canvas, box,
               ui->layout.body_height);
     if (!rows.count)
-        Ui_draw_nothing(ui, why_none(&ui->model));
+        Ui_draw_nothing(ui, why_none(ui));
 }
 
 static bool find(struct Ui *ui, int step, bool here)

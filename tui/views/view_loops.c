@@ -199,10 +199,14 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Snapshot *now)
+static const char *why_none(const struct Ui *ui)
 {
+    const struct Snapshot *now = ui->model.snapshot;
     if (now->stalls_total == NULL_U64)
-        return "Stalls are not known.";
+        return Feed_is_past(ui->feed)
+                   ? "No stall began in this part of the run. If the program "
+                     "was killed, its stalls are not recorded."
+                   : "Stalls are not known.";
     return now->loop_count ? "No step of an event loop has taken so long."
                            : "No event loop has run.";
 }
@@ -223,7 +227,7 @@ static void draw(struct Ui *ui, const struct Status *status)
         lower = STACK_LINES + 1;
     List_draw(&ui->lists[VIEW_LOOPS], &rows, canvas, box, height - lower);
     if (!rows.count) {
-        Ui_draw_nothing(ui, why_none(ui->model.snapshot));
+        Ui_draw_nothing(ui, why_none(ui));
         return;
     }
     box.y = ui->layout.body_y + height - lower;
