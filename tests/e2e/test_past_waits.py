@@ -142,7 +142,7 @@ def test_functions(recorded):
         assert parts[kind] > row["wait_share"] / 2
     burns = found["burns"]
     assert burns["share"] == near(truth.ran())
-    # How long a running thread had no CPU is found seconds later, so this time is rough.
+    # The time for which a running thread had no CPU is found seconds later, so it is rough.
     assert 0 <= burns["wait_share"] < 1 - truth.ran() + 3 * NEAR
     assert burns["total_parts"]["sleep"] == 0
     forever = found["forever"]
