@@ -441,20 +441,6 @@ def test_code_that_is_no_text(tmp_path):
     assert same(tmp_path, "-c", "print('\udcff')").status == 1
 
 
-@pytest.mark.parametrize("way", ["module", "code", "stdin"])
-def test_nor_does_it_where_it_is_given_otherwise(tmp_path, way):
-    (tmp_path / "program.py").write_bytes(BROKEN["syntax"])
-    source = BROKEN["syntax"].decode()
-    arguments, more = {
-        "module": (["-m", "program"], {}),
-        "code": (["-c", source], {}),
-        "stdin": ([], {"input": source}),
-    }[way]
-    plain = same(tmp_path, *arguments, traced=OCULAR, **more)
-    assert plain.status == 1 and "SyntaxError" in plain.err
-    assert [name for name in os.listdir(tmp_path) if "trace" in name] == []
-
-
 def test_a_module_that_is_not_there(tmp_path):
     (tmp_path / "no_main").mkdir()
     for name in "no.such.module", "nothing_of_that_name", "no_main":
@@ -537,16 +523,3 @@ def test_serving_outlives_the_package(tmp_path, sockets):
     )
     done = run([PYTHON, write(tmp_path, source)], cwd=tmp_path)
     assert (done.status, done.out, done.err) == (0, "True\nTrue\n", "")
-
-
-def test_a_fork_is_handled_once_however_often_it_is_imported(tmp_path):
-    source = AGAIN + textwrap.dedent(
-        """
-        handlers = []
-        os.register_at_fork = lambda **given: handlers.append(sorted(given))
-        ocular = import_again()
-        print(handlers)
-        """
-    )
-    done = run([PYTHON, write(tmp_path, source)], cwd=tmp_path)
-    assert (done.status, done.out, done.err) == (0, "[['after_in_child']]\n", "")

@@ -2,7 +2,6 @@
 """Reads the steps of asyncio's tasks by Perfetto's trace processor. Each step is a slice
 with the task's name, and a flow links a step only to the next step of the same task."""
 
-import json
 from collections import Counter, defaultdict
 
 import pytest
@@ -137,34 +136,6 @@ if __name__ == "__main__":
     say()
 """
 )
-# A forked child, which has another pid, continues the parent's numbers of tasks.
-FORK = (
-    PRELUDE
-    + """
-def run(name):
-    async def main():
-        asyncio.current_task().set_name(name)
-        await asyncio.gather(start(f"{name} a", 3), start(f"{name} b", 3))
-    asyncio.run(main())
-
-ocular.start_tracing(output=sys.argv[1], quiet=True, deinstrument_threshold=0,
-                     serve=True, children=True)
-run("parent")
-pid = os.fork()
-if not pid:
-    end = time.monotonic() + 60
-    while not ocular.is_tracing() and time.monotonic() < end:
-        time.sleep(0.01)
-    steps.clear()
-    run("child")
-    say(pid=os.getpid())
-    sys.exit()
-assert os.waitpid(pid, 0)[1] == 0
-run("parent again")
-ocular.stop_tracing()
-say(pid=os.getpid())
-"""
-)
 DARK = (
     PRELUDE
     + """
@@ -275,21 +246,6 @@ def test_steps_have_their_task_s_name(recorded):
     answer.check_marks(
         {cut: 2, ("eager", "main"): 1, ("eager at once", "main"): 1, ("none", None): 3}
     )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_forked_child_has_its_own(tmp_path, ask, sockets, name):
-    done = script(tmp_path, FORK, name)
-    child, parent = map(json.loads, done.out.splitlines())
-    other = tmp_path / name.replace(".", f".{child['pid']}.")
-    for path, said in (tmp_path / name, parent), (other, child):
-        answer = Answer(ask, path)
-        answer.check()
-        answer.check_marks({})
-        found = Counter(name for names in answer.names().values() for name in names)
-        expected = said["steps"]
-        assert {name: found[name] for name in expected} == expected
-    assert not {name for name in found if "parent" in name}
 
 
 def test_where_the_loop_is_dark_there_are_none(tmp_path, ask):

@@ -379,43 +379,6 @@ def copies(count):
     ]
 
 
-MANY = """
-import gc, sys
-sys.path[:0] = {path!r}
-import ocular, test_churn, churning
-made = test_churn.copies({count})
-gc.collect()
-ocular.start_tracing(perfetto=False, quiet=True, include_only=["<made>"])
-before = churning.rss(), ocular.snapshot()["memory_bytes"]
-for one in made:
-    one()
-held = churning.rss() - before[0]
-snapshot = ocular.snapshot()
-# rss() collects garbage, and the collector is a function, too
-assert snapshot["functions_total"] == {count} + 1, snapshot["functions_total"]
-print(held, snapshot["memory_bytes"] - before[1])
-final = ocular.stop_tracing()
-assert sum(r["calls"] for r in final["functions"] if r["file"]) == {count}
-del snapshot, final
-print(churning.rss() - before[0])
-"""
-
-
-def test_the_memory_of_many_code_objects():
-    """20 000 code objects take at most 40 MB, including a snapshot of all of them."""
-    count = 20_000
-    program = MANY.format(path=[str(HERE), str(HERE.parent)], count=count)
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, timeout=300
-    )
-    held, accounted, left = map(int, done.stdout.split())
-    assert held < 40e6
-    assert accounted < 40e6
-    # The memory that Ocular reports is close to the memory that the kernel shows. The
-    # reported memory includes a snapshot with about 300 bytes a row.
-    assert 0.6 * held < accounted < 1.4 * held + 300 * count
-
-
 HEAP = """
 import ctypes, sys
 sys.path[:0] = {path!r}

@@ -120,24 +120,6 @@ def test_collections_and_pauses_are_those_of_python(tracing, settings):
         assert after[i]["longest_s"] >= 0.99 * max(pauses.inner[i])
 
 
-def test_the_row_has_every_collection(tracing):
-    tracing(deinstrument_threshold=20)
-    work()
-    gc.disable()
-    snapshot = ocular.snapshot()
-    gc.enable()
-    mine = row(snapshot, COLLECTOR)
-    counted = snapshot["gc"]["generations"]
-    assert mine["calls"] == sum(one["collections"] for one in counted) > 20
-    assert mine["calls_exact"] and mine["state"] == "armed"
-    assert mine["file"] == "" and mine["line"] == 0 and mine["sites"] == 0
-    # The cycles of the row do not include the time in which other programs had the CPU.
-    cycles = sum(one["total_s"] for one in counted) * snapshot["tsc_hz"]
-    assert 0 < mine["total_cycles"] < 1.01 * cycles
-    assert 0 < mine["p50_cycles"] <= mine["p99_cycles"]
-    assert 0 < snapshot["gc"]["share"] <= 1
-
-
 def test_no_functions_own_time_has_a_pause(tracing):
     keep = grows(200_000)
     gc.disable()  # Only collects() should begin collections.
@@ -170,40 +152,6 @@ def test_samples_name_the_function_that_triggered_collections(tracing):
     assert pause["cpu_share"] > mine["cpu_share"]
     assert mine["total_share"] >= pause["cpu_share"] * 0.5
     assert len(keep) == 100_000
-
-
-class Sorts:
-    """An object of this class has a finalizer that runs C code, which calls Python code."""
-
-    def __init__(self):
-        self.me = self
-
-    def __del__(self):
-        sorted(range(3), key=spins)
-
-
-def spins(of):
-    return sum(i for i in range(3000)) + of
-
-
-def test_finalizers_are_above_the_collector(tracing):
-    tracing(deinstrument_threshold=20)
-
-    def sampled():
-        for _ in range(20):
-            Sorts()
-        collects()
-        snapshot = ocular.snapshot()
-        names = {one["id"]: one["name"] for one in snapshot["functions"]}
-
-        def callers(name):
-            return {names.get(one["id"]) for one in row(snapshot, name)["callers"]}
-
-        if row(snapshot, "spins")["samples"] < 20:
-            return None
-        return callers(COLLECTOR), callers("Sorts.__del__"), callers("spins")
-
-    assert wait_until(sampled) == ({"collects"}, {COLLECTOR}, {"Sorts.__del__"})
 
 
 def one_of_ours():

@@ -16,7 +16,6 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, entries, functions, memory_bytes, own_cycles, row, traced
-from e2e.threads import in_threads
 from e2e.truth import check_figures, record, seen
 
 
@@ -342,31 +341,6 @@ def test_times_are_the_greenlets_own():
 # --- Many greenlets -----------------------------------------------------------
 
 
-def test_thousands_of_greenlets_that_end():
-    def child():
-        leaf()
-        greenlet.getcurrent().parent.switch()
-        leaf()
-
-    def body(count):
-        for _ in range(count):
-            one = greenlet.greenlet(child)
-            one.switch()
-            one.switch()
-
-    ocular.start_tracing(**EXACT)
-    try:
-        body(100)
-        before = memory_bytes()
-        body(5000)
-        after = memory_bytes()
-    finally:
-        final = ocular.stop_tracing()
-    assert row(final, "child")["calls"] == 5100
-    assert row(final, "leaf")["calls"] == 2 * 5100
-    assert after < before + 100_000
-
-
 def test_thousands_of_greenlets_at_once():
     """There are more greenlets than the number of stacks that Ocular keeps. Ocular drops
     the stacks that were parked longest ago. Calls stay exact, and memory is bounded."""
@@ -474,81 +448,6 @@ def test_start_and_stop_inside_greenlets(threshold):
     if threshold == 0:
         assert row(finals[0], "leaf")["calls"] == 9
     check_figures(finals[0])
-
-
-def test_greenlets_of_an_older_session():
-    def child(rounds):
-        for n in range(rounds):
-            up(n % 3, greenlet.getcurrent().parent.switch)
-            leaf()
-
-    children = [greenlet.greenlet(child) for _ in range(3)]
-
-    def turn(*arguments):
-        for one in children:
-            one.switch(*arguments)
-
-    begin = time.perf_counter()
-    ocular.start_tracing(**EXACT)
-    turn(6), turn()
-    final = ocular.stop_tracing()
-    assert row(final, "child")["calls"] == 3 and row(final, "leaf")["calls"] == 3
-    turn()
-    time.sleep(0.05)
-    began = time.perf_counter()
-    ocular.start_tracing(**EXACT)
-    turn(), turn()
-    final = ocular.stop_tracing()
-    seconds = time.perf_counter() - began
-    assert began - begin > 0.05
-    assert row(final, "leaf")["calls"] == 6
-    # Frames of the first session have not ended when the second session begins. The calls
-    # of these frames do not count as calls of the second session.
-    assert row(final, "child")["calls"] == 0
-    for function in final["functions"]:
-        assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]
-
-
-def test_code_that_goes_while_its_frame_is_parked():
-    """Another thread frees the frames of an unfinished greenlet together with the frames'
-    code."""
-
-    def body():
-        for n in range(50):
-            namespace = {"greenlet": greenlet, "leaf": leaf}
-            exec(
-                f"def parked_{n}():\n leaf()\n"
-                " greenlet.getcurrent().parent.switch()\n leaf()\n",
-                namespace,
-            )
-            one = greenlet.greenlet(namespace[f"parked_{n}"])
-            one.switch()
-            if n % 2:
-                one.throw()
-            del one
-            namespace.clear()
-            gc.collect(0)
-            leaf()
-
-    _, final = traced(body, deinstrument_threshold=100_000)
-    assert row(final, "leaf")["calls"] == 100
-
-
-def test_threads_have_greenlets_of_their_own():
-    program = PROGRAMS["different depths"]
-    calls, _ = record(program, __file__)
-
-    def body():
-        in_threads(*[program] * 4)
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        _, final = traced(body, include_only=[__file__])
-    finally:
-        sys.setswitchinterval(before)
-    for name in ("player", "up", "leaf"):
-        assert row(final, name)["calls"] == 4 * calls[name]
 
 
 # --- gevent, in a separate process --------------------------------------------

@@ -3,13 +3,11 @@
 crashes, stopping works, Ocular reports the loss, and the other tool's events stay."""
 
 import sys
-import threading
 
 import ocular
 import pytest
-from e2e.client import Client
 from e2e.counting import row, traced
-from e2e.program import SLOW, leftovers, wait_until
+from e2e.program import leftovers
 
 monitoring = sys.monitoring
 START = monitoring.events.PY_START
@@ -178,43 +176,3 @@ def test_new_code_gets_no_event_of_the_thief(name):
     assert seen == []
     assert monitoring.get_tool(TRACER) == name
     assert events() == {0}
-
-
-def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
-    """Before the governor arms functions, it checks who holds Ocular's tool id, and
-    arms nothing under another tool's id. Before this check, a hook can already have
-    armed new code."""
-    end = threading.Event()
-    seen = []
-
-    def spin():
-        while not end.is_set():
-            helper(5)
-
-    def stays_unarmed(client, seconds):
-        monitoring.set_local_events(TRACER, helper.__code__, 0)
-        until = client.snapshot()["uptime_s"] + seconds
-        client.wait_for(lambda snapshot: snapshot["uptime_s"] > until)
-        return monitoring.get_local_events(TRACER, helper.__code__) == 0
-
-    threads = [threading.Thread(target=spin) for _ in range(3)]
-    ocular.start_tracing(perfetto=False, quiet=True, serve=True, deinstrument_threshold=2)
-    try:
-        with Client(ocular._ocular.socket_path()) as client:
-            client.rate(0.1)
-            for thread in threads:
-                thread.start()
-            client.rearm()
-            take(TRACER)
-            monitoring.register_callback(TRACER, START, lambda code, _: seen.append(code))
-            wait_until(lambda: stays_unarmed(client, 0.3), SLOW)
-            seen.clear()
-            client.rearm()
-            assert stays_unarmed(client, 0.6)
-            assert helper.__code__ not in seen
-    finally:
-        end.set()
-        for thread in threads:
-            thread.join()
-        final = ocular.stop_tracing()
-    assert final

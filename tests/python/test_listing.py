@@ -6,14 +6,12 @@ import argparse
 import ast
 import ctypes
 import dis
-import gc
 import inspect
 import os
 import shlex
 import sys
 import textwrap
 import threading
-import time
 import types
 from pathlib import Path
 
@@ -372,43 +370,6 @@ def test_a_function_that_has_gone(viewer):
     assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # The viewer still gets listings.
 
 
-def test_a_function_that_goes_while_it_is_looked_at(viewer):
-    """The function is replaced as fast as possible. Each answer is the listing of one
-    of the function's versions."""
-    stop = threading.Event()
-
-    def reload():
-        while not stop.is_set():
-            space = {}
-            exec("def changing():\n" + "    x = 'a'\n" * 300, space)
-            space["changing"]()
-
-    thread = threading.Thread(target=reload)
-    thread.start()
-    answers = {"rows": 0, "gone": 0}
-    try:
-        limit = time.monotonic() + SLOW
-        while sum(answers.values()) < 8 and time.monotonic() < limit:
-            snapshot = viewer.snapshots.pop() if viewer.snapshots else viewer.snapshot()
-            viewer.snapshots.clear()
-            for row in snapshot["functions"]:
-                if row["name"] != "changing":
-                    continue
-                try:
-                    listing = viewer.detail(row["id"])
-                    assert listing["name"] == "changing"
-                    assert listing["instructions"] > 600
-                    answers["rows"] += 1
-                except Refused as refused:
-                    assert refused.args[0] == NO_SUCH
-                    answers["gone"] += 1
-                break
-    finally:
-        stop.set()
-        thread.join()
-    assert sum(answers.values()) >= 8
-
-
 def build_huge(count=2500):
     """Makes a function of 10 000 instructions. Each of these instructions has its own
     operand text."""
@@ -484,41 +445,6 @@ def test_who_asks_again_at_once_gets_a_newer_one(viewer):
     assert len(made) == 4
     for at in made:
         assert_five_a_second(at)
-
-
-@pytest.mark.once
-@pytest.mark.timeout(300)
-def test_words_count_as_memory(viewer):
-    # Without this, code of earlier tests would be freed while the large listing is read.
-    gc.collect()
-    try:
-        function = build_huge()
-        function(None)
-    except AttributeError:
-        pass
-    (number,) = ids(viewer, "huge")
-    viewer.snapshots.clear()
-
-    def until(enough):
-        """Returns the values of memory_bytes in the snapshots. Takes snapshots until
-        enough(memory) is true."""
-        seen = [viewer.snapshot()["memory_bytes"]]
-        # With a budget, expensive snapshots come only every two seconds.
-        limit = time.monotonic() + 2 * SLOW
-        while not enough(seen):
-            assert time.monotonic() < limit, (seen[-40:], min(seen), max(seen))
-            seen.append(viewer.snapshot()["memory_bytes"])
-        return seen
-
-    def is_still(seen):
-        """Returns True if the reported memory hardly changes. Differences of some 30 kB are
-        possible, because rows of functions are allocated in blocks."""
-        return len(seen) > 16 and abs(min(seen[-8:]) - min(seen[-16:-8])) < 4000
-
-    # In the first seconds, memory of other kinds is freed, too.
-    still = min(until(is_still)[-8:])
-    detail_in_words(viewer, number)
-    until(lambda seen: seen[-1] > still + 50_000)
 
 
 ASK = """

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Tests programs with many threads. Each thread is listed under its name, also if the
-thread is new or has changed its name. Threads that have ended are marked. When tracing
-ends, the list of threads is freed."""
+thread is new or has changed its name. Threads that have ended are marked."""
 
 import threading
 
 import ocular
 import pytest
 from e2e.program import SLOW, wait_until
-from ocular import _ocular
 
 MANY = 48
 
@@ -58,34 +56,3 @@ def test_names_come_and_go(crowd):
         leave.set()
         last.join()
     listed(lambda names: "the last one" not in names and "renamed 7" in names)
-
-
-# bytes that a thread takes in the list: a name of 64 bytes and the thread's ids
-LISTED = 80
-
-
-def test_the_list_goes_with_the_trace():
-    """The list of threads takes no memory while nothing is traced."""
-    many = 600
-    size = threading.stack_size(1 << 18)
-    leave = threading.Event()
-    threads = [threading.Thread(target=leave.wait) for _ in range(many)]
-
-    def trace_once():
-        ocular.start_tracing(quiet=True, perfetto=False)
-        ocular.stop_tracing()
-        return _ocular.heap_used()
-
-    try:
-        for _ in range(3):
-            trace_once()
-        for thread in threads:
-            thread.start()
-        before = _ocular.heap_used()
-        after = trace_once()
-    finally:
-        leave.set()
-        for thread in threads:
-            thread.join()
-        threading.stack_size(size)
-    assert after - before < many * LISTED / 2

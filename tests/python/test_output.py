@@ -2,7 +2,6 @@
 """An output file never replaces the file of another run. The output file is written
 completely or not at all. If the disk is full, the program still goes on."""
 
-import functools
 import os
 import subprocess
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from e2e import trace
 from e2e.counting import row
 from e2e.program import script
-from e2e.threads import in_threads
 from ocular import _ocular
 from ocular.demo import pure
 
@@ -170,29 +168,6 @@ def test_export_without_a_timeline(tracing, tmp_path):
     with pytest.raises(RuntimeError, match="perfetto=True"):
         ocular.export(tmp_path / "x.json")
     assert os.listdir(tmp_path) == []
-
-
-def test_exports_at_once(tracing, tmp_path):
-    """Only one export writes at a time. Further exports that begin meanwhile raise an
-    error. All files are complete."""
-    tracing()
-    for _ in range(2):
-        pure.CASES["loops"]()
-    refused, done = [], []
-
-    def export(n):
-        try:
-            ocular.export(tmp_path / f"{n}.json")
-            done.append(n)
-        except RuntimeError as error:
-            assert "another export" in str(error)
-            refused.append(n)
-
-    in_threads(*(functools.partial(export, n) for n in range(4)))
-    assert done and len(done) + len(refused) == 4
-    for n in done:
-        trace.read(tmp_path / f"{n}.json")
-    assert sorted(os.listdir(tmp_path)) == sorted([*(f"{n}.json" for n in done), RECORDING])
 
 
 # --- A full disk --------------------------------------------------------------

@@ -387,22 +387,7 @@ def test_another_tool_in_the_middle(tracing, name):
     compare(wanted, disabled_lines=name == "coverage")
 
 
-def test_the_other_tool_was_there_before(tracing):
-    wanted = count(HERE, loops, 12)
-    seen = Counter()
-
-    def on_instruction(code, offset):
-        seen[offset] += 1
-
-    with Tool(["INSTRUCTION"], on_instruction, local=[loops.__code__]):
-        tracing()
-        loops(12)
-        compare(wanted)
-        ocular.stop_tracing()
-    assert seen == wanted[loops.__code__]
-
-
-# --- Threads, sessions, fork --------------------------------------------------
+# --- Threads -----------------------------------------------------------------
 
 
 def test_threads(tracing):
@@ -415,25 +400,6 @@ def test_threads(tracing):
     tracing()
     in_threads(*[work] * 4)
     compare({code: Counter({o: 4 * n for o, n in c.items()}) for code, c in wanted.items()})
-
-
-def test_again_and_in_the_other_mode(tracing):
-    wanted = count(HERE, loops, 12)
-    for _ in range(3):
-        tracing()
-        loops(12)
-        compare(wanted)
-        assert all(r["generic"] for r in ocular._ocular.detail(loops.__code__))
-        final = ocular.stop_tracing()
-        assert final["mode"] == "precise"
-        assert monitoring.get_local_events(4, loops.__code__) == 0
-        tracing(mode="adaptive")
-        loops(12)
-        rows = ocular._ocular.detail(loops.__code__)
-        assert not any(r["generic"] for r in rows)
-        armed = monitoring.get_local_events(4, loops.__code__)
-        assert armed and not armed & INSTRUCTION
-        ocular.stop_tracing()
 
 
 # --- Cycles -------------------------------------------------------------------

@@ -509,26 +509,6 @@ say([ocular.is_tracing(), str(status)].__repr__().replace("'", '"')
     assert answer == [True, "((3, 5), 5)"]
 
 
-def test_multiprocessing(tmp_path, sockets):
-    body = """
-import multiprocessing
-def child(pipe):
-    until(lambda: ocular._ocular.is_serving())
-    pipe.send(ocular._ocular.socket_path())
-if __name__ == "__main__":
-    ocular.serve()
-    context = multiprocessing.get_context("fork")
-    mine, theirs = context.Pipe()
-    process = context.Process(target=child, args=(theirs,))
-    process.start()
-    path = mine.recv()
-    process.join()
-    say(int(process.exitcode == 0 and not os.path.exists(path)))
-"""
-    assert script(tmp_path, PRELUDE + body).answer == 1
-    assert os.listdir(sockets) == []
-
-
 def test_exit_while_arming(tmp_path, sockets):
     """The process can exit at every moment while a session starts, also by Ctrl-C."""
     source = """
@@ -690,31 +670,6 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
         say(served, "go on")
         out, err = served.end()
         assert out == "True" and err == ""
-
-
-@SERVING
-def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
-    """The program ends before a thread of Ocular has noticed that Ocular's descriptors are
-    closed. Files that have got the numbers of Ocular's descriptors stay open."""
-    with Served(
-        tmp_path,
-        sockets,
-        f"""
-{begin}
-say(os.getpid())
-time.sleep(0.2)
-numbers = [int(name) for name in os.listdir("/proc/self/fd") if int(name) > 2]
-os.closerange(3, 256)
-counters = [os.eventfd(3)]
-while counters[-1] <= max(numbers):
-    counters.append(os.eventfd(3))
-{end}()
-say(all(os.eventfd_read(counter) == 3 for counter in counters))
-""",
-    ) as served:
-        began = time.monotonic()
-        assert served.end() == ("True", "")
-        assert time.monotonic() - began < 10
 
 
 def say(served, words):

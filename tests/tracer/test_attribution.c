@@ -129,26 +129,6 @@ static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
     reported_count++;
 }
 
-// Until the collector's thread takes a retired function, samples that are older
-// than the retirement are credited to the function.
-TEST_WITH(test_retired_code_is_credited_until_it_went, set_up, tear_down)
-{
-    STACK(0x1000, 0x2000);
-    Registry_retire(registry, a, 7);
-    stack.ticks = 7;
-    assert_true(add(10, 0) == 10);
-    assert_ns(a, 0, 0, 0);
-    assert_ns(b, 10, 0, 10);
-    stack.ticks = 6;
-    assert_true(add(10, 0) == 0);
-    assert_ns(a, 10, 0, 10);
-    assert_null(Registry_take_retired(registry, 7));
-    assert_ptr_equal(Registry_take_retired(registry, 8), a);
-    assert_true(add(10, 0) == 10);
-    assert_ns(a, 10, 0, 10);
-    Code_free(a);
-}
-
 static double part_of(const struct ShareValue *kinds,
                       const struct ShareValue *whole, enum WaitKind kind)
 {
@@ -267,25 +247,6 @@ TEST_WITH(test_memory_is_out, set_up, tear_down)
     assert_non_null(Share_parts(&caller->share)->callers);
     assert_non_null(caller->share.callees);
     assert_ptr_equal(Code_instruction_samples(caller), samples);
-}
-
-TEST_WITH(test_a_collection_gets_its_samples, set_up, tear_down)
-{
-    a->who.garbage = true;
-    STACK(a->who.address, caller->who.address, 0x3000);
-    stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
-    Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.in_c); // The garbage collector is C code.
-    add(100, 0);
-    assert_ns(a, 100, 0, 100);
-    assert_ns(caller, 0, 0, 100);
-    assert_int_equal(Counter_get(&Share_parts(&caller->share)->in_c.total_ns),
-                     0);
-    // The instruction does not call the garbage collector.
-    assert_int_equal(caller->share.callees[2], 0);
-    // A wait in a finalizer is no wait for the GIL.
-    Attribution_judge(&attribution, &stack, false);
-    assert_false(stack.waits_to_run);
 }
 
 // Attributes a stack whose top frame is in `caller` at the code unit `unit`.

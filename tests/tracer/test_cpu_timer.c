@@ -12,13 +12,10 @@
 #include "tests/tracer/fake_frames.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -347,47 +344,6 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     send_info(gettid(), late);
 }
 
-static bool is_pending(void)
-{
-    sigset_t pending;
-
-    sigpending(&pending);
-    return sigismember(&pending, timers.signal);
-}
-
-// The thread reports that it blocks the signal. A thread that has made its own
-// timer also reports a blocked signal.
-TEST_WITH(test_a_thread_that_blocks_the_signal, set_up, tear_down)
-{
-    struct CpuTimer *timer = own_timer();
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, timers.signal);
-    for (int i = 0; i < 2; i++) {
-        CpuTimer_set(timer, MS);
-        spin_until(timer, taken(timer) + 1);
-        pthread_sigmask(SIG_BLOCK, &set, NULL);
-        CpuTimer_note_mask();
-        assert_false(is_pending());
-        // The sampler does not know the thread's signal mask yet.
-        CpuTimer_set(timer, MS);
-        CpuTimer_set(timer, 2 * MS);
-        spin(20 * MS);
-        assert_false(is_pending());
-        CpuTimer_free(timer);
-        assert_true(CpuTimer_begin(&timers, (uintptr_t)&python, MS, 1, 0));
-        timer = CpuTimers_take_begun(&timers);
-        CpuTimer_set(timer, MS);
-        spin(20 * MS);
-        assert_false(is_pending());
-        assert_int_equal(taken(timer), 0);
-        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-        CpuTimer_note_mask();
-    }
-    CpuTimer_free(timer);
-}
-
 static sem_t inside, outside;
 static void *guarded;
 
@@ -507,86 +463,4 @@ TEST_WITH(test_errno_is_kept, set_up, tear_down)
     assert_true(taken(timer) >= SAMPLES);
     assert_int_equal(wrong, 0);
     CpuTimer_free(timer);
-}
-
-static int pipes[2][2];
-
-static void *echo(void *unused)
-{
-    char byte;
-
-    while (read(pipes[0][0], &byte, 1) == 1 &&
-           write(pipes[1][1], &byte, 1) == 1)
-        continue;
-    return unused;
-}
-
-// Makes a few system calls that wait, and returns the number of interrupted
-// calls.
-static unsigned call_some(int epoll)
-{
-    const struct timespec moment = {0, 200000};
-    struct epoll_event event;
-    unsigned interrupted = 0;
-    char byte = 1;
-
-    interrupted += poll(NULL, 0, 1) != 0;
-    interrupted += nanosleep(&moment, NULL) != 0;
-    interrupted += write(pipes[0][1], &byte, 1) != 1;
-    interrupted += read(pipes[1][0], &byte, 1) != 1;
-    interrupted += epoll_wait(epoll, &event, 1, 1) != 0;
-    return interrupted;
-}
-
-// Returns true if the kernel sends the signal on the way back to user space. A
-// signal that is sent in a timer tick would interrupt the system call.
-static bool is_raised_on_the_way_back(void)
-{
-    FILE *config = popen(
-        "{ zcat /proc/config.gz || cat /boot/config-$(uname -r); "
-        "} 2>/dev/null | "
-        "grep -c ^CONFIG_POSIX_CPU_TIMERS_TASK_WORK=y",
-        "r");
-    int count = 0;
-
-    if (!config || fscanf(config, "%d", &count) != 1)
-        count = 0;
-    if (config)
-        pclose(config);
-    return count > 0;
-}
-
-TEST_WITH(test_no_system_call_is_interrupted, set_up, tear_down)
-{
-    struct CpuTimer *timer;
-    unsigned interrupted = 0;
-    uint64_t from = cpu_ns();
-    int epoll = epoll_create1(0);
-    pthread_t thread;
-
-    if (!is_raised_on_the_way_back()) {
-        print_message(
-            "skipped: this kernel has no "
-            "CONFIG_POSIX_CPU_TIMERS_TASK_WORK, or does not say\n");
-        skip();
-    }
-    assert_int_equal(pipe(pipes[0]) | pipe(pipes[1]), 0);
-    pthread_create(&thread, NULL, echo, NULL);
-    timer = own_timer();
-    CpuTimer_set(timer, MS);
-    while (cpu_ns() - from < 700 * MS) {
-        spin(6 * MS);
-        interrupted += call_some(epoll);
-        while (pop(timer))
-            continue;
-    }
-    assert_true(taken(timer) > 0);
-    assert_int_equal(interrupted, 0);
-    CpuTimer_free(timer);
-    close(pipes[0][1]);
-    pthread_join(thread, NULL);
-    close(pipes[0][0]);
-    close(pipes[1][0]);
-    close(pipes[1][1]);
-    close(epoll);
 }

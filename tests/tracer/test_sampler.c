@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/sampler. In virtual time the sampler only makes
-// observations, and the tests check the credited times. The last test samples
-// real threads, whose stacks are built by hand.
-#define _GNU_SOURCE 1 // for gettid().
+// observations, and the tests check the credited times.
 #include "ipc/base/heap.h"
-#include "tracer/base/rcu.h"
 #include "tracer/sample/sampler.h"
 
-#define OWN_MAIN
-#include "tests/rest.h"
 #include "tests/tracer/fake_frames.h"
 #include "tests/unit.h"
 
 #include "tests/tracer/make_code.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include "tests/between.h"
 
@@ -29,20 +20,20 @@ static struct Clock counter;
 static struct Registry *registry;
 static struct Sampler *sampler;
 
-static void begin(const struct SampleClock *clock, int signal, double hz)
+static void begin(const struct SampleClock *clock)
 {
     static const uintptr_t codes[] = {ROOT, LONG, SHORT};
     struct SamplerParts parts = {.layout = &LAYOUT,
                                  .opcodes = &opcodes,
                                  .counter = &counter,
                                  .clock = clock,
-                                 .signal = signal};
+                                 .signal = -1};
 
     Clock_start(&counter);
     parts.registry = registry = Registry_new();
     for (size_t i = 0; i < 3; i++)
         Registry_add(registry, make_code(Registry_next_id(registry), codes[i]));
-    assert_int_equal(Sampler_new(&sampler, &parts, hz), 0);
+    assert_int_equal(Sampler_new(&sampler, &parts, 100), 0);
 }
 
 static int end(void **state)
@@ -82,11 +73,6 @@ static struct SamplerTotals totals(void)
 
     Sampler_totals(sampler, &totals);
     return totals;
-}
-
-static double now_s(void)
-{
-    return Sampler_now(sampler).ns * 1e-9;
 }
 
 static void call(struct FakeThread *thread, uintptr_t code)
@@ -135,7 +121,7 @@ static void simulate(uintptr_t top)
     world.wall_ns = world.cpu_ns = 1000000000;
     world.runs = false;
     make_stack(&world.thread, top);
-    begin(&clock, -1, 100);
+    begin(&clock);
     assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
 }
 
@@ -222,103 +208,4 @@ TEST_WITH(test_after_a_stall, NULL, end)
     assert_between(totals().wakeups - wakeups, 18,
                    22); // Missed wake-ups are not made up for.
     assert_s(cpu_s(LONG), 7);
-}
-
-struct Program {
-    pthread_t thread;
-    _Atomic pid_t tid;
-    _Atomic bool stop;
-    struct FakeThread python;
-};
-
-static void *run_program(void *argument)
-{
-    struct Program *program = argument;
-
-    make_stack(&program->python, LONG);
-    program->tid = gettid();
-    while (!program->stop)
-        continue;
-    return NULL;
-}
-
-static struct ListedThread start(struct Program *program)
-{
-    program->tid = 0;
-    program->stop = false;
-    pthread_create(&program->thread, NULL, run_program, program);
-    while (program->tid == 0)
-        sched_yield();
-    return (struct ListedThread){(uintptr_t)&program->python, program->tid,
-                                 "program", 0};
-}
-
-static void halt(struct Program *program)
-{
-    program->stop = true;
-    pthread_join(program->thread, NULL);
-}
-
-static void *ask(void *argument)
-{
-    _Atomic bool *stop = argument;
-    struct ThreadShares *shares;
-
-    while (!*stop) {
-        assert_true(Sampler_threads(sampler, &shares) >= 0);
-        Heap_free(shares);
-        assert_true(totals().signal >= 0 && now_s() >= 0);
-        FlameTable_free(Sampler_stacks(sampler, FLAME_NODES));
-    }
-    return NULL;
-}
-
-// Threads, code, the sampling rate and readers change at the same time.
-TEST_WITH(test_everything_changes_at_once, NULL, end)
-{
-    struct Program programs[3];
-    struct ListedThread all[3], some[3];
-    _Atomic bool stop = false;
-    pthread_t asker;
-
-    for (int i = 0; i < 3; i++)
-        all[i] = start(&programs[i]);
-    begin(NULL, 0, 1000);
-    assert_int_equal(Sampler_resume(sampler), 0);
-    pthread_create(&asker, NULL, ask, &stop);
-    srand48(4);
-    for (int i = 0; i < 200 || (totals().samples < 20 && i < 60000); i++) {
-        struct Code *code = Registry_find(registry, LONG);
-        size_t count = 0;
-
-        for (int k = 0; k < 3; k++)
-            if (lrand48() % 3)
-                some[count++] = all[k];
-        Sampler_set_threads(sampler, some, count);
-        Sampler_set_hz(sampler, 100 + (double)(lrand48() % 900));
-        Registry_retire(registry, code, 1);
-        Registry_add(registry, make_code(Registry_next_id(registry), LONG));
-        code = Registry_take_retired(registry, UINT64_MAX);
-        Rcu_synchronize();
-        Code_free(code);
-        if (i % 20 == 0) { // The sampler makes a step four times a second.
-            Sampler_pause(sampler);
-            assert_int_equal(Sampler_resume(sampler), 0);
-        }
-        rest_ms(1);
-    }
-    stop = true;
-    pthread_join(asker, NULL);
-    assert_true(totals().samples > 0);
-    for (int i = 0; i < 3; i++)
-        halt(&programs[i]);
-}
-
-int main(void)
-{
-    // While other programs are busy, the kernel's ticks find a thread running
-    // too seldom (docs/accuracy.md). If a higher priority is refused, the tests
-    // take longer on a busy machine.
-    setpriority(PRIO_PROCESS, 0, -20);
-    return Unit_run(NULL, NULL);
 }

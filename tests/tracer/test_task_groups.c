@@ -9,7 +9,6 @@
 #include <time.h>
 
 static const struct TaskLine WORKER = {"worker", "/a.py", 3, 0};
-static const struct TaskLine OTHER = {"other", "/a.py", 9, 0};
 
 // Makes a whole walk that finds `count` tasks of WORKER, and returns its table.
 static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
@@ -25,48 +24,6 @@ static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
     }
     TaskGroups_end(groups, at_s);
     return TaskGroups_table(groups, true, at_s);
-}
-
-TEST(groups_and_the_line_at_which_most_wait)
-{
-    const struct TaskLine get = {"Queue.get", "/queues.py", 158, 0};
-    const struct TaskLine sleep = {"sleep", "/tasks.py", 718, 0};
-    struct TaskGroups groups = {NULL};
-    struct TaskTable *table;
-    struct CountedTasks *worker, *other;
-
-    assert_true(TaskGroups_begin(&groups, 100));
-    worker = TaskGroups_find(&groups, &WORKER, 7);
-    other = TaskGroups_find(&groups, &OTHER, 0);
-    assert_ptr_not_equal(worker, other);
-    assert_ptr_equal(worker, TaskGroups_find(&groups, &WORKER, 7));
-    TaskGroups_add(&groups, other, NULL, 0);
-    TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &sleep), 0);
-    for (int i = 0; i < 2; i++)
-        TaskGroups_add(&groups, worker, TaskGroups_wait(worker, &get), 0);
-
-    table = TaskGroups_table(&groups, false, 100);
-    assert_true(table->total == NULL_U64); // The walk is not complete.
-    assert_int_equal(table->count, 2);
-    TaskTable_free(table);
-
-    TaskGroups_end(&groups, 100);
-    table = TaskGroups_table(&groups, true, 100);
-    assert_int_equal(table->total, 4);
-    assert_string_equal(table->groups[0].coroutine, "worker");
-    assert_string_equal(table->groups[0].file, "/a.py");
-    assert_int_equal(table->groups[0].line, 3);
-    assert_int_equal(table->groups[0].id, 7);
-    assert_int_equal(table->groups[0].count, 3);
-    assert_string_equal(table->groups[0].waits_in, "Queue.get");
-    assert_int_equal(table->groups[0].wait_line, 158);
-    assert_int_equal(table->groups[0].wait_count, 2);
-    assert_true(table->groups[1].id == NULL_U64);
-    assert_null(table->groups[1].waits_in);
-    assert_true(table->groups[1].wait_count == NULL_U64);
-    assert_true(isnan(table->groups[0].growth_per_min));
-    TaskTable_free(table);
-    TaskGroups_release(&groups);
 }
 
 TEST(a_leak_grows_and_a_pool_does_not)
@@ -277,23 +234,6 @@ TEST(the_chain_is_that_of_the_oldest_task)
     assert_true(TaskGroups_begin(&groups, 101));
     assert_true(TaskGroups_wants_chain(group, 9));
     TaskGroups_release(&groups);
-}
-
-TEST(what_is_known_outlives_the_walks)
-{
-    const uint64_t second = 1000000000;
-    struct TaskBoard board;
-
-    TaskBoard_init(&board);
-    assert_false(TaskBoard_is_kept(&board));
-    assert_true(TaskBoard_ask(&board));
-    assert_true(TaskBoard_is_asked(&board));
-    board.asked_ns = Now_ns(CLOCK_MONOTONIC) - 11 * second;
-    assert_false(TaskBoard_is_asked(&board));
-    assert_true(TaskBoard_is_kept(&board));
-    board.asked_ns = Now_ns(CLOCK_MONOTONIC) - 81 * second;
-    assert_false(TaskBoard_is_kept(&board));
-    TaskBoard_release(&board);
 }
 
 TEST(too_many_groups_and_lines_are_only_counted)

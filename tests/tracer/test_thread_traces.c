@@ -179,30 +179,6 @@ TEST_FIXTURE(test_threads_without_rings_come_and_go)
     come_and_go_under_visits(f, false);
 }
 
-// The first visit of a session to the records can come during their reset.
-TEST_FIXTURE(test_reset_under_visits)
-{
-    struct Race race = {.fixture = f};
-    pthread_t visitor;
-
-    add(f, true);
-    pthread_create(&visitor, NULL, visit_all, &race);
-    for (int i = 0; i < FEWER(500); i++) {
-        struct ThreadTrace *trace = add(f, true);
-
-        for (int n = 0; n < 50; n++)
-            Ring_push(trace->ring, 1, EVENT_ENTER, 1);
-        if (i % 2)
-            end(trace);
-        ThreadTraces_reset(&f->traces, true, 1);
-        if (i % 2 == 0)
-            end(trace);
-    }
-    race.stop = true;
-    pthread_join(visitor, NULL);
-    assert_int_equal(ThreadTraces_sum(&f->traces).count, 1);
-}
-
 static void set_up(struct Fixture *f)
 {
     ThreadTraces_init(&f->traces);

@@ -383,65 +383,7 @@ TEST(dead_threads_leave_room)
     Ring_free(ring);
 }
 
-TEST(what_the_dead_lost_stays_counted)
-{
-    struct Timeline *timeline = Frozen_timeline(256 << 10);
-    struct Track *track = begin(timeline, 1);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
-    const struct TimelineView *view;
-    struct Event event;
-
-    Program_run(&program, RING_EVENTS + 99);
-    drain(timeline, track, program.ring);
-    Timeline_end(timeline, track);
-    view = look(timeline);
-    assert_int_equal(view->lost, 99);
-    assert_int_equal(view->thread_count, 1);
-    assert_int_equal(view->threads[0].lost, 99);
-    // This event is the mark that the ring could not make.
-    event = event_of(view->chunks[view->chunk_count - 1], 0);
-    assert_int_equal(Event_kind(&event), EVENT_LOST);
-    RecordingReader_close(&reader);
-
-    Ring_free(program.ring);
-    program.ring = Ring_new(NULL);
-    track = begin(timeline, 2);
-    Program_run(&program, 60000);
-    drain(timeline, track, program.ring);
-    view = look(timeline);
-    assert_int_equal(view->thread_count, 1); // The first thread is forgotten.
-    assert_int_equal(view->threads[0].number, 2);
-    assert_int_equal(view->threads[0].lost, 0);
-    assert_int_equal(view->lost, 99);
-    assert_true(view->forgotten > RING_EVENTS);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
-}
-
 // --- Contents of a file -----------------------------------------------------
-
-// A program that runs for weeks must not take more and more memory. Each cut
-// begins a block, so each event has its own block.
-TEST(the_list_of_blocks_has_a_limit)
-{
-    struct Timeline *timeline = make_growing(1 << 20);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *track = begin(timeline, 0);
-    unsigned i;
-
-    for (i = 0; i < 20000; i++) {
-        Ring_push(ring, 1000 + i, EVENT_LOOP, Event_loop(1, 1, 0));
-        drain(timeline, track, ring);
-        Timeline_cut(timeline, NULL, 0);
-        if (i % 100 == 99)
-            Recording_flush(Timeline_recording(timeline), true);
-    }
-    assert_true(Timeline_bytes(timeline) < 3 << 19);
-    assert_in_range(forgotten(timeline), 1, 15000);
-    Timeline_free(timeline);
-    Ring_free(ring);
-}
 
 // Adds 20 000 events and flushes them, `rounds` times.
 static void record(struct Timeline *timeline, struct Track *track,
