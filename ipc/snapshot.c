@@ -192,6 +192,17 @@ static const struct Field STALL_FIELDS[] = {
 static const struct Record STALL_RECORD =
     RECORD(StallRow, "stall", STALL_FIELDS);
 
+static const struct Field TASK_FIELDS[] = {
+    TEXT(TaskRow, name),
+    TEXT(TaskRow, state),
+    F64(TaskRow, age_s),
+    BOOL(TaskRow, age_is_least),
+    TEXT(TaskRow, waits_for),
+    TEXT(TaskRow, awaited_by),
+    LIST(TaskRow, chain, chain_count, PLACE_RECORD),
+};
+static const struct Record TASK_RECORD = RECORD(TaskRow, "task", TASK_FIELDS);
+
 static const struct Field TASK_GROUP_FIELDS[] = {
     TEXT(TaskGroup, coroutine, MERGE(KEY, ENDED)),
     TEXT(TaskGroup, file, MERGE(KEY, ENDED)),
@@ -208,6 +219,7 @@ static const struct Field TASK_GROUP_FIELDS[] = {
     TEXT(TaskGroup, task, OWN),
     LIST(TaskGroup, chain, chain_count, PLACE_RECORD, OWN),
     BOOL(TaskGroup, oldest_is_least, MERGE(ANY, SILENT)),
+    LIST(TaskGroup, tasks, task_count, TASK_RECORD, OWN),
 };
 static const struct Record TASK_GROUP_RECORD =
     RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);
@@ -375,4 +387,18 @@ const char *Snapshot_text(struct Snapshot *snapshot, const char *text)
 size_t Snapshot_bytes(const struct Snapshot *snapshot)
 {
     return sizeof(*snapshot) + Arena_bytes(&snapshot->arena);
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        hash = hash * 33 + (uint8_t)*text;
+    return hash;
+}
+
+uint64_t TaskGroup_key(const struct TaskGroup *group)
+{
+    uint64_t hash = hash_text(5381 + group->line, group->coroutine);
+
+    return (hash_text(hash, group->file) << 2 >> 1) | 1;
 }

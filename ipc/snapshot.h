@@ -260,6 +260,26 @@ struct StallRow {
     uint64_t id; // Id of the function.
 };
 
+// One asyncio task.
+struct TaskRow {
+    const char *name;
+    // "new" if the task has not begun, "runs", "waits", or "ready" if the task
+    // will go on as soon as its event loop runs it. Null if the state is not
+    // known.
+    const char *state;
+    double age_s; // Smallest number of seconds for which the task has existed.
+    // bool: true if the task may be much older, as in struct TaskGroup.
+    uint64_t age_is_least;
+    // The type of the future that the task waits for, or the name of a task;
+    // null if the task does not wait or the future is not known.
+    const char *waits_for;
+    // Name of a task that waits for this task; null if none is known.
+    const char *awaited_by;
+    // The await chain, from the task's coroutine to the innermost await.
+    const struct StackPlace *chain;
+    size_t chain_count;
+};
+
 // The asyncio tasks of one coroutine function.
 struct TaskGroup {
     const char *coroutine; // Qualified name of the coroutine function.
@@ -292,7 +312,15 @@ struct TaskGroup {
     // bool: true if the oldest task may be much older than `oldest_s`, because
     // the tasks were not read before the time at which this task was found.
     uint64_t oldest_is_least;
+    // Up to 50 of the oldest tasks, the oldest first. The list is empty if
+    // nobody has asked for the single tasks of this group.
+    const struct TaskRow *tasks;
+    size_t task_count;
 };
+
+// Returns a number that stands for the group's coroutine function in all
+// processes. The number is neither 0 nor UINT64_MAX.
+uint64_t TaskGroup_key(const struct TaskGroup *group);
 
 // The suspended calls of a coroutine function, by the kind of their await.
 struct AwaitRow {

@@ -65,10 +65,10 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_DETAIL:
     case MESSAGE_REARM:
     case MESSAGE_HANDOUT:
+    case MESSAGE_TASK_GROUP:
         return HAS_NUMBER;
     case MESSAGE_END:
-    // The process ignores the members of EXPORT_PATH.
-    case MESSAGE_EXPORT_PATH:
+    case MESSAGE_EXPORT_PATH: // The process ignores its members.
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
     case MESSAGE_NOW:

@@ -55,7 +55,10 @@ enum MessageType {
     MESSAGE_FOLLOW = 25,  // Asks for one SNAPSHOT, and for CHANGES after that.
     MESSAGE_HANDOUT = 26, // Asks for a recording (enum HandoutKind).
     // Asks for asyncio's tasks in the snapshots of the next seconds.
-    MESSAGE_TASKS = 27
+    MESSAGE_TASKS = 27,
+    // The same, and also asks for the single tasks of a group. The number is
+    // TaskGroup_key().
+    MESSAGE_TASK_GROUP = 28
 };
 
 // The recordings that a HANDOUT can ask for.

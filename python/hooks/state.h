@@ -59,6 +59,7 @@ enum TaskName {
     TASK_DONE,
     TASK_C_MODULE, // task_cursor.c uses this name and the next name.
     TASK_C_CLASS,
+    TASK_PARENT, // An attribute of a TaskGroup.
     TASK_NAMES
 };
 

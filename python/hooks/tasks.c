@@ -25,6 +25,7 @@ static const char *const NAMES[TASK_NAMES] = {
     [TASK_DONE] = "done",
     [TASK_C_MODULE] = "_asyncio",
     [TASK_C_CLASS] = "Task",
+    [TASK_PARENT] = "_parent_task",
 };
 
 int Tasks_init(struct State *state)

@@ -194,7 +194,7 @@ PyObject *Tracing_snapshot(struct State *state)
     if (!session)
         return NULL;
     Poll_now(&ocular_service.poll, state);
-    if (TaskBoard_ask(&session->tasks))
+    if (TaskBoard_ask_group(&session->tasks, TASK_KEY_ALL))
         Waker_wake(&session->governor_waker);
     Py_BEGIN_ALLOW_THREADS;
     error = Session_refresh(session);

@@ -175,6 +175,7 @@ void TaskCursor_drop(struct TaskCursor *cursor)
 enum {
     TASK_SIZE,
     TASK_NAME_AT,
+    TASK_AWAITED_BY_AT,
     TASK_NODE_AT = 6,
     INTERPRETER_SIZE,
     INTERPRETER_LIST,
@@ -195,6 +196,9 @@ static bool is_plausible(const uint64_t *table, Py_ssize_t task_size)
     return table[TASK_SIZE] == (uint64_t)task_size &&
            table[TASK_NODE_AT] + sizeof(struct TaskNode) == table[TASK_SIZE] &&
            table[TASK_NAME_AT] < table[TASK_NODE_AT] &&
+           table[TASK_AWAITED_BY_AT] < table[TASK_NAME_AT] &&
+           table[TASK_AWAITED_BY_AT] >= sizeof(PyObject) &&
+           table[TASK_AWAITED_BY_AT] % sizeof(PyObject *) == 0 &&
            table[INTERPRETER_LIST] < table[INTERPRETER_SIZE] &&
            table[THREAD_LIST] < table[THREAD_SIZE];
 }
@@ -227,6 +231,7 @@ static int find_layout(struct TaskLayout *layout, const struct State *state)
     *layout = (struct TaskLayout){
         .name = table[TASK_NAME_AT],
         .node = table[TASK_NODE_AT],
+        .awaited_by = table[TASK_AWAITED_BY_AT],
         .interpreter = table[INTERPRETER_LIST],
         .thread = table[THREAD_LIST],
     };
@@ -450,6 +455,12 @@ void TaskCursor_return(struct TaskCursor *cursor, unsigned index)
         if (number > cursor->number)
             cursor->number = number;
     }
+}
+
+PyObject *TaskCursor_awaited_by(const struct TaskCursor *cursor,
+                                PyObject *future)
+{
+    return *(PyObject *const *)((char *)future + cursor->layout.awaited_by);
 }
 
 void TaskCursor_close(struct TaskCursor *cursor)

@@ -34,6 +34,7 @@ struct TaskNode {
 // Offsets in bytes, which asyncio's C module tells debuggers.
 struct TaskLayout {
     size_t name, node;  // In a task. `node` is 0 if the layout is unknown.
+    size_t awaited_by;  // In a task and in every other future.
     size_t interpreter; // The list in PyInterpreterState.
     size_t thread;      // The list in PyThreadState.
 };
@@ -87,6 +88,12 @@ unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
                          PyObject *tasks[TASK_BATCH]);
 // Goes back to a task of the last batch.
 void TaskCursor_return(struct TaskCursor *cursor, unsigned index);
+#if PY_VERSION_HEX >= 0x030E0000
+// Returns the task or future that waits for an instance of asyncio's C class
+// Future or Task, or a set of them, as a borrowed reference, or NULL.
+PyObject *TaskCursor_awaited_by(const struct TaskCursor *cursor,
+                                PyObject *future);
+#endif
 // Ends a slice whose TaskCursor_open has not returned -ENOTSUP.
 void TaskCursor_close(struct TaskCursor *cursor);
 // Drops the references to tasks. The next walk has to begin at the first task.

@@ -7,11 +7,10 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
-#include "python/service/await_chain.h"
+#include "python/service/waiting_task.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 // A slice reads tasks for SLICE_S seconds. All slices together may use
@@ -50,8 +49,8 @@
 
 // --- One task --------------------------------------------------------------
 
-// struct Known remembers the group or the wait of a code object for one slice.
-// No code object is freed in a slice, because the GIL is held.
+// struct Known remembers the group, the wait or the line of a code object for
+// one slice. No code object is freed in a slice, because the GIL is held.
 struct Known {
     const void *group; // The group is NULL in the cache of groups.
     const PyCodeObject *code;
@@ -77,6 +76,7 @@ struct Slice {
     double now_s;      // CLOCK_MONOTONIC
     struct ReadTask batch[TASK_BATCH];
     struct Known groups[KNOWN], waits[KNOWN], awaits[KNOWN];
+    struct Known lines[KNOWN];
 };
 
 static struct Known *known_of(struct Known *all, const struct Known *wanted)
@@ -210,31 +210,42 @@ static void count_awaits(struct Slice *slice, const struct ReadTask *one)
         AwaitFrame_waits_for(&one->inner, slice->state->task_names[TASK_DONE]));
 }
 
-// Reads the await chain of a task into its group.
-static void read_chain(struct Slice *slice, struct CountedTasks *group,
-                       const struct ReadTask *one, uint64_t number)
+// Returns the number of the line at which a coroutine of a chain is.
+static uint32_t line_of(struct Slice *slice, const struct AwaitFrame *frame)
 {
+    const struct Known wanted = {.code = frame->code,
+                                 .instruction = frame->instruction};
+    struct Known *known = known_of(slice->lines, &wanted);
+    const struct Code *traced;
+    struct CodeNames names;
+    uint32_t line;
+
+    if (is_same(known, &wanted))
+        return (uint32_t)(uintptr_t)known->found;
+    traced = Adopt_find(slice->state, (PyObject *)frame->code);
+    read_names(&names, frame->code, AwaitFrame_line(frame));
+    names.line.function = traced ? traced->hot.id : 0;
+    line = TaskLines_add(&slice->walk->groups.lines, &names.line);
+    release_names(&names);
+    *known = wanted;
+    known->found = (void *)(uintptr_t)line;
+    return line;
+}
+
+// Adds a task to its group's list, if it is one of the oldest tasks.
+static void list_task(struct Slice *slice, struct CountedTasks *group,
+                      const struct ReadTask *one, uint64_t number)
+{
+    struct ListedTask *listed = TaskList_add(&group->oldest, number);
     struct AwaitFrame frame = one->frame;
-    PyObject *keep = NULL;
-    char name[32];
 
-    snprintf(name, sizeof name, "Task-%llu", (unsigned long long)number);
-    TaskGroups_begin_chain(group,
-                           number ? name
-                           : PyUnicode_CheckExact(one->is.name)
-                               ? Adopt_text(one->is.name, &keep)
-                               : "?",
-                           number);
-    Py_XDECREF(keep);
+    if (!listed)
+        return;
+    WaitingTask_name(listed->name, &one->is);
+    WaitingTask_read(listed, one->task, frame.state, &slice->walk->cursor,
+                     slice->state);
     for (int i = 0; i < DEEPEST && frame.code; i++) {
-        const struct Code *traced =
-            Adopt_find(slice->state, (PyObject *)frame.code);
-        struct CodeNames names;
-
-        read_names(&names, frame.code, AwaitFrame_line(&frame));
-        names.line.function = traced ? traced->hot.id : 0;
-        TaskGroups_add_line(group, &names.line);
-        release_names(&names);
+        ListedTask_add_line(listed, line_of(slice, &frame));
         frame = AwaitFrame_inner(&frame);
     }
 }
@@ -305,8 +316,8 @@ static bool count_batch(struct Slice *slice)
         count_awaits(slice, one);
         if (AwaitTask_is_numbered(&one->is))
             TaskGroups_note_birth(groups, number, slice->now_s);
-        if (group && TaskGroups_wants_chain(group, number))
-            read_chain(slice, group, one, number);
+        if (group)
+            list_task(slice, group, one, number);
     }
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static const struct TaskLine WORKER = {"worker", "/a.py", 3, 0};
@@ -200,39 +201,96 @@ TEST(an_age_is_right_after_a_day)
     TaskGroups_release(&groups);
 }
 
-TEST(the_chain_is_that_of_the_oldest_task)
+// Adds a task with this number to the group, with a chain of these lines.
+static void list(struct TaskGroups *groups, struct CountedTasks *group,
+                 uint64_t number, const struct TaskLine *const lines[])
 {
-    const struct TaskLine outer = {"worker", "/a.py", 5, 7};
-    const struct TaskLine inner = {"wait", NULL, 0, 0};
-    struct TaskGroups groups = {NULL};
-    struct CountedTasks *group;
-    struct TaskTable *table;
+    struct ListedTask *task = TaskList_add(&group->oldest, number);
 
+    TaskGroups_add(groups, group, NULL, number);
+    if (!task)
+        return;
+    snprintf(task->name, sizeof task->name, "Task-%u", (unsigned)number);
+    task->state = "waits";
+    for (; *lines; lines++)
+        ListedTask_add_line(task, TaskLines_add(&groups->lines, *lines));
+}
+
+// Returns a snapshot with the groups, which the caller frees.
+static struct Snapshot *show(struct TaskGroups *groups, struct TaskBoard *board,
+                             double now_s)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    assert_non_null(snapshot);
+    TaskBoard_set(board, TaskGroups_table(groups, true, now_s));
+    assert_true(TaskBoard_fill(board, snapshot));
+    return snapshot;
+}
+
+static const struct TaskLine OUTER = {"worker", "/a.py", 5, 7};
+static const struct TaskLine INNER = {"wait", NULL, 0, 0};
+
+TEST(a_long_chain_keeps_its_innermost_line)
+{
+    const struct TaskLine *lines[TASK_CHAIN + 4] = {NULL};
+    struct TaskGroups groups = {NULL};
+    struct TaskBoard board;
+    struct Snapshot *snapshot;
+    const struct TaskGroup *row;
+
+    TaskBoard_init(&board);
+    assert_true(TaskBoard_ask_group(&board, TASK_KEY_ALL));
+    for (unsigned i = 0; i < TASK_CHAIN + 2; i++)
+        lines[i] = &OUTER;
+    lines[TASK_CHAIN + 2] = &INNER;
+    // Each walk reads the tasks again.
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(TaskGroups_begin(&groups, 100));
+        list(&groups, TaskGroups_find(&groups, &WORKER, 7), 9, lines);
+    }
+    snapshot = show(&groups, &board, 100);
+    row = snapshot->tasks_groups;
+    assert_int_equal(row->task_count, 1);
+    assert_int_equal(row->tasks[0].chain_count, TASK_CHAIN);
+    assert_string_equal(row->tasks[0].chain[0].name, "worker");
+    assert_string_equal(row->tasks[0].chain[TASK_CHAIN - 1].name, "wait");
+    Snapshot_free(snapshot);
+    TaskBoard_release(&board);
+    TaskGroups_release(&groups);
+}
+
+TEST(single_tasks_of_a_few_groups_are_shown)
+{
+    const struct TaskLine *const lines[] = {&INNER, NULL};
+    struct TaskGroups groups = {NULL};
+    struct TaskBoard board;
+    struct Snapshot *snapshot;
+    unsigned listed = 0;
+    char name[16];
+
+    TaskBoard_init(&board);
     assert_true(TaskGroups_begin(&groups, 100));
-    group = TaskGroups_find(&groups, &WORKER, 7);
-    TaskGroups_add(&groups, group, NULL, 0);
-    assert_true(TaskGroups_wants_chain(group, 0));
-    TaskGroups_begin_chain(group, "named", 0);
-    TaskGroups_add_line(group, &inner);
-    assert_false(TaskGroups_wants_chain(group, 0));
-    assert_true(TaskGroups_wants_chain(group, 9));
-    TaskGroups_begin_chain(group, "Task-9", 9);
-    assert_false(TaskGroups_wants_chain(group, 10));
-    for (int i = 0; i < TASK_CHAIN + 3; i++)
-        TaskGroups_add_line(group, &outer);
-    TaskGroups_add_line(group, &inner);
-    table = TaskGroups_table(&groups, true, 100);
-    assert_string_equal(table->groups[0].task, "Task-9");
-    assert_int_equal(table->groups[0].chain_count, TASK_CHAIN);
-    assert_string_equal(table->groups[0].chain[0].name, "worker");
-    assert_int_equal(table->groups[0].chain[0].line, 5);
-    assert_int_equal(table->groups[0].chain[0].id, 7);
-    assert_string_equal(table->groups[0].chain[TASK_CHAIN - 1].name, "wait");
-    assert_null(table->groups[0].chain[TASK_CHAIN - 1].file);
-    TaskTable_free(table);
-    // Each walk reads the name again.
-    assert_true(TaskGroups_begin(&groups, 101));
-    assert_true(TaskGroups_wants_chain(group, 9));
+    for (unsigned i = 0; i < TASK_REQUESTS + 1; i++) {
+        const struct TaskLine line = {name, NULL, 0, 0};
+        const struct TaskGroup group = {.coroutine = name, .line = NULL_U64};
+
+        snprintf(name, sizeof name, "f%u", i);
+        list(&groups, TaskGroups_find(&groups, &line, 0), i + 1, lines);
+        TaskBoard_ask_group(&board, TaskGroup_key(&group));
+        TaskBoard_ask_group(&board, TaskGroup_key(&group));
+    }
+    snapshot = show(&groups, &board, 100);
+    for (unsigned i = 0; i < TASK_REQUESTS + 1; i++) {
+        const struct TaskGroup *row = &snapshot->tasks_groups[i];
+
+        listed += row->task_count == 1;
+        // The oldest request is forgotten.
+        assert_true(!row->task_count == !strcmp(row->coroutine, "f0"));
+    }
+    assert_int_equal(listed, TASK_REQUESTS);
+    Snapshot_free(snapshot);
+    TaskBoard_release(&board);
     TaskGroups_release(&groups);
 }
 

@@ -365,14 +365,15 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     static const struct TaskGroup samples[] = {
         {"Session.keep_alive", "/srv/app/web/session.py", 41, 5210, 126, 4012,
          3, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213, 5208,
-         840, NULL, NULL, 0, 0},
+         840, NULL, NULL, 0, 0, NULL, 0},
         {"make_handler.<locals>.wrapper", "/srv/app/web/handlers.py", 19, 38,
          -12, 1.4, 6, "Queue.get", "/usr/lib/python3.13/asyncio/queues.py", 186,
-         30, NAN, NULL, NULL, 0, 0},
+         30, NAN, NULL, NULL, 0, 0, NULL, 0},
         {"idle", "/srv/app/worker.py", 8, 1, 0, 7900, 11, "sleep",
-         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN, NULL, NULL, 0, 0},
+         "/usr/lib/python3.13/asyncio/tasks.py", 718, 1, NAN, NULL, NULL, 0, 0,
+         NULL, 0},
         {"refresh", NULL, NULL_U64, 1, NAN, NAN, NULL_U64, NULL, NULL, NULL_U64,
-         NULL_U64, NAN, NULL, NULL, 0, 0},
+         NULL_U64, NAN, NULL, NULL, 0, 0, NULL, 0},
     };
     static const struct AwaitRow await_samples[] = {
         {3,
@@ -391,6 +392,13 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
         {NULL_U64, "Session.ping", "/srv/app/web/session.py", 61},
         {NULL_U64, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213},
     };
+    static const struct TaskRow tasks[] = {
+        {"Task-17", "waits", 4012, 1, "Future", "Task-1", chain, 3},
+        {"Task-23", "waits", 310, 0, "Task-24", NULL, chain, 2},
+        {"Task-31", "ready", 12, 0, NULL, "Task-1 +2", chain, 3},
+        {"nightly", "runs", NAN, 0, NULL, NULL, chain, 1},
+        {"Task-99", "new", .4, 0, NULL, NULL, chain, 1},
+    };
     struct TaskGroup *groups = take(snapshot, sizeof samples);
     memcpy(groups, samples, sizeof samples);
     groups[0].count += wish->tick;
@@ -398,6 +406,8 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     groups[2].oldest_is_least = true;
     groups[0].chain = chain;
     groups[0].chain_count = sizeof chain / sizeof *chain;
+    groups[0].tasks = tasks;
+    groups[0].task_count = sizeof tasks / sizeof *tasks;
     snapshot->tasks_groups = groups;
     snapshot->tasks_group_count = sizeof samples / sizeof *samples;
     snapshot->tasks_total = 5250 + wish->tick;

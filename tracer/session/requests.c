@@ -228,6 +228,18 @@ static void send_stacks(struct Session *session, uint64_t viewer,
     FlameTable_free(answer.stacks);
 }
 
+static void ask_tasks(struct Session *session, uint64_t viewer,
+                      const struct Message *message)
+{
+    struct TaskBoard *board = &session->tasks;
+
+    if (message->type == MESSAGE_TASK_GROUP
+            ? TaskBoard_ask_group(board, message->number)
+            : TaskBoard_ask(board))
+        Waker_wake(&session->governor_waker);
+    accept_request(session, viewer, message);
+}
+
 static void request(void *context, uint64_t viewer,
                     const struct Message *message)
 {
@@ -250,9 +262,8 @@ static void request(void *context, uint64_t viewer,
         send_stacks(session, viewer, message);
         return;
     case MESSAGE_TASKS:
-        if (TaskBoard_ask(&session->tasks))
-            Waker_wake(&session->governor_waker);
-        accept_request(session, viewer, message);
+    case MESSAGE_TASK_GROUP:
+        ask_tasks(session, viewer, message);
         return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,

@@ -13,6 +13,9 @@
 // after the last request.
 #define KEPT_NS 80000000000ull
 
+// Largest number of single tasks in a snapshot.
+#define MOST_TASKS 500
+
 void TaskBoard_init(struct TaskBoard *board)
 {
     memset(board, 0, sizeof *board);
@@ -70,20 +73,104 @@ void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table)
     TaskTable_free(old);
 }
 
-static bool copy_chain(struct Snapshot *snapshot, struct TaskGroup *group)
+bool TaskBoard_ask_group(struct TaskBoard *board, uint64_t key)
 {
-    const struct StackPlace *from = group->chain;
-    struct StackPlace *places =
-        Snapshot_alloc(snapshot, (group->chain_count + 1) * sizeof *places);
-    bool whole = places;
+    struct TaskRequest *request = board->requests;
 
-    for (size_t i = 0; whole && i < group->chain_count; i++) {
-        places[i] = from[i];
-        places[i].name = Snapshot_text(snapshot, from[i].name);
-        places[i].file = Snapshot_text(snapshot, from[i].file);
-        whole = places[i].name && !places[i].file == !from[i].file;
+    pthread_mutex_lock(&board->mutex);
+    for (unsigned i = 1; i < TASK_REQUESTS && request->key != key; i++)
+        if (board->requests[i].key == key ||
+            board->requests[i].asked_ns < request->asked_ns)
+            request = &board->requests[i];
+    *request = (struct TaskRequest){key, Now_ns(CLOCK_MONOTONIC)};
+    pthread_mutex_unlock(&board->mutex);
+    return TaskBoard_ask(board);
+}
+
+static bool is_requested(const struct TaskBoard *board,
+                         const struct TaskGroup *group)
+{
+    uint64_t key = TaskGroup_key(group), now_ns = Now_ns(CLOCK_MONOTONIC);
+
+    for (unsigned i = 0; i < TASK_REQUESTS; i++) {
+        const struct TaskRequest *request = &board->requests[i];
+
+        if (request->asked_ns && now_ns - request->asked_ns < ASKED_NS &&
+            (request->key == key || request->key == TASK_KEY_ALL))
+            return true;
     }
-    group->chain = places;
+    return false;
+}
+
+// --- A copy of the table in a snapshot -------------------------------------
+
+struct Copy {
+    struct Snapshot *snapshot;
+    const struct TaskTable *table;
+    // The table's lines with their texts in the snapshot. The name is NULL if
+    // the line is not copied yet.
+    struct StackPlace *lines;
+    size_t tasks; // Number of single tasks that were copied.
+};
+
+// Returns a text's copy in the snapshot. Sets *whole to false if there is no
+// memory.
+static const char *text(const struct Copy *copy, const char *from, bool *whole)
+{
+    const char *to = Snapshot_text(copy->snapshot, from);
+
+    *whole &= !to == !from;
+    return to;
+}
+
+static const struct StackPlace *line_at(struct Copy *copy, uint32_t link,
+                                        bool *whole)
+{
+    struct StackPlace *line = &copy->lines[link - 1];
+
+    if (!line->name) {
+        *line = copy->table->lines[link - 1];
+        line->name = text(copy, line->name, whole);
+        line->file = text(copy, line->file, whole);
+    }
+    return line;
+}
+
+// Copies the await chain of a task in the table.
+static const struct StackPlace *
+chain_of(struct Copy *copy, const struct TaskRow *task, bool *whole)
+{
+    const struct TaskTable *table = copy->table;
+    const uint32_t *links = table->links + table->begins[task - table->tasks];
+    struct StackPlace *chain =
+        Snapshot_alloc(copy->snapshot, (task->chain_count + 1) * sizeof *chain);
+
+    *whole &= chain != NULL;
+    for (size_t i = 0; *whole && i < task->chain_count; i++)
+        chain[i] = *line_at(copy, links[i], whole);
+    return chain;
+}
+
+static bool copy_tasks(struct Copy *copy, struct TaskGroup *group)
+{
+    const struct TaskRow *from = group->tasks;
+    struct TaskRow *rows;
+    bool whole;
+
+    if (group->task_count > MOST_TASKS - copy->tasks)
+        group->task_count = MOST_TASKS - copy->tasks;
+    copy->tasks += group->task_count;
+    rows =
+        Snapshot_alloc(copy->snapshot, (group->task_count + 1) * sizeof *rows);
+    whole = rows;
+    group->tasks = rows;
+    for (size_t i = 0; whole && i < group->task_count; i++) {
+        rows[i] = from[i];
+        rows[i].name = text(copy, from[i].name, &whole);
+        rows[i].waits_for = text(copy, from[i].waits_for, &whole);
+        rows[i].awaited_by = text(copy, from[i].awaited_by, &whole);
+        rows[i].chain = chain_of(copy, &from[i], &whole);
+    }
     return whole;
 }
 
@@ -107,26 +194,39 @@ static bool copy_awaits(struct Snapshot *snapshot,
     return true;
 }
 
-static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
+static bool copy_group(struct Copy *copy, struct TaskGroup *group,
+                       bool requested)
 {
+    bool whole = true;
+
+    group->coroutine = text(copy, group->coroutine, &whole);
+    group->file = text(copy, group->file, &whole);
+    group->waits_in = text(copy, group->waits_in, &whole);
+    group->wait_file = text(copy, group->wait_file, &whole);
+    if (group->task_count) { // the first is the oldest
+        group->task = text(copy, group->tasks->name, &whole);
+        group->chain = chain_of(copy, group->tasks, &whole);
+        group->chain_count = group->tasks->chain_count;
+    }
+    if (requested)
+        return whole && copy_tasks(copy, group);
+    group->tasks = NULL;
+    group->task_count = 0;
+    return whole;
+}
+
+static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
+{
+    const struct TaskTable *table = copy->table;
+    struct Snapshot *snapshot = copy->snapshot;
     struct TaskGroup *groups =
         Snapshot_alloc(snapshot, (table->count + 1) * sizeof *groups);
     bool whole = groups;
 
     for (size_t i = 0; whole && i < table->count; i++) {
-        struct TaskGroup *group = &groups[i];
-
-        *group = table->groups[i];
-        group->coroutine = Snapshot_text(snapshot, group->coroutine);
-        group->file = Snapshot_text(snapshot, group->file);
-        group->waits_in = Snapshot_text(snapshot, group->waits_in);
-        group->wait_file = Snapshot_text(snapshot, group->wait_file);
-        group->task = Snapshot_text(snapshot, group->task);
-        whole = copy_chain(snapshot, group) && group->coroutine &&
-                !group->task == !table->groups[i].task &&
-                !group->file == !table->groups[i].file &&
-                !group->waits_in == !table->groups[i].waits_in &&
-                !group->wait_file == !table->groups[i].wait_file;
+        groups[i] = table->groups[i];
+        whole = copy_group(copy, &groups[i],
+                           is_requested(board, &table->groups[i]));
     }
     if (!whole)
         return false;
@@ -138,10 +238,16 @@ static bool copy(struct Snapshot *snapshot, const struct TaskTable *table)
 
 bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot)
 {
-    bool whole;
+    struct Copy copy = {.snapshot = snapshot};
+    bool whole = true;
 
     pthread_mutex_lock(&board->mutex);
-    whole = !board->table || copy(snapshot, board->table);
+    if ((copy.table = board->table)) {
+        copy.lines =
+            Heap_zeroed(copy.table->line_count + 1, sizeof *copy.lines);
+        whole = copy.lines && copy_table(board, &copy);
+        Heap_free(copy.lines);
+    }
     pthread_mutex_unlock(&board->mutex);
     return whole;
 }

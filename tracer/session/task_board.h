@@ -16,6 +16,7 @@
 // groups never changes.
 struct TaskTable {
     struct Arena arena; // Holds the groups of tasks and their texts.
+    // Lacks the await chains of its groups and tasks.
     struct TaskGroup *groups;
     size_t count;
     struct AwaitRow *awaits;
@@ -23,15 +24,37 @@ struct TaskTable {
     // Number of all tasks; NULL_U64 if the first walk over all tasks is not
     // complete yet.
     uint64_t total;
+    // The single tasks of all groups, to which the groups point. The await
+    // chain of the task with the index i has the links from begins[i] on. A
+    // link is the number of a line, from 1 on.
+    struct TaskRow *tasks;
+    size_t task_count;
+    size_t *begins;
+    uint32_t *links;
+    size_t link_count;
+    struct StackPlace *lines;
+    uint32_t line_count;
 };
+
+#define TASK_REQUESTS 4 // Groups whose single tasks are shown at the same time.
+
+// A request for the single tasks of a group.
+struct TaskRequest {
+    uint64_t key;      // TaskGroup_key(), or TASK_KEY_ALL.
+    uint64_t asked_ns; // CLOCK_MONOTONIC; 0 if the request is free.
+};
+
+#define TASK_KEY_ALL UINT64_MAX // Means the tasks of all groups.
 
 struct TaskBoard {
     // CLOCK_MONOTONIC in ns at the last request for tasks; 0 if there was none.
     _Atomic uint64_t asked_ns;
-    // Guards `table`. A thread holds the mutex for a few microseconds.
+    // Guards `table` and `requests`. A thread holds the mutex for a few
+    // microseconds.
     pthread_mutex_t mutex;
     // The newest table of groups, which the board owns, or NULL.
     struct TaskTable *table;
+    struct TaskRequest requests[TASK_REQUESTS];
 };
 
 void TaskBoard_init(struct TaskBoard *board);
@@ -39,6 +62,9 @@ void TaskBoard_release(struct TaskBoard *board);
 // Asks for asyncio's tasks. Returns true if tasks were not asked for recently,
 // so that the caller must wake the governor.
 bool TaskBoard_ask(struct TaskBoard *board);
+// Does the same, and also asks for the single tasks of a group (TaskGroup_key
+// or TASK_KEY_ALL).
+bool TaskBoard_ask_group(struct TaskBoard *board, uint64_t key);
 // Returns true if asyncio's tasks were asked for recently.
 bool TaskBoard_is_asked(const struct TaskBoard *board);
 // Returns true if the ages of tasks and the growth of groups are kept.
@@ -46,7 +72,7 @@ bool TaskBoard_is_kept(const struct TaskBoard *board);
 // Replaces the board's table of groups. The board owns the new table, which may
 // be NULL.
 void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table);
-// Copies the table of groups into a snapshot. Returns false if there is no
-// memory.
+// Copies the table of groups into a snapshot, and the single tasks that were
+// asked for recently. Returns false if there is no memory.
 bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot);
 void TaskTable_free(struct TaskTable *table); // `table` may be NULL.

@@ -21,75 +21,11 @@
 // growing.
 #define RISES 3
 
-// --- Texts -----------------------------------------------------------------
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text && *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
-static uint64_t hash_of(const struct TaskLine *line)
-{
-    return hash_text(hash_text(0xcbf29ce484222325ull + line->line, line->name),
-                     line->file);
-}
-
-static bool same_text(const char *one, const char *other)
-{
-    return one && other ? strcmp(one, other) == 0 : one == other;
-}
-
-bool TaskLine_is_same(const struct TaskLine *one, const struct TaskLine *other)
-{
-    return one->line == other->line && same_text(one->name, other->name) &&
-           same_text(one->file, other->file);
-}
-
-void TaskLine_drop(struct TaskLine *line)
-{
-    Heap_free((char *)line->name);
-    Heap_free((char *)line->file);
-    *line = (struct TaskLine){NULL};
-}
-
-static const char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = Heap_alloc(size);
-
-    return copy ? memcpy(copy, text, size) : NULL;
-}
-
-bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line)
-{
-    *copy = (struct TaskLine){
-        .name = copy_text(line->name),
-        .file = line->file ? copy_text(line->file) : NULL,
-        .line = line->line,
-        .function = line->function,
-    };
-    if (copy->name && !copy->file == !line->file)
-        return true;
-    TaskLine_drop(copy);
-    return false;
-}
-
 // --- A walk ----------------------------------------------------------------
-
-static void drop_chain(struct TaskChain *chain)
-{
-    while (chain->count)
-        TaskLine_drop(&chain->lines[--chain->count]);
-    Heap_free((char *)chain->task);
-    chain->task = NULL;
-}
 
 static void drop_group(struct CountedTasks *group)
 {
-    drop_chain(&group->chain);
-    Heap_free(group->chain.lines);
+    TaskList_release(&group->oldest);
     TaskLine_drop(&group->coroutine);
     for (unsigned i = 0; i < TASK_WAITS; i++)
         TaskLine_drop(&group->waits[i].at);
@@ -101,6 +37,7 @@ void TaskGroups_release(struct TaskGroups *groups)
     for (unsigned i = 0; i < groups->count; i++)
         drop_group(&groups->all[i]);
     Heap_free(groups->all);
+    TaskLines_release(&groups->lines);
     *groups = (struct TaskGroups){NULL};
 }
 
@@ -112,12 +49,13 @@ bool TaskGroups_begin(struct TaskGroups *groups, double now_s)
         return false;
     groups->begun_s = now_s;
     groups->found = 0;
+    TaskLines_clear(&groups->lines);
     for (unsigned i = 0; i < groups->count; i++) {
         struct CountedTasks *group = &groups->all[i];
 
         group->found = 0;
         group->lowest = UINT64_MAX;
-        drop_chain(&group->chain);
+        group->oldest.count = 0;
         for (unsigned j = 0; j < TASK_WAITS; j++)
             group->waits[j].found = 0;
     }
@@ -134,7 +72,7 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
                                      uint32_t function)
 {
     struct CountedTasks *group, *place = NULL;
-    uint64_t hash = hash_of(coroutine);
+    uint64_t hash = TaskLine_hash(coroutine);
     unsigned i;
 
     for (i = 0; i < groups->count; i++) {
@@ -163,7 +101,7 @@ struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
                                  const struct TaskLine *at)
 {
     struct TaskWait *place = NULL;
-    uint64_t hash = hash_of(at);
+    uint64_t hash = TaskLine_hash(at);
 
     for (unsigned i = 0; i < TASK_WAITS; i++) {
         struct TaskWait *wait = &group->waits[i];
@@ -192,40 +130,6 @@ void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
     group->found++;
     if (number && number < group->lowest)
         group->lowest = number;
-}
-
-// --- A chain ---------------------------------------------------------------
-
-bool TaskGroups_wants_chain(const struct CountedTasks *group, uint64_t number)
-{
-    return !group->chain.task || (number && number < group->chain.number);
-}
-
-void TaskGroups_begin_chain(struct CountedTasks *group, const char *task,
-                            uint64_t number)
-{
-    struct TaskChain *chain = &group->chain;
-
-    drop_chain(chain);
-    if (!chain->lines)
-        chain->lines = Heap_zeroed(TASK_CHAIN, sizeof *chain->lines);
-    chain->task = chain->lines ? copy_text(task) : NULL;
-    chain->number = number ? number : UINT64_MAX;
-}
-
-void TaskGroups_add_line(struct CountedTasks *group,
-                         const struct TaskLine *line)
-{
-    struct TaskChain *chain = &group->chain;
-
-    if (!chain->task)
-        return;
-    if (chain->count == TASK_CHAIN)
-        TaskLine_drop(&chain->lines[--chain->count]);
-    if (TaskLine_copy(&chain->lines[chain->count], line))
-        chain->count++;
-    else // Without memory, no await chain is better than a wrong one.
-        drop_chain(chain);
 }
 
 // --- Ages ------------------------------------------------------------------
@@ -395,35 +299,50 @@ static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
     return row->waits_in && !row->wait_file == !most->at.file;
 }
 
-static bool fill_chain(struct Arena *arena, struct TaskGroup *row,
-                       const struct TaskChain *chain)
+// Fills the row of a single task, and appends its await chain to the table.
+static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
+                      const struct ListedTask *task, double now_s)
 {
-    struct StackPlace *places;
+    const struct TaskBirth *birth = birth_of(groups, task->number);
+    struct TaskRow *row = &table->tasks[table->task_count];
 
-    if (!chain->count)
-        return true;
-    row->task = Arena_text(arena, chain->task);
-    row->chain = places = Arena_alloc(arena, chain->count * sizeof *places);
-    if (!row->task || !places)
-        return false;
-    for (; row->chain_count < chain->count; row->chain_count++) {
-        const struct TaskLine *line = &chain->lines[row->chain_count];
-        struct StackPlace *place = &places[row->chain_count];
-
-        *place = (struct StackPlace){
-            .id = line->function ? line->function : NULL_U64,
-            .name = Arena_text(arena, line->name),
-            .file = Arena_text(arena, line->file),
-            .line = line->line ? line->line : NULL_U64,
-        };
-        if (!place->name || !place->file != !line->file)
-            return false;
-    }
-    return true;
+    *row = (struct TaskRow){
+        .name = Arena_text(&table->arena, task->name),
+        .state = task->state,
+        .age_s = birth ? now_s - birth->at_s : NULL_F64,
+        .age_is_least = birth && birth->least,
+        .chain_count = task->count,
+    };
+    if (*task->waits_for)
+        row->waits_for = Arena_text(&table->arena, task->waits_for);
+    if (*task->awaited_by)
+        row->awaited_by = Arena_text(&table->arena, task->awaited_by);
+    table->begins[table->task_count++] = table->link_count;
+    memcpy(table->links + table->link_count, task->chain,
+           task->count * sizeof *task->chain);
+    table->link_count += task->count;
+    return row->name && !row->waits_for == !*task->waits_for &&
+           !row->awaited_by == !*task->awaited_by;
 }
 
+// Fills the rows of the oldest tasks of a group.
+static bool fill_tasks(const struct TaskGroups *groups, struct TaskTable *table,
+                       struct CountedTasks *group, double now_s)
+{
+    struct TaskGroup *row = &table->groups[table->count - 1];
+    bool filled = true;
+
+    TaskList_sort(&group->oldest);
+    row->tasks = &table->tasks[table->task_count];
+    row->task_count = group->oldest.count;
+    for (unsigned i = 0; filled && i < group->oldest.count; i++)
+        filled = fill_task(groups, table, &group->oldest.all[i], now_s);
+    return filled;
+}
+
+// Fills the row of a group of tasks.
 static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
-                 const struct CountedTasks *group, double now_s)
+                 struct CountedTasks *group, double now_s)
 {
     struct TaskGroup *row = &table->groups[table->count];
     const struct TaskBirth *birth = birth_of(groups, group->lowest);
@@ -448,7 +367,7 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
     }
     return row->coroutine && !row->file == !group->coroutine.file &&
            fill_wait(&table->arena, row, group) &&
-           fill_chain(&table->arena, row, &group->chain);
+           fill_tasks(groups, table, group, now_s);
 }
 
 // Orders the larger group first.
@@ -459,18 +378,54 @@ static int compare(const void *left, const void *right)
     return one->count < other->count ? 1 : -(one->count > other->count);
 }
 
-struct TaskTable *TaskGroups_table(const struct TaskGroups *groups, bool whole,
+// Allocates the table's arrays, and fills its lines.
+static bool prepare(struct TaskTable *table, const struct TaskGroups *groups)
+{
+    struct Arena *arena = &table->arena;
+    size_t tasks = 1, links = 1;
+    bool filled = true;
+
+    for (unsigned i = 0; i < groups->count; i++) {
+        const struct TaskList *list = &groups->all[i].oldest;
+
+        tasks += list->count;
+        for (unsigned j = 0; j < list->count; j++)
+            links += list->all[j].count;
+    }
+    table->groups =
+        Arena_alloc(arena, (groups->count + 1) * sizeof *table->groups);
+    table->tasks = Arena_alloc(arena, tasks * sizeof *table->tasks);
+    table->begins = Arena_alloc(arena, tasks * sizeof *table->begins);
+    table->links = Arena_alloc(arena, links * sizeof *table->links);
+    table->lines =
+        Arena_alloc(arena, (groups->lines.count + 1) * sizeof *table->lines);
+    if (!table->groups || !table->tasks || !table->begins || !table->links ||
+        !table->lines)
+        return false;
+    for (uint32_t i = 0; filled && i < groups->lines.count; i++) {
+        const struct TaskLine *line = &groups->lines.all[i];
+        struct StackPlace *place = &table->lines[i];
+
+        *place = (struct StackPlace){
+            .id = line->function ? line->function : NULL_U64,
+            .name = Arena_text(arena, line->name),
+            .file = Arena_text(arena, line->file),
+            .line = line->line ? line->line : NULL_U64,
+        };
+        filled = place->name && !place->file == !line->file;
+    }
+    table->line_count = groups->lines.count;
+    return filled;
+}
+
+struct TaskTable *TaskGroups_table(struct TaskGroups *groups, bool whole,
                                    double now_s)
 {
     struct TaskTable *table = Heap_zeroed(1, sizeof *table);
-    bool filled = table;
+    bool filled = table && prepare(table, groups);
 
-    if (table) {
+    if (table)
         table->total = whole ? groups->found : NULL_U64;
-        table->groups = Arena_alloc(&table->arena, (groups->count + 1) *
-                                                       sizeof *table->groups);
-        filled = table->groups;
-    }
     for (unsigned i = 0; filled && i < groups->count; i++)
         filled = fill(groups, table, &groups->all[i], now_s);
     if (!filled) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tracer/session/task_board.h"
+#include "tracer/session/task_list.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,24 +18,6 @@
 // growth.
 #define TASK_POINTS 16
 #define TASK_BIRTHS 64
-// Largest number of lines of an await chain. A longer await chain lacks some
-// lines.
-#define TASK_CHAIN 64
-
-// A line in the source of a function. `line` is 0 if it is not known.
-struct TaskLine {
-    const char *name;
-    const char *file; // Name of the source file; NULL if there is none.
-    uint32_t line;
-    uint32_t function; // Id of the function; 0 if unknown.
-};
-
-// Copies a line with its texts. Returns false if there is no memory.
-bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line);
-void TaskLine_drop(struct TaskLine *line); // Frees the texts of a copy.
-// Returns true if both lines have the same texts and numbers.
-bool TaskLine_is_same(const struct TaskLine *one, const struct TaskLine *other);
-
 struct TaskWait {
     // The line at which tasks wait. The struct TaskWait owns its texts.
     struct TaskLine at;
@@ -47,16 +30,6 @@ struct TaskPoint {
     // CLOCK_MONOTONIC in seconds at the middle of a walk over the tasks.
     double at_s;
     uint64_t count;
-};
-
-// The await chain of one task, from the task's coroutine to the innermost
-// await. The struct TaskChain owns all its texts.
-struct TaskChain {
-    const char *task; // Name of the task; NULL if there is no chain.
-    // asyncio's number of the task; UINT64_MAX if there is none.
-    uint64_t number;
-    struct TaskLine *lines; // An array of TASK_CHAIN lines, or NULL.
-    unsigned count;
 };
 
 struct CountedTasks {
@@ -72,9 +45,7 @@ struct CountedTasks {
     // UINT64_MAX if no task was found.
     uint64_t lowest;
     struct TaskWait waits[TASK_WAITS];
-    // Await chain of the oldest task of the group in the newest walk over the
-    // tasks.
-    struct TaskChain chain;
+    struct TaskList oldest; // The oldest tasks in the newest walk.
     // Results of the whole walks over the tasks in the newest minute, the
     // oldest first.
     struct TaskPoint points[TASK_POINTS];
@@ -104,6 +75,8 @@ struct TaskGroups { // A zeroed struct TaskGroups has no groups.
     struct CountedTasks *all;
     // Number of entries of `all` in use, including free entries between them.
     unsigned count;
+    // The lines in the await chains of `oldest` of all groups.
+    struct TaskLines lines;
     // Number of tasks that the newest walk over the tasks has found.
     uint64_t found;
     double begun_s; // Time at which the newest walk over the tasks began.
@@ -135,16 +108,6 @@ struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
 // asyncio has given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
-// Returns true if the group needs the await chain of this task, because the
-// group has no chain yet or only that of a younger task.
-bool TaskGroups_wants_chain(const struct CountedTasks *group, uint64_t number);
-// Begins the await chain of the task with this name and number.
-void TaskGroups_begin_chain(struct CountedTasks *group, const char *task,
-                            uint64_t number);
-// Adds a line to the group's await chain. If the chain is full, the new line
-// replaces its last line.
-void TaskGroups_add_line(struct CountedTasks *group,
-                         const struct TaskLine *line);
 // Notes that the task with asyncio's number `number` exists now.
 void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
                            double now_s);
@@ -153,6 +116,6 @@ void TaskGroups_end(struct TaskGroups *groups, double now_s);
 // Returns a table of the groups in the newest walk over the tasks, or NULL if
 // there is no memory. The caller owns the table. `whole` is true if the walk
 // has found all tasks.
-struct TaskTable *TaskGroups_table(const struct TaskGroups *groups, bool whole,
+struct TaskTable *TaskGroups_table(struct TaskGroups *groups, bool whole,
                                    double now_s);
 void TaskGroups_release(struct TaskGroups *groups);

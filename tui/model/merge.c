@@ -476,20 +476,65 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
 
 // --- Lists whose records are merged by their keys
 
-// Copies the await chain of a process's task.
-static void copy_chain(struct Work *work, struct TaskGroup *out,
-                       const struct TaskGroup *from,
-                       const struct MergePart *part)
+// Returns the name of a thread or task with the process id before it.
+static const char *own_thread(struct Work *work, const struct MergePart *part,
+                              const char *name)
 {
-    struct StackPlace *chain = allocate(work, from->chain_count, sizeof *chain);
-    for (size_t i = 0; chain && i < from->chain_count; i++)
-        chain[i] = (struct StackPlace){map_id(part, from->chain[i].id),
-                                       own_text(work, from->chain[i].name),
-                                       own_text(work, from->chain[i].file),
-                                       from->chain[i].line};
-    out->task = from->task;
-    out->chain = chain;
-    out->chain_count = chain ? from->chain_count : 0;
+    char text[NAME_MOST];
+    snprintf(text, sizeof text, "%d %s", (int)part->pid, name ? name : "");
+    return own_text(work, text);
+}
+
+// Copies the await chain of a process's task. Sets *count to the number of its
+// places.
+static const struct StackPlace *copy_chain(struct Work *work,
+                                           const struct StackPlace *from,
+                                           size_t *count,
+                                           const struct MergePart *part)
+{
+    struct StackPlace *chain = allocate(work, *count, sizeof *chain);
+    for (size_t i = 0; chain && i < *count; i++)
+        chain[i] = (struct StackPlace){
+            map_id(part, from[i].id), own_text(work, from[i].name),
+            own_text(work, from[i].file), from[i].line};
+    *count = chain ? *count : 0;
+    return chain;
+}
+
+static int by_age(const void *a, const void *b)
+{
+    double x = ((const struct TaskRow *)a)->age_s;
+    double y = ((const struct TaskRow *)b)->age_s;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
+}
+
+// Joins the single tasks of all processes. A task's name gets the process's id
+// before it, because each process has its own Task-1.
+static void join_tasks(struct Work *work, struct TaskGroup *out,
+                       const struct Found *found, size_t count)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < count; i++)
+        room += ((const struct TaskGroup *)found[i].record)->task_count;
+    struct TaskRow *tasks = allocate(work, room, sizeof *tasks);
+    out->tasks = tasks;
+    out->task_count = 0;
+    for (size_t i = 0; tasks && i < count; i++) {
+        const struct TaskGroup *from = found[i].record;
+        const struct MergePart *part = &work->wish->parts[found[i].part];
+        for (size_t k = 0; k < from->task_count; k++) {
+            struct TaskRow *task = &tasks[out->task_count++];
+            *task = from->tasks[k];
+            task->name = own_thread(work, part, task->name);
+            task->state = own_text(work, task->state);
+            task->waits_for = own_text(work, task->waits_for);
+            task->awaited_by = own_text(work, task->awaited_by);
+            task->chain =
+                copy_chain(work, task->chain, &task->chain_count, part);
+        }
+    }
+    if (out->task_count)
+        qsort(tasks, out->task_count, sizeof *tasks, by_age);
 }
 
 // In the merged group of tasks, sets the place at which the most tasks of one
@@ -511,8 +556,12 @@ static void finish_task(struct Work *work, struct TaskGroup *out,
             (!most || from->wait_count > most->wait_count))
             most = from;
     }
-    if (oldest)
-        copy_chain(work, out, oldest, owner);
+    join_tasks(work, out, found, count);
+    if (oldest) {
+        out->task = oldest->task;
+        out->chain_count = oldest->chain_count;
+        out->chain = copy_chain(work, oldest->chain, &out->chain_count, owner);
+    }
     if (!most)
         return;
     out->waits_in = most->waits_in;
@@ -666,15 +715,6 @@ static void match(struct Work *work, const struct Field *list)
 }
 
 // --- Lists whose records follow one another
-
-// Returns the thread's name with the process id before it.
-static const char *own_thread(struct Work *work, const struct MergePart *part,
-                              const char *name)
-{
-    char text[NAME_MOST];
-    snprintf(text, sizeof text, "%d %s", (int)part->pid, name ? name : "");
-    return own_text(work, text);
-}
 
 static struct Caller *own_callers(struct Work *work,
                                   const struct MergePart *part,
