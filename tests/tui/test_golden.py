@@ -53,6 +53,8 @@ SCREENS = {
     "latency": "<Frame>l",
     "loops": "<Frame>Lj",
     "tasks": "<Frame>Tj",
+    "task-group": "<Frame>T<Enter>j",
+    "task-group-empty": "<Frame>Tj<Enter>",
     "exceptions": "<Frame>xj",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",

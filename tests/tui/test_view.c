@@ -282,8 +282,10 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_ANNOTATE] = "jjjj", [VIEW_OPCODES] = "j",
         [VIEW_THREADS] = "jj",    [VIEW_FLAME] = "jj",
         [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j",
-        [VIEW_EXCEPTIONS] = "j"};
+        [VIEW_EXCEPTIONS] = "j",  [VIEW_TASK_GROUP] = "j"};
     set_up(stage, 265, 40);
+    stage->ui.task_group =
+        TaskGroup_key(&stage->ui.model.snapshot->tasks_groups[0]);
     Navigation_open(&stage->ui, id);
     if (id == VIEW_FLAME)
         select_box(stage, 0);

@@ -487,6 +487,14 @@ int Feed_tasks(struct Feed *feed)
                                                       : request(feed, &message);
 }
 
+int Feed_task_group(struct Feed *feed, uint64_t key)
+{
+    struct Message message = {.type = MESSAGE_TASK_GROUP, .number = key};
+    return Pending_has(&feed->pending, MESSAGE_TASK_GROUP)
+               ? 0
+               : request(feed, &message);
+}
+
 int Feed_rate(struct Feed *feed, double rate_s)
 {
     struct Message message = {.type = MESSAGE_RATE};

@@ -147,6 +147,9 @@ int Feed_cancel(struct Feed *feed);
 // Asks for asyncio's tasks in the next snapshots, unless such a request is
 // pending.
 int Feed_tasks(struct Feed *feed);
+// Does the same, and also asks for the single tasks of a group
+// (TaskGroup_key).
+int Feed_task_group(struct Feed *feed, uint64_t key);
 // Requests stacks, unless a request for stacks is pending. Feed_take_stacks
 // returns the answer.
 int Feed_flame(struct Feed *feed);

@@ -50,6 +50,7 @@ struct Ui {
     bool on_pairs;         // In the opcodes view, the keys move in pair_list.
     struct List pair_list; // The list of the counts in the opcodes view.
     struct ThreadsState threads;
+    uint64_t task_group; // TaskGroup_key() of the group of single tasks.
     struct FlameState flame;
     // Comparison of the newest snapshot with another run.
     struct Comparison comparison;

@@ -26,6 +26,7 @@ enum ViewId {
     VIEW_LATENCY,
     VIEW_LOOPS,
     VIEW_TASKS,
+    VIEW_TASK_GROUP,
     VIEW_EXCEPTIONS,
     VIEW_COUNT
 };

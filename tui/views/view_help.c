@@ -265,6 +265,11 @@ static const struct HelpMark TASKS[] = {
      "innermost await at which most of them wait"},
     {STYLE_STRONG, "AWAITED BY",
      "await chain of the oldest task, from its coroutine inwards"},
+    {STYLE_ALERT, "STEP",
+     "longest step in the log of stalls (L); missing if there was none"},
+    {STYLE_STRONG, "STATE",
+     "of a single task (Enter): new, waits, ready to go on, or runs"},
+    {STYLE_STRONG, "FOR", "the task or the type of future that it waits for"},
     {STYLE_ALERT, "3 never awaited",
      "coroutines, counted; as are errors that the loop has reported"},
 };

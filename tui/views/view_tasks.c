@@ -8,8 +8,10 @@
 #include "tui/views/display.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
+#include "tui/views/task_marks.h"
 #include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
+#include "tui/views/view_task_group.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,15 +19,22 @@
 #include <string.h>
 
 #define GROUPS_MOST 256
-// Seconds. A group of tasks that only grows for this time may be a leak.
-#define LEAK_S 60.0
 // Least lines of the screen's body in which there is a bar.
 #define BAR_LEAST 12
+
+enum { TASKS_OPEN = REQUEST_OWN };
+
+static const struct Binding KEYS[] = {
+    BINDING(TASKS_OPEN, 0, "the single tasks of the group", NULL, "Tasks", 2,
+            PRESS_ENTER, PRESS_RIGHT),
+    {.request = 0},
+};
 
 enum {
     TASKS_COUNT,
     TASKS_GROWTH,
     TASKS_OLDEST,
+    TASKS_STEP,
     TASKS_COROUTINE,
     TASKS_WAIT,
     TASKS_FILE,
@@ -36,6 +45,7 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
     [TASKS_COUNT] = {.title = "TASKS", .width = 7, .gap = 1},
     [TASKS_GROWTH] = {.title = "GROWTH/min", .width = 10, .gap = 2},
     [TASKS_OLDEST] = {.title = "OLDEST", .width = 7, .gap = 2},
+    [TASKS_STEP] = {.title = "STEP", .width = 6, .gap = 2},
     [TASKS_COROUTINE] = {.title = "COROUTINE",
                          .width = 14,
                          .gap = 2,
@@ -71,6 +81,11 @@ static const struct TaskGroup *group_at(const struct ListRows *rows, long row)
     return ((const struct Tasks *)rows->source)->order[row];
 }
 
+static double step_of(const struct Tasks *tasks, const struct TaskGroup *group)
+{
+    return TaskMarks_step_s(tasks->model->snapshot, group, NULL);
+}
+
 static const char *text_of(const struct TaskGroup *group, int column)
 {
     const char *text = column == TASKS_COROUTINE ? group->coroutine
@@ -79,33 +94,15 @@ static const char *text_of(const struct TaskGroup *group, int column)
     return text ? text : "";
 }
 
-// --- Marks
-
-static bool is_leak(const struct TaskGroup *group)
-{
-    return group->growing_s >= LEAK_S;
-}
-
-// Returns true if the oldest task has existed for ten times as long as half of
-// the coroutine's newest calls took.
-static bool is_long(const struct Model *model, const struct TaskGroup *group)
-{
-    const struct Row *row =
-        group->id == NULL_U64 ? NULL : Model_row_of(model, group->id);
-    return row && row->now && group->oldest_s > HANG_S &&
-           Row_u64(row->now->calls) - (double)group->count >= HANG_ENDED &&
-           group->oldest_s > HANG_TIMES * row->now->wall_p50_s;
-}
-
 // --- The rows
 
 static void write_growth(struct ListCell *cell, const struct TaskGroup *group)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 1];
     double growth = group->growth_per_min;
-    enum Style style = is_leak(group) ? STYLE_ALERT
-                       : growth > 0   ? STYLE_HEAT_4
-                                      : STYLE_PLAIN;
+    enum Style style = TaskMarks_is_leak(group) ? STYLE_ALERT
+                       : growth > 0             ? STYLE_HEAT_4
+                                                : STYLE_PLAIN;
     if (isnan(growth))
         return;
     snprintf(text, sizeof text, "%s%s",
@@ -114,19 +111,6 @@ static void write_growth(struct ListCell *cell, const struct TaskGroup *group)
                           : "",
              Number_rate(number, fabs(growth)));
     ListCell_put(cell, growth == 0 ? STYLE_FAINT : style, text);
-}
-
-static void write_age(struct ListCell *cell, const struct Tasks *tasks,
-                      const struct TaskGroup *group)
-{
-    char age[sizeof cell->text];
-    ListCell_seconds(cell, group->oldest_s);
-    if (*cell->text && group->oldest_is_least) {
-        snprintf(age, sizeof age, ">%.32s", cell->text);
-        ListCell_put(cell, cell->style, age);
-    }
-    if (is_long(tasks->model, group))
-        cell->style = STYLE_ALERT;
 }
 
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
@@ -142,7 +126,11 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
     } else if (column == TASKS_GROWTH) {
         write_growth(cell, group);
     } else if (column == TASKS_OLDEST) {
-        write_age(cell, tasks, group);
+        TaskMarks_write_age(
+            cell, group->oldest_s, group->oldest_is_least,
+            TaskMarks_is_long(tasks->model, group, group->oldest_s));
+    } else if (column == TASKS_STEP) {
+        TaskMarks_write_step(cell, step_of(tasks, group));
     } else {
         ListCell_place(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
                        text_of(group, column),
@@ -159,33 +147,36 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
 
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    const struct TaskGroup *group = group_at(rows, row);
-    uint64_t key = 5381 + group->line;
-    for (const char *at = group->coroutine; at && *at; at++)
-        key = key * 33 + (uint8_t)*at;
-    for (const char *at = group->file; at && *at; at++)
-        key = key * 33 + (uint8_t)*at;
-    return key | 1;
+    return TaskGroup_key(group_at(rows, row));
 }
 
-static double number_of(const struct TaskGroup *group, int column)
+static double number_of(const struct Tasks *tasks,
+                        const struct TaskGroup *group, int column)
 {
     double number = column == TASKS_COUNT    ? (double)group->count
                     : column == TASKS_GROWTH ? group->growth_per_min
+                    : column == TASKS_STEP   ? step_of(tasks, group)
                                              : group->oldest_s;
     return isnan(number) ? -INFINITY : number;
 }
+
+struct TaskOrder {
+    const struct Tasks *tasks;
+    const struct List *list;
+};
 
 static int compare(const void *left, const void *right, void *context)
 {
     const struct TaskGroup *one = *(const struct TaskGroup *const *)left;
     const struct TaskGroup *other = *(const struct TaskGroup *const *)right;
-    const struct List *list = context;
+    const struct TaskOrder *order = context;
+    const struct List *list = order->list;
     int result;
     if (COLUMNS_OF_TASKS[list->sort].a_to_z) {
         result = strcmp(text_of(one, list->sort), text_of(other, list->sort));
     } else {
-        double a = number_of(one, list->sort), b = number_of(other, list->sort);
+        double a = number_of(order->tasks, one, list->sort);
+        double b = number_of(order->tasks, other, list->sort);
         result = (a < b) - (a > b);
     }
     if (list->invert)
@@ -193,11 +184,21 @@ static int compare(const void *left, const void *right, void *context)
     return result ? result : (one > other) - (one < other);
 }
 
+// Returns true if a task of a listed group has made a step that took long.
+static bool stepped(const struct Tasks *tasks)
+{
+    for (long i = 0; i < tasks->rows.count; i++)
+        if (isfinite(step_of(tasks, tasks->order[i])))
+            return true;
+    return false;
+}
+
 // After this call `tasks` must not move, because `rows` points to it.
 static void fill(struct Tasks *tasks, const struct Ui *ui)
 {
     const struct Model *model = &ui->model;
     const struct Snapshot *now = model->snapshot;
+    struct TaskOrder order = {tasks, &ui->lists[VIEW_TASKS]};
     tasks->model = model;
     tasks->rows = (struct ListRows){.source = tasks,
                                     .columns = COLUMNS_OF_TASKS,
@@ -215,50 +216,10 @@ static void fill(struct Tasks *tasks, const struct Ui *ui)
             Model_shows_file(model, now->tasks_groups[i].file) &&
             (!*model->filter || has_text(&tasks->rows, count, model->filter));
     }
+    if (!stepped(tasks) && order.list->sort != TASKS_STEP)
+        tasks->rows.absent = 1 << TASKS_STEP;
     qsort_r(tasks->order, (size_t)tasks->rows.count, sizeof *tasks->order,
-            compare, (void *)&ui->lists[VIEW_TASKS]);
-}
-
-// --- The await chain of the selected group
-
-static void write_place(struct ListCell *cell, const struct ListRows *rows,
-                        long row, int column)
-{
-    const struct TaskGroup *group = rows->source;
-    const struct StackPlace *place = &group->chain[row];
-    if (column)
-        ListCell_place(cell, STYLE_FAINT, place->file, place->line);
-    else
-        ListCell_place(cell, STYLE_PLAIN, place->name, NULL_U64);
-}
-
-static void draw_chain(struct Ui *ui, const struct TaskGroup *group,
-                       struct Box box, int height)
-{
-    char title[160];
-    struct List list = {.unmarked = true};
-    const struct ListColumn columns[] = {
-        {.title = title,
-         .width = 24,
-         .gap = 3,
-         .grows = 50,
-         .left = true,
-         .cut = CUT_START},
-        {.title = "AT",
-         .width = 16,
-         .gap = 2,
-         .grows = 50,
-         .left = true,
-         .path = true},
-    };
-    const struct ListRows rows = {.source = group,
-                                  .count = (long)group->chain_count,
-                                  .columns = columns,
-                                  .column_count = 2,
-                                  .write = write_place};
-    snprintf(title, sizeof title, "AWAITED BY %.120s",
-             group->task ? group->task : "?");
-    List_draw(&list, &rows, &ui->canvas, box, height);
+            compare, &order);
 }
 
 // --- As a view
@@ -305,7 +266,7 @@ static void draw_title(struct Ui *ui)
     uint64_t found = 0, leaks = 0;
     for (size_t i = 0; i < now->tasks_group_count; i++) {
         found += now->tasks_groups[i].count;
-        leaks += is_leak(&now->tasks_groups[i]);
+        leaks += TaskMarks_is_leak(&now->tasks_groups[i]);
     }
     Strip_init(&strip);
     Strip_put(&strip, 0, STYLE_STRONG, "Tasks");
@@ -361,8 +322,11 @@ static void draw(struct Ui *ui, const struct Status *status)
         box.y += height + 1;
         height += draw_bar(ui, tasks.order[row], box.y);
         box.y = ui->layout.table_y + height + 1;
-        draw_chain(ui, tasks.order[row], box,
-                   ui->layout.body_height - height - 1);
+        const struct TaskGroup *group = tasks.order[row];
+        const struct TaskChainView chain = {group->task, group->chain,
+                                            group->chain_count};
+        TaskMarks_draw_chain(ui, &chain, box,
+                             ui->layout.body_height - height - 1);
     }
     if (tasks.rows.count)
         return;
@@ -406,7 +370,13 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     fill(&tasks, ui);
     if (request == REQUEST_SORT_MENU)
         request = REQUEST_SORT_NEXT;
-    return Navigation_press(ui, VIEW_TASKS, &tasks.rows, request, key);
+    enum ListAnswer answer =
+        List_press(&ui->lists[VIEW_TASKS], &tasks.rows, request, key);
+    bool opens = answer == LIST_OPENS || request == TASKS_OPEN;
+    long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
+    if (opens && row >= 0)
+        ViewTaskGroup_open(ui, tasks.order[row]);
+    return answer != LIST_IGNORES || opens;
 }
 
 const struct View TASKS_VIEW = {
@@ -414,6 +384,7 @@ const struct View TASKS_VIEW = {
     .opens =
         BINDING(0, 0, "tasks of asyncio: how many, how old, where they wait",
                 NULL, "Tasks", 12, 'T'),
+    .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .want = want,
     .draw = draw,
