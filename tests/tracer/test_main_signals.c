@@ -66,28 +66,26 @@ static void block(int how)
 
 // Waits for `go` and handles both signals. The sampler's signal is handled
 // first, because it is sent to this thread.
-static void *handle_both(void *is_sent_both)
+static void *handle_both(void *unused)
 {
     sigset_t set = both();
 
     while (!go)
         sched_yield();
-    if (is_sent_both)
-        pthread_kill(pthread_self(), SIGUSR1);
     pthread_kill(pthread_self(), OURS);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     done = true;
-    return NULL;
+    return unused;
 }
 
-static pthread_t begin(void *(*run)(void *), void *argument)
+static pthread_t begin(void)
 {
     pthread_t thread;
 
     if (UNDER_TSAN) // ThreadSanitizer delays signal handlers.
         skip();
     block(SIG_BLOCK);
-    pthread_create(&thread, NULL, run, argument);
+    pthread_create(&thread, NULL, handle_both, NULL);
     return thread;
 }
 
@@ -101,7 +99,7 @@ TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
     // Valgrind makes a fork() of vfork(), so the parent goes on.
     if (UNDER_VALGRIND)
         skip();
-    thread = begin(handle_both, NULL);
+    thread = begin();
     block(SIG_UNBLOCK);
     child = vfork();
     if (child == 0) {
@@ -113,52 +111,5 @@ TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
     }
     assert_true(child > 0 && inside);
     pthread_join(thread, NULL);
-    assert_int_equal(taker, getpid());
-}
-
-TEST_WITH(test_what_the_main_thread_has_blocked, set_up, NULL)
-{
-    pthread_t thread = begin(handle_both, NULL);
-
-    kill(getpid(), SIGUSR1);
-    go = true;
-    pthread_join(thread, NULL);
-    assert_true(inside);
-    assert_true(taker != 0 && taker != getpid());
-    block(SIG_UNBLOCK);
-}
-
-TEST_WITH(test_what_was_sent_to_the_thread, set_up, NULL)
-{
-    pthread_t thread = begin(handle_both, (void *)1);
-
-    block(SIG_UNBLOCK);
-    go = true;
-    pthread_join(thread, NULL);
-    assert_true(inside);
-    assert_true(taker != 0 && taker != getpid());
-}
-
-static void *handle_ours(void *context)
-{
-    sigset_t set = both();
-
-    (void)context;
-    sigdelset(&set, SIGUSR1);
-    kill(getpid(), SIGUSR1); // The main thread has blocked this signal, too.
-    pthread_kill(pthread_self(), OURS);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    return NULL;
-}
-
-// The thread would not take a signal that the thread itself has blocked.
-TEST_WITH(test_what_the_thread_has_blocked, set_up, NULL)
-{
-    pthread_t thread;
-
-    thread = begin(handle_ours, NULL);
-    pthread_join(thread, NULL);
-    assert_true(inside && !taker);
-    block(SIG_UNBLOCK);
     assert_int_equal(taker, getpid());
 }

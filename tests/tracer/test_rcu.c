@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/base/rcu. An object that a reader uses is not freed, also across
-// forks. rcu.c notifies ThreadSanitizer of each grace period. Without these
-// notifications, ThreadSanitizer would report each free after a grace period as
-// a race.
+// forks.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -14,78 +12,16 @@
 #include "tests/rest.h"
 #include "tests/unit.h"
 
-#define READERS 4
-
 // liburcu's thread-local variable, which is NULL in a thread that liburcu does
 // not know.
 extern _Thread_local void *urcu_bp_reader;
 
-struct Box {
-    long a, b; // `a` and `b` are equal as long as the box exists.
-};
-
 struct Shared {
-    void *slot;
     bool registers; // True if the reader that stays in its section registers.
-    // Number of readers of the box so far, of which every second one registers.
-    atomic_int begun;
     atomic_bool stop;
     atomic_bool inside;
     atomic_bool leave;
-    atomic_int wrong;
-    atomic_int reads;
 };
-
-static struct Box *box_new(long value)
-{
-    struct Box *box = malloc(sizeof(*box));
-
-    box->a = box->b = value;
-    return box;
-}
-
-static void *read_boxes(void *argument)
-{
-    struct Shared *shared = argument;
-
-    if (atomic_fetch_add(&shared->begun, 1) % 2)
-        Rcu_register();
-    while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
-        struct Box *box;
-
-        Rcu_read_lock();
-        box = Rcu_dereference(&shared->slot);
-        if (box->a != box->b)
-            atomic_fetch_add(&shared->wrong, 1);
-        Rcu_read_unlock();
-        atomic_fetch_add_explicit(&shared->reads, 1, memory_order_relaxed);
-    }
-    return NULL;
-}
-
-TEST(test_readers_never_see_a_freed_box)
-{
-    struct Shared shared = {.slot = box_new(0)};
-    pthread_t readers[READERS];
-
-    for (int i = 0; i < READERS; i++)
-        pthread_create(&readers[i], NULL, read_boxes, &shared);
-    while (shared.reads < 10)
-        rest_ms(1);
-    for (long i = 1; i <= 300; i++) {
-        struct Box *old = Rcu_exchange(&shared.slot, box_new(i));
-
-        assert_int_equal(old->a, i - 1);
-        Rcu_synchronize();
-        old->a = -1;
-        free(old);
-    }
-    shared.stop = true;
-    for (int i = 0; i < READERS; i++)
-        pthread_join(readers[i], NULL);
-    assert_int_equal(shared.wrong, 0);
-    free(shared.slot);
-}
 
 static void *stay_inside(void *argument)
 {
