@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/exceptions in virtual time: labels of types, and the limit
+// Tests tracer/hook/exceptions in virtual time: names of types, and the limit
 // of the rate.
 #include "tracer/hook/exceptions.h"
 
@@ -109,38 +109,6 @@ static const struct Snapshot *build(struct Fixture *f)
     f->snapshot = Snapshot_new();
     assert_true(ExceptionRows_fill(f->snapshot, &f->rates, &at));
     return f->snapshot;
-}
-
-// Returns the number of labels that wait to be freed.
-static int count_old(const struct Exceptions *e)
-{
-    const struct ExceptionLabel *label = e->old;
-    int count = 0;
-
-    for (; label; label = label->next)
-        count++;
-    return count;
-}
-
-TEST_FIXTURE(test_a_type_that_is_made_again_keeps_its_label)
-{
-    char types[100][8];
-    uint64_t bytes;
-
-    for (int i = 0; i < 100; i++)
-        raise(f, strcpy(types[i], "Mine"), EXCEPTION_RAISED);
-    assert_int_equal(count_old(&f->exceptions), 0);
-    Exceptions_forget_code(&f->exceptions, f->code);
-    Code_free(f->code);
-    f->code = make_code(8, 0x2000);
-    bytes = Exceptions_bytes(&f->exceptions);
-    raise(f, types[0], EXCEPTION_RAISED);
-    // The sum includes labels that wait to be freed.
-    assert_int_equal(count_old(&f->exceptions), 1);
-    assert_int_equal(Exceptions_bytes(&f->exceptions), 2 * bytes);
-    Exceptions_free_old(&f->exceptions);
-    assert_int_equal(count_old(&f->exceptions), 0);
-    assert_int_equal(Exceptions_bytes(&f->exceptions), bytes);
 }
 
 TEST_FIXTURE(test_a_long_name_is_cut_between_characters)

@@ -15,20 +15,14 @@ static struct Flame flame;
 static struct ShareClock watch;
 
 // Lets `s` seconds pass in which only this path runs.
-static void add_in(double s, bool in_c, const uint32_t *path, size_t depth)
+static void add(double s, const uint32_t *path, size_t depth)
 {
-    struct FlameSample sample = {
-        .path = path, .depth = depth, .in_c = in_c, .cpu_ns = s * S};
+    struct FlameSample sample = {.path = path, .depth = depth, .cpu_ns = s * S};
     struct ShareTime now;
 
     ShareClock_advance(&watch, s * S, 0);
     now = ShareClock_now(&watch);
     Flame_add(&flame, &now, &sample);
-}
-
-static void add(double s, const uint32_t *path, size_t depth)
-{
-    add_in(s, false, path, depth);
 }
 
 static struct FlameTable *ask_most(size_t most)
@@ -70,15 +64,6 @@ static const struct FlameRow *find(const struct FlameTable *table,
     return &table->rows[at];
 }
 
-static double sum(const struct FlameTable *table)
-{
-    double shares = 0;
-
-    for (size_t i = 0; i < table->row_count; i++)
-        shares += table->rows[i].share;
-    return shares;
-}
-
 static int set_up(void **state), tear_down(void **state);
 
 TEST_WITH(test_it_fades, set_up, tear_down)
@@ -100,60 +85,6 @@ TEST_WITH(test_it_fades, set_up, tear_down)
     assert_true(find(table, PATH(1))->share < 1e-5);
     assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
     assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
-    FlameTable_free(table);
-}
-
-// However many paths there are, the tree keeps its size and the largest paths,
-// and no time is lost.
-TEST_WITH(test_it_is_bounded, set_up, tear_down)
-{
-    struct FlameTable *table;
-    double below = 0;
-
-    for (uint32_t i = 1; i <= 100000; i++) {
-        if (i % 2)
-            add(1e-4, PATH(1, 2, 3));
-        else
-            add(1e-4, PATH(1, 4, 5 + i % 300, 1000000 + i));
-        assert_true(flame.count <= FLAME_NODES);
-    }
-    table = ask();
-    assert_true(fabs(sum(table) - 1) < 0.03);
-    assert_float_equal(find(table, PATH(1, 2, 3))->share, 0.5, 0.001);
-    // Adds up the shares of all rows whose path contains function 4.
-    for (size_t i = 0; i < table->row_count; i++) {
-        const struct FlameRow *row = &table->rows[i];
-
-        while (row->parent != NULL_U64 && row->id != 4)
-            row = &table->rows[row->parent];
-        below += row->id == 4 ? table->rows[i].share : 0;
-    }
-    assert_true(fabs(below - 0.5) < 0.03);
-    FlameTable_free(table);
-}
-
-TEST_WITH(test_fewer_rows, set_up, tear_down)
-{
-    struct FlameTable *table;
-    uint64_t all = 0, in_c = 0;
-
-    for (uint32_t i = 1; i <= 1000; i++)
-        add_in(1e-3 * (i % 100), i % 2, PATH(1, i % 7, 100 + i));
-    table = ask_most(50);
-    assert_true(table->row_count > 10);
-    assert_true(fabs(sum(table) - 1) < 1e-6);
-    for (size_t i = 0; i < table->row_count; i++) {
-        all += table->rows[i].cpu_ns;
-        in_c += table->rows[i].c_ns;
-        if (i)
-            assert_true(table->rows[i].parent < i);
-    }
-    assert_int_equal(all, 49.5 * S);
-    assert_int_equal(in_c, 25 * S);
-    FlameTable_free(table);
-    table = ask_most(1);
-    assert_int_equal(table->row_count, 1);
-    assert_int_equal(table->rows[0].cpu_ns, 49.5 * S);
     FlameTable_free(table);
 }
 

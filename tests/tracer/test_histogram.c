@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/histogram. The tests check bounds of buckets, counts and
-// quantiles.
+// Tests tracer/base/histogram. The tests check counts and quantiles.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -14,37 +13,6 @@ static double quantile(const struct Histogram *histogram, double q)
 
     Histogram_quantiles(histogram, &q, &value, 1);
     return value;
-}
-
-TEST(test_floors_are_the_least_of_their_buckets)
-{
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        uint64_t floor = Histogram_floor(i);
-
-        assert_int_equal(Histogram_bucket(floor), i);
-        if (i > 0)
-            assert_int_equal(Histogram_bucket(floor - 1), i - 1);
-        assert_true(Histogram_floor(i + 1) > floor);
-    }
-    assert_int_equal(Histogram_floor(HISTOGRAM_BUCKETS), 1ull << 40);
-    assert_int_equal(Histogram_floor(~0u), 1ull << 40);
-}
-
-TEST(test_every_value_has_a_bucket)
-{
-    struct Histogram histogram = {0};
-
-    Histogram_add(&histogram, 0);
-    for (unsigned shift = 0; shift < 64; shift++) {
-        Histogram_add(&histogram, 1ull << shift);
-        Histogram_add(&histogram, (1ull << shift) - 1);
-    }
-    Histogram_add(&histogram, UINT64_MAX);
-    assert_int_equal(Histogram_count(&histogram), 130);
-    assert_int_equal(histogram.buckets[0], 2);
-    // The buckets begin at 2^40 .. 2^63. They end at 2^40 - 1 .. 2^63 - 1 and
-    // 2^64 - 1.
-    assert_int_equal(histogram.buckets[HISTOGRAM_BUCKETS - 1], 24 + 24 + 1);
 }
 
 TEST(test_odd_quantiles)
@@ -129,19 +97,4 @@ TEST(test_quantiles_follow_a_cost_that_has_changed)
             Histogram_add(&histogram, i % 50 ? 3000 : 90000);
     }
     assert_true(fabs(quantile(&histogram, 0.5) / 3000 - 1) < 0.035);
-}
-
-// Nine values are 1000 and one is 11000, so the mean is 2000 and the standard
-// deviation is 3000.
-TEST(test_spread)
-{
-    struct Histogram histogram = {0};
-
-    assert_true(isnan(Histogram_spread(&histogram)));
-    Histogram_add(&histogram, 0);
-    assert_true(Histogram_spread(&histogram) == 0);
-    memset(&histogram, 0, sizeof histogram);
-    for (int i = 0; i < 10; i++)
-        Histogram_add(&histogram, i % 10 ? 1000 : 11000);
-    assert_true(fabs(Histogram_spread(&histogram) - 1.5) < 0.05);
 }

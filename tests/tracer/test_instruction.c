@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/instruction in precise mode. The tests check the
-// instructions that can follow each instruction, the instruction to which a
-// time belongs, and the instructions that go dark. In the random programs an
-// instruction always takes the same time, and every counter must contain
-// exactly this time.
+// Tests tracer/code/instruction in precise mode. In the random
+// programs an instruction always takes the same time, and every counter must
+// contain exactly this time.
 #include "tracer/code/instruction.h"
 
 #include "tracer/code/precise.h"
@@ -75,13 +73,6 @@ static const uint8_t PROGRAM[] = {
     JUMP_BACKWARD, 13, CACHE, 0,    // 23, to 12
     RAISE_VARARGS, 0,               // 25
 };
-
-static const uint8_t LONG_ARGUMENT[] = {
-    RESUME, 0,                      // unit 0, number 0
-    EXTENDED_ARG, 1,                // 1, 1
-    POP_JUMP_IF_FALSE, 0, CACHE, 0, // 2, 1: to 4 + 256
-    RETURN_VALUE, 0,                // 4, 2
-};
 // clang-format on
 
 static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
@@ -104,49 +95,6 @@ static bool step(struct Fixture *f, struct Code *code, unsigned number,
                  uint64_t ticks)
 {
     return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks);
-}
-
-static void expect_next(const struct Code *code, unsigned number, unsigned next,
-                        unsigned other)
-{
-    assert_int_equal(code->layout.instructions[number].next, next);
-    assert_int_equal(code->layout.instructions[number].other, other);
-}
-
-TEST_FIXTURE(test_what_can_follow)
-{
-    struct Code *code = add(f, 0);
-
-    assert_int_equal(code->layout.instruction_count, COUNT);
-    expect_next(code, I_LOAD, I_GET_ITER, I_GET_ITER);
-    expect_next(code, I_FOR_ITER, I_STORE, I_LOAD_LAST);
-    expect_next(code, I_BRANCH, I_CALL, I_JOIN);
-    expect_next(code, I_LOOP, I_FOR_ITER, I_FOR_ITER);
-    expect_next(code, I_RETURN, INSTRUCTION_NONE, INSTRUCTION_NONE);
-    expect_next(code, I_OTHERWISE, I_GO_ON, I_RERAISE);
-    expect_next(code, I_RERAISE, INSTRUCTION_NONE, INSTRUCTION_NONE);
-    // No instruction follows the number that stands for an unknown instruction.
-    expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
-}
-
-TEST_FIXTURE(test_extended_arguments)
-{
-    uint8_t bytecode[2 * 262] = {0};
-    struct Code *code;
-
-    memcpy(bytecode, LONG_ARGUMENT, sizeof LONG_ARGUMENT);
-    for (unsigned unit = 5; unit < 262; unit++)
-        bytecode[2 * unit] = NOP;
-    code = make(f, bytecode, sizeof bytecode, 0);
-    // A prefix has the number of the instruction to which it belongs, but its
-    // own code unit.
-    assert_int_equal(code->layout.units[1].number, 1);
-    assert_int_equal(code->layout.instructions[1].unit, 2);
-    expect_next(code, 1, 2, code->layout.units[260].number);
-    // After a jump without a valid target, only the next instruction can run.
-    bytecode[3] = 9;
-    code = make(f, bytecode, sizeof bytecode, 0);
-    expect_next(code, 1, 2, 2);
 }
 
 TEST_FIXTURE(test_damaged_code)

@@ -39,22 +39,6 @@ TEST(test_too_many_are_all)
     RearmQueue_release(&rearm);
 }
 
-// A request for an id that no function can have is ignored, and is not taken
-// for a request for all functions.
-TEST(test_ids_beyond_the_possible)
-{
-    struct RearmQueue rearm;
-
-    RearmQueue_init(&rearm);
-    RearmQueue_push(&rearm, UINT64_C(1) << 32, false);
-    RearmQueue_push(&rearm, (UINT64_C(1) << 32) + 3, false);
-    RearmQueue_push(&rearm, UINT64_MAX << 32, false);
-    expect_none(&rearm);
-    RearmQueue_push(&rearm, UINT32_MAX, false);
-    expect(&rearm, UINT32_MAX);
-    RearmQueue_release(&rearm);
-}
-
 struct Race {
     struct RearmQueue rearm;
     _Atomic bool done;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/sampled_thread. The tests check the times for which a
-// thread has run and waited by its clocks, and the observations that credit CPU
-// time without a sample. Everything except the clocks of real threads is in
-// virtual time.
+// thread has run and waited by its clocks, in virtual time.
 #define _GNU_SOURCE 1 // for gettid().
 #include "tracer/sample/sampled_thread.h"
 
@@ -17,7 +15,6 @@
 
 static struct SampledThread thread;
 static uint64_t wall_ns, cpu_ns;
-static struct CpuTimer timer; // The kernel has no such timer.
 static struct Clock counter;
 static struct ShareTime now;
 
@@ -46,7 +43,6 @@ static int set_up(void **state)
     wall_ns = 5000 * MS;
     cpu_ns = 700 * MS;
     now = (struct ShareTime){0};
-    timer = (struct CpuTimer){.interval_ns = 4 * MS};
     SampledThread_init(&thread, STATE, TID);
     assert_int_equal(observe(0, 0), OBSERVED_NEW);
     return 0;
@@ -123,54 +119,4 @@ TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
     observe(250 * MS, 20 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 20 * MS);
     CpuTimers_close(&timers);
-}
-
-// A thread that is found running gets its CPU time at once. A thread that is
-// not found running gets its CPU time only after a second of CPU time.
-TEST_WITH(test_without_a_timer, set_up, NULL)
-{
-    observe(250 * MS, 100 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 100 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, false), 0);
-    observe(250 * MS, 100 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 200 * MS);
-    SampledThread_account(&thread);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    observe(1250 * MS, 1000 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, false), 0);
-    observe(MS, 1);
-    assert_int_equal(SampledThread_overdue_ns(&thread, false), 1000 * MS + 1);
-}
-
-// Samples contain their CPU time. If no sample comes for a long time, an
-// observation credits the CPU time.
-TEST_WITH(test_with_a_timer, set_up, NULL)
-{
-    thread.timer = &timer;
-    SampledThread_account(&thread);
-    observe(250 * MS, 100 * MS);
-    // A sample can still come.
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    observe(250 * MS, 100 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    observe(MS, 1);
-    assert_int_equal(SampledThread_overdue_ns(&thread, false), 200 * MS + 1);
-    timer.sampled_ns = cpu_ns - 50 * MS; // A sample has come.
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    observe(250 * MS, 150 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    observe(MS, 1);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 200 * MS + 1);
-    SampledThread_account(&thread);
-    assert_int_equal(CpuTimer_covered_ns(&timer), cpu_ns);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    // The sample came right after the observation.
-    timer.sampled_ns = cpu_ns + MS;
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    // If ten intervals are longer, an observation waits for ten intervals.
-    timer.interval_ns = 100 * MS;
-    observe(1250 * MS, 1001 * MS);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
-    observe(MS, 1);
-    assert_int_equal(SampledThread_overdue_ns(&thread, true), 1000 * MS + 1);
 }

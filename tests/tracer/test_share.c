@@ -57,23 +57,6 @@ static void load(struct ShareValue *value, double seconds, double hz,
     }
 }
 
-// The share is right from the first second on, at any sampling rate.
-TEST_WITH(test_a_steady_load_shows_at_once, set_up, NULL)
-{
-    static const double rates[] = {0, 1, 24, 250, 10000};
-
-    for (size_t i = 0; i < 5; i++) {
-        struct ShareValue value = {0};
-
-        set_up(state);
-        load(&value, 1, rates[i], 0.25);
-        assert_near(window(&value), 0.25, 1e-9);
-        load(&value, 200, rates[i], 0.25);
-        assert_near(window(&value), 0.25, 1e-9);
-        assert_near(total(&value), 0.25, 1e-9);
-    }
-}
-
 // The window contains 300 samples, but is at least 5 s and at most 60 s long.
 TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
 {
@@ -91,22 +74,6 @@ TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
         assert_near(ShareClock_window_s(&watch), window_s, window_s / 1000);
         assert_near(ShareClock_samples(&watch), samples, samples / 1000);
     }
-}
-
-// After a change of the sampling rate, the window's length is right within one
-// window.
-TEST_WITH(test_the_window_adapts, set_up, NULL)
-{
-    struct ShareValue value = {0};
-
-    load(&value, 600, 1, 1);
-    assert_near(ShareClock_window_s(&watch), 60, 0.1);
-    load(&value, 15, 250, 1); // 15 s are six times the mean age.
-    assert_true(ShareClock_window_s(&watch) < 5.5);
-    load(&value, 20, 1, 1);
-    assert_true(ShareClock_window_s(&watch) > 15);
-    load(&value, 300, 1, 1);
-    assert_near(ShareClock_window_s(&watch), 60, 0.1);
 }
 
 TEST_WITH(test_the_window_forgets, set_up, NULL)
@@ -172,32 +139,6 @@ TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
     load(&value, 60, 100, 0.5);
     assert_near(window(&value), 0.5, 1e-3);
     assert_near(ShareClock_window_s(&watch), 5, 0.01);
-}
-
-// One credit can be added to many values, and each value decays by its own age.
-TEST_WITH(test_one_credit_for_many, set_up, NULL)
-{
-    struct ShareValue one = {0}, other = {0}, both = {0};
-    struct ShareTime now;
-    struct ShareCredit credit;
-
-    load(&one, 10, 24, 1);
-    load(&other, 10, 24, 1);
-    now = ShareClock_now(&watch);
-    assert_true(window(&one) < 0.9 * window(&other));
-    ShareValue_join(&both, &one, &now);
-    ShareValue_join(&both, &other, &now);
-    assert_near(window(&both), 1, 1e-9);
-    assert_near(total(&both), 1, 1e-9);
-    load(&both, 5, 24, 0);
-    now = ShareClock_now(&watch);
-    assert_near(window(&one) + window(&other), window(&both), 1e-9);
-    ShareCredit_init(&credit, &now, 3 * S);
-    ShareValue_credit(&one, &credit);
-    ShareValue_credit(&other, &credit);
-    ShareValue_credit(&both, &credit);
-    assert_near(window(&one) + window(&other),
-                window(&both) + 3 * S / now.full_ns, 1e-9);
 }
 
 // The time of a reader can be older than the newest credit.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/switch with simulated greenlets on simulated stacks. The
-// last test of this file runs many greenlets at random, and compares with a
-// model that knows every frame and every tick.
+// Tests tracer/hook/switch with simulated greenlets on simulated stacks,
+// which run at random. A model knows every frame and every tick.
 #include "tracer/hook/switch.h"
 
 #include "tracer/hook/thread_trace_block.h"
@@ -88,78 +87,6 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
     look(f, greenlet, ticks);
     ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 1, greenlet->depth,
                      ticks);
-}
-
-static void expect(const struct Code *code, uint64_t calls, uint64_t self,
-                   uint64_t total)
-{
-    assert_int_equal(Counter_get(&code->hot.entries), calls);
-    assert_int_equal(Counter_get(&code->hot.self_cycles), self);
-    assert_int_equal(Counter_get(&code->hot.total_cycles), total);
-}
-
-// A generator that a greenlet runs directly has no chunk. A function that the
-// generator calls makes a chunk.
-TEST_FIXTURE(test_a_stack_without_a_root)
-{
-    struct Code *g = add(f), *leaf = add(f), *m = add(f);
-    struct Greenlet main, child;
-
-    start(&main, 0x1000, 0);
-    start(&child, 0, 1);
-    enter(f, &main, m, 100);
-    enter(f, &child, g, 200);
-    child.real.root = child.real.chunk = 0x2000;
-    // The chunk of the greenlet's stack is made while the greenlet runs.
-    enter(f, &child, leaf, 300);
-    leave(f, &child, 310);
-    leave(f, &child, 400);
-    start(&child, 0, 1);
-    enter(f, &child, g, 500);
-    jump(f, &main, 600);
-    child.real.root = child.real.chunk = 0x3000;
-    enter(f, &child, leaf, 700); // `child` was parked before it got a chunk.
-    leave(f, &child, 710);
-    leave(f, &child, 800);
-    start(&child, 0, 1);
-    enter(f, &child, g, 900);
-    jump(f, &main, 910);
-    // This is another greenlet, so the stack of the old one stays parked.
-    start(&child, 0x4000, 1);
-    enter(f, &child, leaf, 920);
-    leave(f, &child, 930);
-    leave(f, &main, 1000);
-    expect(leaf, 3, 30, 30);
-    assert_int_equal(Counter_get(&g->hot.total_cycles), 200 + 300);
-    assert_int_equal(leaf->links.caller_count, 1);
-    expect(m, 1, Counter_get(&m->hot.self_cycles), 900);
-    assert_int_equal(Counter_get(&f->trace->unwound), 0);
-    assert_int_equal(f->trace->parked.count, 1);
-}
-
-// Of a parked stack, the timeline shows the innermost calls again.
-TEST_FIXTURE(test_a_deep_stack_reopens_in_part)
-{
-    struct Code *a = add(f), *m = add(f);
-    struct Ring *ring = f->trace->ring = Ring_new(NULL);
-    const struct Event *events;
-    struct Greenlet main, deep;
-
-    start(&main, 0x1000, 0);
-    start(&deep, 0x2000, 0);
-    enter(f, &main, m, 100);
-    for (unsigned i = 1; i <= 2 * SWITCH_SHOWN; i++)
-        enter(f, &deep, a, 1000 + i);
-    jump(f, &main, 2000);
-    Ring_pop(ring, Ring_peek(ring, &events));
-    leave(f, &deep, 2010);
-    assert_int_equal(Ring_peek(ring, &events), 1 + SWITCH_SHOWN + 1);
-    assert_int_equal(Event_kind(&events[0]), EVENT_PARK);
-    for (unsigned i = 1; i <= SWITCH_SHOWN; i++) {
-        assert_int_equal(Event_kind(&events[i]), EVENT_REOPEN);
-        assert_int_equal(Event_level(&events[i]), SWITCH_SHOWN + i - 1);
-    }
-    assert_int_equal(Event_kind(&events[SWITCH_SHOWN + 1]), EVENT_LEAVE);
 }
 
 static bool is_open(const struct Greenlet *greenlet, const struct Code *code)

@@ -295,30 +295,6 @@ TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)
     assert_frames(walk_now(world), 6, 6);
 }
 
-TEST_WITH(test_marked_c_code_on_a_deep_stack, set_up, tear_down)
-{
-    struct World *world = *state;
-    struct WalkMark mark = {.code = MARKED.code};
-
-    world->layout.mark = &mark;
-    init(world);
-    for (size_t i = 1; i <= WALK_DEPTH; i++)
-        push(world, i);
-    assert_frames(walk_now(world), WALK_DEPTH, WALK_DEPTH);
-    assert_false(world->walk.truncated);
-    // One of the frames does not fit into the buffer, either the first or the
-    // last.
-    for (size_t i = 1; i <= WALK_DEPTH; i += WALK_DEPTH - 1) {
-        mark.frame = (uintptr_t)&world->stack[i - 1];
-        mark.instruction = 0x900000 + i;
-        walk_now(world);
-        assert_int_equal(world->walk.depth, WALK_DEPTH);
-        assert_true(world->walk.truncated);
-        assert_memory_equal(&world->walk.frames[WALK_DEPTH - i], &MARKED,
-                            sizeof MARKED);
-    }
-}
-
 // The structs contain random words. A walk can have any result, but it must end
 // without a crash.
 TEST_WITH(test_noise, set_up, tear_down)
@@ -385,34 +361,4 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
     world->thread.frame = 0;
     assert_int_equal(walk_now(world)->depth, 0);
     munmap(pages, 2 * WALK_PAGE);
-}
-
-static int init_with(struct World *world, size_t *member, size_t value)
-{
-    size_t before = *member;
-    int error;
-
-    *member = value;
-    error = Walk_init(&world->walk, &world->layout, NULL);
-    *member = before;
-    return error;
-}
-
-TEST_WITH(test_layouts_that_cannot_be, set_up, tear_down)
-{
-    struct World *world = *state;
-    struct FrameLayout *layout = &world->layout;
-    const size_t last = WALK_FRAME_SIZE - sizeof(uintptr_t);
-
-    assert_int_equal(init_with(world, &layout->thread_frame, 5000), -EINVAL);
-    assert_int_equal(init_with(world, &layout->thread_chunk, SIZE_MAX),
-                     -EINVAL);
-    assert_int_equal(init_with(world, &layout->frame_previous, last + 1),
-                     -EINVAL);
-    assert_int_equal(init_with(world, &layout->frame_previous, last), 0);
-    assert_int_equal(init_with(world, &layout->frame_code, SIZE_MAX), -EINVAL);
-    assert_int_equal(init_with(world, &layout->frame_owner, WALK_FRAME_SIZE),
-                     -EINVAL);
-    assert_int_equal(
-        init_with(world, &layout->frame_owner, WALK_FRAME_SIZE - 1), 0);
 }
