@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/sample/sample_ring. Samples come out complete and in order,
+// wherever they lie in the ring, and samples that find no room are counted.
+#include "tracer/sample/sample_ring.h"
+
+#include "tests/sanitizers.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "tests/unit.h"
+
+static struct SampleRing *ring;
+
+static int set_up(void **state)
+{
+    (void)state;
+    ring = calloc(1, sizeof *ring);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(ring);
+    return 0;
+}
+
+// Pushes the sample number `i`. The number determines the sample's depth and
+// words.
+static bool push(uint64_t i)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head = {.cpu_ns = i,
+                              .ticks = 3 * i,
+                              .newest_id = (uint32_t)(5 * i),
+                              .depth = (uint16_t)(i * 7 % (WALK_DEPTH + 1)),
+                              .flags = (uint8_t)i};
+
+    for (unsigned at = 0; at < head.depth; at++)
+        frames[at] = (struct WalkFrame){i << 8 | at, ~i};
+    return SampleRing_push(ring, &head, frames);
+}
+
+// Expects that the next sample has the number `i`.
+static void expect(uint64_t i)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head;
+
+    assert_true(SampleRing_pop(ring, &head, frames));
+    assert_int_equal(head.cpu_ns, i);
+    assert_int_equal(head.ticks, 3 * i);
+    assert_int_equal(head.newest_id, (uint32_t)(5 * i));
+    assert_int_equal(head.depth, i * 7 % (WALK_DEPTH + 1));
+    assert_int_equal(head.flags, (uint8_t)i);
+    for (unsigned at = 0; at < head.depth; at++) {
+        assert_int_equal(frames[at].code, i << 8 | at);
+        assert_int_equal(frames[at].instruction, ~i);
+    }
+}
+
+static void expect_none(void)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head;
+
+    assert_false(SampleRing_pop(ring, &head, frames));
+}
+
+TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
+{
+    const size_t head_words = sizeof(struct SampleHead) / sizeof(uint64_t);
+    uint64_t count = 0, words = 0;
+
+    while (push(count)) {
+        words += head_words + 2 * (count * 7 % (WALK_DEPTH + 1));
+        count++;
+    }
+    // The ring is one word too small for the sample.
+    assert_true(words <= SAMPLE_RING_WORDS);
+    assert_true(words + head_words + 2 * (count * 7 % (WALK_DEPTH + 1)) >
+                SAMPLE_RING_WORDS);
+    assert_false(push(count));
+    assert_int_equal(Counter_get(&ring->lost), 2);
+    expect(0);
+    for (uint64_t i = 1; i < count; i++)
+        expect(i);
+    expect_none();
+    assert_true(push(count)); // There is room for the sample again.
+    expect(count);
+    assert_int_equal(Counter_get(&ring->lost), 2);
+}
+
+TEST_WITH(test_to_the_last_word, set_up, tear_down)
+{
+    const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);
+    struct WalkFrame frames[WALK_DEPTH] = {{0, 0}};
+    struct SampleHead head = {.depth = 0};
+    size_t left = SAMPLE_RING_WORDS;
+
+    // Pushes samples with an odd number of words, until the sample of some
+    // depth fits exactly into the free room.
+    while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
+        assert_true(SampleRing_push(ring, &head, frames));
+        left -= words;
+    }
+    head.depth = (uint16_t)((left - words) / 2 + 1);
+    assert_false(SampleRing_push(ring, &head, frames));
+    head.depth--;
+    assert_true(SampleRing_push(ring, &head, frames));
+    assert_int_equal(Counter_get(&ring->pushed), SAMPLE_RING_WORDS);
+}
+
+enum { SAMPLES = FEWER(200000) };
+
+static void *push_all(void *unused)
+{
+    for (uint64_t i = 0; i < SAMPLES; i++)
+        while (!push(i))
+            sched_yield();
+    return unused;
+}
+
+TEST_WITH(test_two_threads, set_up, tear_down)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head;
+    pthread_t writer;
+    uint64_t next = 0;
+
+    assert_int_equal(pthread_create(&writer, NULL, push_all, NULL), 0);
+    while (next < SAMPLES) {
+        if (!SampleRing_pop(ring, &head, frames)) {
+            sched_yield();
+            continue;
+        }
+        assert_int_equal(head.cpu_ns, next);
+        assert_int_equal(head.depth, next * 7 % (WALK_DEPTH + 1));
+        for (unsigned at = 0; at < head.depth; at++)
+            assert_true(frames[at].code == (next << 8 | at) &&
+                        frames[at].instruction == ~next);
+        next++;
+    }
+    pthread_join(writer, NULL);
+    expect_none();
+}
