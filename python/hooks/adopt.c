@@ -152,14 +152,16 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Arms the sites of a code object again, except the sites of CALL. The CALL
-// event is never cleared, so disabled sites of CALL stay disabled.
+// Arms the sites of a code object again. The CALL event is not cleared, so
+// disabled sites of CALL stay disabled, unless C functions have rows: a call
+// instruction may then call another function than before.
 static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
     if (Tools_set_local(state, code,
-                        sets_profile(code) ? state->no_events
-                                           : state->call_event) < 0)
+                        state->sees_c || sets_profile(code)
+                            ? state->no_events
+                            : state->call_event) < 0)
         return -1;
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
@@ -226,12 +228,13 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     PyObject *keep_file, *keep_name;
     const char *file, *name;
     bool garbage = (PyObject *)code == state->garbage.code;
+    bool c_function = code->co_filename == state->c_file;
     bool accepted, stays;
 
     file = Adopt_text(code->co_filename, &keep_file);
     name = Adopt_text(code->co_qualname, &keep_name);
-    stays = garbage || begins_threads(file, name);
-    if (garbage ||
+    stays = garbage || c_function || begins_threads(file, name);
+    if (garbage || c_function ||
         (!is_ours(state, file) && Filter_accepts(&state->filter, file, name)))
         result = make_code(state, code, file, name, stays ? 0 : hits);
     if (result) {
@@ -240,10 +243,13 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
             session->config.timeline && begins_tasks(file, name);
         Counter_set(&result->hot.entries, seen);
         result->who.garbage = garbage;
+        result->who.c_function = c_function;
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;
         // The program's own code is always armed, because users want to see it.
-        begin_span(state, result, arms_new(state) || stays || result->who.own);
+        begin_span(state, result,
+                   c_function ? state->counts_c
+                              : arms_new(state) || stays || result->who.own);
         Engine_add(&state->engine, result);
     }
     accepted = result;
@@ -251,7 +257,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     Py_XDECREF(keep_name);
     // Arming fails for some objects that look like code (Cython's), because
     // they have no instruction to instrument.
-    if (accepted && !result->cold.unarmed &&
+    if (accepted && !c_function && !result->cold.unarmed &&
         arm(state, code, result->cold.jumps) < 0) {
         PyErr_Clear();
         accepted = false;
@@ -299,6 +305,8 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
     PyCodeObject *object = (PyCodeObject *)code->who.address;
     int result = 0;
 
+    if (code->who.c_function)
+        return 0;
     Py_INCREF(object);
     if (arm_again(state, object, jumps || arms_jumps(state)) < 0)
         result = -1;

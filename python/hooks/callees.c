@@ -35,10 +35,10 @@ static void note_code(struct State *state, struct Code *caller,
 }
 
 static const char *const NAMES[CALLEE_NAMES] = {
-    [NAME_CALL] = "__call__",
-    [NAME_NEW] = "__new__",
-    [NAME_INIT] = "__init__",
-    [NAME_FUNC] = "__func__",
+    [NAME_CALL] = "__call__",         [NAME_NEW] = "__new__",
+    [NAME_INIT] = "__init__",         [NAME_FUNC] = "__func__",
+    [NAME_MODULE] = "__module__",     [NAME_NAME] = "__name__",
+    [NAME_QUALNAME] = "__qualname__",
 };
 
 int Callees_init(struct State *state)

@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/call.h"
-#include "python/hooks/writer.h"
+#include "python/hooks/frame_stack.h"
+#include "python/hooks/stand_in.h"
+#include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
 
 // --- The callback ----------------------------------------------------------
-
-// Counts the beginning or the end of a collection at once, because no hit can
-// be written.
-static void count_now(const struct GarbageWatch *watch, enum HitKind kind,
-                      size_t unit, size_t caller)
-{
-    PyObject *offset = PyLong_FromSize_t(2 * unit);
-    PyObject *const args[2] = {watch->code, offset};
-    struct Call call;
-
-    Call_init(&call);
-    if (offset && Call_look(&call, args, 2))
-        Call_count_alone(&call, kind, caller);
-    Py_XDECREF(offset);
-}
-
-static void write_hit(enum HitKind kind, size_t unit, size_t caller)
-{
-    const struct GarbageWatch *watch = &ocular_state.garbage;
-
-    if ((!ocular_state.fast ||
-         !Writer_write(watch->code, kind, unit, caller)) &&
-        !Writer_write_again(watch->code, kind, unit, caller))
-        count_now(watch, kind, unit, caller);
-}
 
 static void forget(struct Garbage *garbage)
 {
@@ -57,8 +33,7 @@ static void begin(struct Garbage *garbage)
     // release.
     atomic_store_explicit(&mark->frame, frame ? frame : (uintptr_t)state,
                           memory_order_release);
-    write_hit(HIT_GARBAGE, ocular_state.garbage.begin_unit,
-              code ? Hit_caller(code) : 0);
+    StandIn_begin(ocular_state.garbage.code, code);
 }
 
 static void end(struct Garbage *garbage, PyObject *info)
@@ -72,7 +47,7 @@ static void end(struct Garbage *garbage, PyObject *info)
                           : 0;
 
     if (garbage->began && !TscGuard_has_tripped())
-        write_hit(HIT_GARBAGE_END, ocular_state.garbage.end_unit, 0);
+        StandIn_end(ocular_state.garbage.code);
     Garbage_end(garbage, (unsigned)generation, ticks);
     forget(garbage);
 }
@@ -106,25 +81,16 @@ static PyMethodDef definition = {
     "ocular_counts_collections", (PyCFunction)(void (*)(void))on_garbage,
     METH_FASTCALL, "Counts the collections of garbage while Ocular traces."};
 
-// Returns a code object named GARBAGE_NAME, without a file and a line. The code
-// object has instructions for a beginning and a return, but CPython never runs
-// it.
+// Returns the code object that stands for the collector. It has no file.
 static PyObject *make_code(void)
 {
-    PyObject *code = Py_CompileString("None", "", Py_eval_input);
-    PyObject *replace = code ? PyObject_GetAttrString(code, "replace") : NULL;
-    PyObject *none = PyTuple_New(0);
-    PyObject *names =
-        Py_BuildValue("{sssssi}", "co_name", GARBAGE_NAME, "co_qualname",
-                      GARBAGE_NAME, "co_firstlineno", 0);
-    PyObject *result =
-        replace && none && names ? PyObject_Call(replace, none, names) : NULL;
+    PyObject *name = PyUnicode_FromString(GARBAGE_NAME);
+    PyObject *file = PyUnicode_FromString("");
+    PyObject *code = name && file ? StandIn_new(name, file) : NULL;
 
-    Py_XDECREF(names);
-    Py_XDECREF(none);
-    Py_XDECREF(replace);
-    Py_XDECREF(code);
-    return result;
+    Py_XDECREF(name);
+    Py_XDECREF(file);
+    return code;
 }
 
 // Returns the list gc.callbacks, or NULL. The program may have bound the name
@@ -190,28 +156,12 @@ static bool remove_ours(const struct GarbageWatch *watch, bool keep)
     return kept;
 }
 
-static bool find_units(struct GarbageWatch *watch, const struct Code *code)
-{
-    unsigned found = 0;
-
-    for (uint32_t i = 0; code && i < code->layout.site_count; i++) {
-        const struct Site *site = &code->layout.sites[i];
-
-        if (site->kind == SITE_START)
-            watch->begin_unit = (uint8_t)site->unit;
-        else if (site->kind == SITE_RETURN)
-            watch->end_unit = (uint8_t)site->unit;
-        found |= 1u << site->kind;
-    }
-    return found & 1u << SITE_START && found & 1u << SITE_RETURN;
-}
-
 void GarbageWatch_start(struct State *state)
 {
     struct GarbageWatch *watch = &state->garbage;
 
     Adopt_classify(state, (PyCodeObject *)watch->code);
-    if (!find_units(watch, Adopt_find(state, watch->code)))
+    if (!StandIn_find_units(state, Adopt_find(state, watch->code)))
         return;
     watch->on = watch->callbacks;
     GarbageWatch_check(state);

@@ -88,6 +88,7 @@ CALLBACKS(on_step, HIT_STEP)
         [ON_BRANCH_RIGHT] = on_right_##path, [ON_UNWIND] = Rare_unwind,        \
         [ON_THROW] = Rare_throw, [ON_INSTRUCTION] = on_step_##path,            \
         [ON_CALL] = Rare_call, [ON_RAISE] = RaiseWatch_raise,                  \
+        [ON_C_RETURN] = Rare_c_end, [ON_C_RAISE] = Rare_c_end,                 \
     }
 
 const vectorcallfunc HOOK_FAST[HOOK_EVENTS] = TABLE(fast);

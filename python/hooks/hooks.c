@@ -56,8 +56,8 @@ static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
     return Py_None;
 }
 
-// The hook of PY_UNWIND, PY_THROW and RAISE after Hooks_silence. CPython does
-// not let a callback disable these events.
+// The hook of PY_UNWIND, PY_THROW, RAISE, C_RETURN and C_RAISE after
+// Hooks_silence. CPython does not let a callback disable these events.
 static PyObject *do_nothing(PyObject *self, PyObject *const *args,
                             size_t nargsf, PyObject *names)
 {
@@ -72,7 +72,7 @@ void Hooks_silence(struct State *state, void (*on_event)(void))
     state->on_silenced = on_event;
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call =
-            i == ON_UNWIND || i == ON_THROW || i == ON_RAISE ? do_nothing
+            i == ON_UNWIND || i == ON_THROW || i >= ON_RAISE ? do_nothing
                                                              : leave_for_good;
     ((struct Hook *)state->discovery_hook)->call = leave_for_now;
     ((struct Hook *)state->step_hook)->call = leave_for_good;

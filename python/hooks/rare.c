@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/rare.h"
 #include "python/hooks/adopt.h"
+#include "python/hooks/c_functions.h"
 #include "python/hooks/call.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_stack.h"
@@ -83,6 +84,14 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     return unless_dark(code);
 }
 
+static void note_callee(struct Code *caller, PyObject *const *args)
+{
+    Callees_note(&ocular_state, caller, args[2]);
+    if (ocular_state.sees_c && PyLong_Check(args[1]))
+        CFunctions_note(&ocular_state, caller, (uint32_t)Call_unit(args[1]),
+                        args[2]);
+}
+
 PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
                     PyObject *names)
 {
@@ -90,12 +99,32 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Call call;
 
     (void)self, (void)names;
+    if (PyVectorcall_NARGS(nargsf) < 3 || TscGuard_has_tripped())
+        return ocular_state.disable;
+    code = Adopt_find(&ocular_state, args[0]);
+    if (ocular_state.counts_c) {
+        if (code && PyLong_Check(args[1]))
+            CFunctions_begin(&ocular_state, code, (uint32_t)Call_unit(args[1]),
+                             args[2]);
+        return Py_None; // Each call comes with this event.
+    }
     Call_init(&call);
-    if (PyVectorcall_NARGS(nargsf) >= 3 && !TscGuard_has_tripped() &&
-        (code = Adopt_find(&ocular_state, args[0])))
-        Callees_note(&ocular_state, code, args[2]);
+    if (code)
+        note_callee(code, args);
     Call_pay(&call);
     return ocular_state.disable;
+}
+
+PyObject *Rare_c_end(PyObject *self, PyObject *const *args, size_t nargsf,
+                     PyObject *names)
+{
+    (void)self, (void)names;
+    if (PyErr_Occurred())
+        return NULL;
+    if (PyVectorcall_NARGS(nargsf) >= 3 && !TscGuard_has_tripped() &&
+        Adopt_find(&ocular_state, args[0]))
+        CFunctions_end(&ocular_state, args[2]);
+    return Py_None;
 }
 
 // Returns true if the tracer has missed the call that this discovery event

@@ -31,6 +31,10 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
 PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
                     PyObject *names);
 
+// C_RETURN and C_RAISE: a C function has returned or raised.
+PyObject *Rare_c_end(PyObject *self, PyObject *const *args, size_t nargsf,
+                     PyObject *names);
+
 // PY_START or PY_RESUME: a RESUME instruction of a code object runs for the
 // first time. The hook classifies the code and disables the event at this
 // instruction. Only restart_events() of another tool enables the event again.

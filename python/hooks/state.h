@@ -38,11 +38,24 @@ enum HookEvent {
     // This event comes once per call instruction, only if code can go dark.
     ON_CALL,
     ON_RAISE, // This event is global in every version.
+    // These events come only if calls of C functions are counted.
+    ON_C_RETURN,
+    ON_C_RAISE,
     HOOK_EVENTS
 };
 
-// Lists the names of attributes that callees.c looks up in classes.
-enum CalleeName { NAME_CALL, NAME_NEW, NAME_INIT, NAME_FUNC, CALLEE_NAMES };
+// Lists the names of attributes that callees.c and c_functions.c look up in
+// classes.
+enum CalleeName {
+    NAME_CALL,
+    NAME_NEW,
+    NAME_INIT,
+    NAME_FUNC,
+    NAME_MODULE,
+    NAME_NAME,
+    NAME_QUALNAME,
+    CALLEE_NAMES
+};
 
 // Lists the names of attributes that tasks.c looks up in asyncio's objects.
 enum TaskName {
@@ -92,8 +105,6 @@ struct GarbageWatch {
     PyObject *generation; // The text "generation".
     bool on;              // True while `callback` belongs into the list.
     struct WalkMark mark; // The collection that runs, for walks over frames.
-    // Code units of the hits for the beginning and the end of a collection.
-    uint8_t begin_unit, end_unit;
 };
 
 // Types with which raise_watch.c recognises control flow.
@@ -157,8 +168,12 @@ struct State {
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // numbers of tasks in the timeline
     struct GarbageWatch garbage;
+    // Code units of the hits of stand-ins (stand_in.h).
+    uint8_t begin_unit, end_unit;
     struct Gil gil; // The sampler reads this struct without the GIL.
 
+    PyObject *c_functions; // See c_functions.c; NULL before the first one.
+    PyObject *c_file;      // The file name of code that stands for C.
     struct RaiseWatch raises;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
@@ -180,6 +195,8 @@ struct State {
     PyObject *tracer_id, *call_event;
     PyObject *local_events[2][2]; // [jumps and branches][calls]
     PyObject *no_events;
+    bool sees_c;             // True if C functions have rows.
+    bool counts_c;           // True if all calls of C functions are counted.
     bool precise;            // True if the session runs in precise mode.
     bool shows_instructions; // True if the timeline has each instruction.
 

@@ -8,7 +8,7 @@
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
     "PY_START",    "PY_RESUME",   "PY_RETURN",    "PY_YIELD",  "JUMP",
     "BRANCH",      "BRANCH_LEFT", "BRANCH_RIGHT", "PY_UNWIND", "PY_THROW",
-    "INSTRUCTION", "CALL",        "RAISE",
+    "INSTRUCTION", "CALL",        "RAISE",        "C_RETURN",  "C_RAISE",
 };
 
 // Before 3.15 PY_UNWIND is global and cannot be disabled, and also fires for
@@ -44,7 +44,8 @@ static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 
         if ((rare && !UNWIND_IS_LOCAL) || (jump && !jumps) ||
             (i == ON_INSTRUCTION && !state->precise) ||
-            (i == ON_CALL && !calls) || i == ON_RAISE)
+            (i == ON_CALL && !calls) || i == ON_RAISE ||
+            (i >= ON_C_RETURN && !(calls && state->counts_c)))
             continue;
         mask |= state->event_bits[i];
     }
@@ -126,17 +127,19 @@ int Tools_init(struct State *state)
 
 int Tools_choose(struct State *state, const struct Config *config)
 {
+    bool calls = config->threshold || config->c_functions;
     int i;
 
     state->precise = strcmp(config->mode, "precise") == 0;
+    state->sees_c = config->c_functions;
+    state->counts_c = state->sees_c && !config->threshold;
     state->shows_instructions = state->precise && config->instructions;
     for (i = 0; i < 4; i++)
-        Py_XSETREF(state->local_events[i / 2][i % 2],
-                   local_events(state, i / 2 && !state->precise,
-                                i % 2 && config->threshold));
-    Py_XSETREF(
-        state->call_event,
-        PyLong_FromLong(config->threshold ? state->event_bits[ON_CALL] : 0));
+        Py_XSETREF(
+            state->local_events[i / 2][i % 2],
+            local_events(state, i / 2 && !state->precise, i % 2 && calls));
+    Py_XSETREF(state->call_event,
+               PyLong_FromLong(calls ? state->event_bits[ON_CALL] : 0));
     return PyErr_Occurred() ? -1 : 0;
 }
 

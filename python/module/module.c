@@ -3,6 +3,7 @@
 // is built. The package has checked the arguments. This file checks only
 // arguments that could cause a crash.
 #include "python/hooks/adopt.h"
+#include "python/hooks/c_functions.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_proof.h"
 #include "python/hooks/garbage_watch.h"
@@ -477,7 +478,7 @@ static int initialise_state(struct State *state)
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
         Hooks_init(state) < 0 || GarbageWatch_init(state) < 0 ||
-        InterpreterFacts_opcodes(state) < 0)
+        CFunctions_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
     // Ocular knows which thread state a thread runs only if the thread has a

@@ -12,7 +12,7 @@
 const char Start_doc[] =
     "start(mode, timeline, timeline_limit, instructions, spill, "
     "spill_asked, threshold, exclude, include, serve, signal, budget, stall_s, "
-    "output, command, by)\n\n"
+    "c_functions, output, command, by)\n\n"
     "Starts tracing. budget is a float; NaN: no budget. by says who starts the "
     "trace: BY_PROGRAM, BY_ACTIVATION (serve), or in a forked child BY_CHILD, "
     "or BY_WRITING_CHILD if the timeline is written at stop.";
@@ -60,17 +60,17 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     struct Request request;
     struct Config *config = &request.config;
     const char *mode, *output, *spill;
-    int timeline, instructions, serve, by, spill_asked;
+    int timeline, instructions, serve, by, spill_asked, c_functions;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnpypKO!O!piddysi:start", &mode, &timeline,
+    if (!PyArg_ParseTuple(args, "spnpypKO!O!piddpysi:start", &mode, &timeline,
                           &limit, &instructions, &spill, &spill_asked,
                           &threshold, &PyList_Type, &request.exclude,
                           &PyList_Type, &request.include, &serve,
                           &config->signal, &config->budget, &config->stall_s,
-                          &output, &request.command, &by))
+                          &c_functions, &output, &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output ||
         strlen(spill) >= sizeof config->spill) {
@@ -90,6 +90,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     config->record = timeline && (by == BY_PROGRAM || by == BY_WRITING_CHILD) &&
                      !OutputName_is_device(output);
     config->serve = serve;
+    config->c_functions = c_functions;
     config->sampler = true;
     config->each_turn = Strict_serve;
     if (ocular_service.activation.persistent.server)

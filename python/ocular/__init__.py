@@ -132,6 +132,7 @@ def start_tracing(
     timeline_instructions=False,
     report=None,
     stall_ms=_settings.DEFAULT_STALL_MS,
+    events=None,
 ):
     """Start tracing all threads of this process, until stop_tracing().
 
@@ -200,6 +201,9 @@ def start_tracing(
                             takes 16 bytes of memory and some 200 of JSON.
     stall_ms                milliseconds; a step of an event loop that takes at
                             least as long is a stall and goes into the log.
+    events                  names of events beside "call", as a list or a string
+                            with commas. "c_call": C functions have rows of
+                            their own.
 
     Raises TypeError, ValueError or OSError for a bad argument. Raises RuntimeError
     if the program is traced already, no tool id is free, or the socket cannot be
@@ -232,6 +236,7 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.signal,
         float("nan") if budget is None else budget,
         settings.stall_ms / 1000,
+        "c_call" in settings.events,
         os.fsencode(_settings.first_file(settings.output)),
         _command(),
         by,
@@ -385,6 +390,7 @@ def serve(
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
     stall_ms=_settings.DEFAULT_STALL_MS,
+    events=None,
 ):
     """Listen for ocular-top without setting any hook or starting the sampler.
 

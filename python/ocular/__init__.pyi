@@ -43,6 +43,7 @@ class _Settings(TypedDict, total=False):
     timeline_instructions: bool
     report: bool | None
     stall_ms: float
+    events: Iterable[str] | str | None
 
 def start_tracing(
     mode: _Mode = "adaptive",
@@ -61,6 +62,7 @@ def start_tracing(
     timeline_instructions: bool = False,
     report: bool | None = None,
     stall_ms: float = 50,
+    events: Iterable[str] | str | None = None,
 ) -> None: ...
 def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...
@@ -78,6 +80,7 @@ def serve(
     timeline_limit: int = 2621440,
     timeline_spill: _Path | Literal[False] | None = None,
     stall_ms: float = 50,
+    events: Iterable[str] | str | None = None,
 ) -> None: ...
 def stop_serving() -> None: ...
 @contextmanager

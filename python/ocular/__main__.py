@@ -116,6 +116,11 @@ def _add_cost(group):
         "(default %(default)g)",
     )
     add(
+        "--events",
+        metavar="NAMES",
+        help="events beside call, with commas. c_call: C functions have rows of their own",
+    )
+    add(
         "--exclude",
         action="append",
         metavar="TEXT",

@@ -7,6 +7,8 @@ import stat
 from collections import namedtuple
 
 MODES = ("adaptive", "precise")
+# The events that a trace can have. Calls of Python functions are always traced.
+EVENTS = ("call", "c_call")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
 # An event takes 5 to 9 bytes of a recording, and 127 to 226 bytes of JSON, depending on
@@ -40,6 +42,7 @@ _DEFAULTS = dict(
     report=True,
     children=False,
     stall_ms=DEFAULT_STALL_MS,
+    events=("call",),
     signal=0,  # number of the sampler's signal (0 = any free signal, -1 = no signal)
 )
 
@@ -112,6 +115,19 @@ def _seconds(value):
     if value is None:
         return None
     return _number("output_seconds", value, "a number or None", "1e9")
+
+
+def _events(value):
+    """Returns the chosen events as a tuple in the order of EVENTS."""
+    if value is None:
+        return EVENTS[:1]
+    names = value.split(",") if isinstance(value, str) else _patterns("events", value)
+    for name in names:
+        if name not in EVENTS:
+            raise ValueError(
+                f"events must hold names out of {', '.join(EVENTS)}, not {name!r}"
+            )
+    return tuple(name for name in EVENTS if name in names or name == EVENTS[0])
 
 
 def _budget(value, serve):
@@ -256,6 +272,7 @@ def check(
     timeline_instructions=False,
     report=None,
     stall_ms=DEFAULT_STALL_MS,
+    events=None,
 ):
     """Returns the Settings for the arguments of start_tracing(). Raises TypeError,
     ValueError or OSError with a message that names the argument and the accepted values."""
@@ -307,6 +324,7 @@ def check(
         report=not serve if report is None else _flag("report", report),
         children=_children(children),
         stall_ms=_number("stall_ms", stall_ms, "a number of milliseconds", "1e6"),
+        events=_events(events),
         signal=_signal(),
     )
 

@@ -255,8 +255,9 @@ static bool carry_out(struct RearmExecutor *executor, uint64_t deadline)
 // is not worth arming, because it may never be called again.
 static bool is_worth(const struct Code *code)
 {
-    return Code_was_seen(code) && (!code->cold.unarmed || code->cold.again ||
-                                   Counter_get(&code->share.run_samples));
+    return Code_was_seen(code) && !code->who.c_function &&
+           (!code->cold.unarmed || code->cold.again ||
+            Counter_get(&code->share.run_samples));
 }
 
 // Returns the hits that a function may have in a slice. All hot functions

@@ -3,6 +3,7 @@
 // of a stack if it ends in retired code, in C code, in a garbage collection or
 // between two frames.
 #include "ipc/base/heap.h"
+#include "tracer/code/links.h"
 #include "tracer/sample/attribution.h"
 
 #include "tests/tracer/make_code.h"
@@ -287,6 +288,37 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
     specialize(CALL_C, 71);
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);
+    assert_int_equal(stack.depth, 2);
+}
+
+// A C function with a row of its own gets the samples of its calls. The
+// caller's instruction keeps its samples, and calls no Python function.
+TEST_WITH(test_a_c_function_gets_its_samples, set_up, tear_down)
+{
+    a->who.c_function = true;
+    specialize(CALL_C, 0);
+    Code_set_c_function(caller, AT_CALL, a->hot.id);
+    judge_at(AT_LOAD, true);
+    assert_int_equal(stack.depth, 2);
+    judge_at(AT_CALL, true);
+    assert_true(stack.in_c);
+    assert_int_equal(stack.depth, 3);
+    assert_true(add(100, 0) == 0);
+    assert_ns(a, 100, 0, 100);
+    assert_ns(caller, 0, 0, 100);
+    assert_int_equal(Code_instruction_samples(caller)[2], 1);
+    assert_int_equal(
+        Code_instruction_samples(caller)[2 + Code_instruction_count(caller)],
+        1);
+    assert_int_equal(caller->share.callees[2], 0);
+    // The function was found only after the sample.
+    stack.newest_id = 0;
+    judge_at(AT_CALL, true);
+    assert_int_equal(stack.depth, 2);
+    // The instruction calls a Python function now.
+    stack.newest_id = 4;
+    Code_set_c_function(caller, AT_CALL, 0);
+    judge_at(AT_CALL, true);
     assert_int_equal(stack.depth, 2);
 }
 

@@ -203,6 +203,7 @@ void Code_free(struct Code *code)
     Heap_free(code->links.callers);
     Share_release(&code->share);
     Heap_free(code->links.callees);
+    Heap_free((void *)code->links.c_functions);
     Heap_free(code);
 }
 
@@ -232,7 +233,7 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
     uint32_t i;
 
     *sites = *dark = 0;
-    if (code->who.garbage)
+    if (Code_is_stand_in(code))
         return;
     for (i = 0; i < code->layout.site_count; i++) {
         const struct Site *site = &code->layout.sites[i];
@@ -257,7 +258,7 @@ uint64_t Code_events(const struct Code *code)
     uint64_t events = Counter_get(&code->hot.entries);
     uint32_t i;
 
-    if (code->who.garbage)
+    if (Code_is_stand_in(code))
         return 0;
     for (i = 0; i < code->layout.site_count; i++)
         events += Counter_get(&code->layout.sites[i].hits);

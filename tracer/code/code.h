@@ -109,6 +109,13 @@ static inline struct Latency *Code_latency(const struct Code *code)
     return atomic_load_explicit(&code->cold.latency, memory_order_relaxed);
 }
 
+// Returns true for a code object that stands for C code and never runs
+// (python/hooks/stand_in.h).
+static inline bool Code_is_stand_in(const struct Code *code)
+{
+    return code->who.garbage || code->who.c_function;
+}
+
 // Returns the number of counted calls. A call that is suspended and resumed
 // counts once.
 static inline uint64_t Code_calls(const struct Code *code)

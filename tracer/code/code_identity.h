@@ -35,6 +35,8 @@ struct CodeIdentity {
     bool own; // True for the program's own code, false for a library's code.
     // True for the code that stands for garbage collections, and has no hooks.
     bool garbage;
+    // True for code that stands for a C function, and has no hooks.
+    bool c_function;
     uint8_t ends;      // enum CodeEnds.
     char *name;        // Qualified name in UTF-8.
     char *file;        // Path of the source file.

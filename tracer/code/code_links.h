@@ -7,6 +7,7 @@
 // hook runs while the thread holds the GIL.
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct CodeLinks {
@@ -15,9 +16,13 @@ struct CodeLinks {
     uint32_t caller_room;  // Number of ids for which `callers` has room.
     // Array of the ids of the newest 64 known callees, or NULL.
     uint32_t *callees;
-    uint32_t callee_count; // Number of ids in `callees`.
-    uint32_t callee_room;  // Number of ids for which `callees` has room.
+    uint16_t callee_count; // Number of ids in `callees`.
+    uint16_t callee_room;  // Number of ids for which `callees` has room.
     // Number of times that a new id replaced an older id in `callees` because
     // the array was full.
     uint32_t callee_next;
+    // Array with the id of the C function that each instruction calls, or 0.
+    // The array is NULL before the first known C function. Only a thread that
+    // holds the GIL writes the array. The sampler reads it.
+    _Atomic uint32_t *_Atomic c_functions;
 };

@@ -6,6 +6,7 @@
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
+#include "tracer/code/links.h"
 
 #include <string.h>
 
@@ -38,6 +39,8 @@ struct Place {
     // Id of the function that the instruction calls, as earlier samples have
     // shown; 0 if unknown.
     uint32_t callee;
+    // Id of the C function that the instruction calls; 0 if unknown.
+    uint32_t c_function;
     uintptr_t at; // Address of the instruction.
     // Only on 3.12: true if the callee's frame is ending by a return or an
     // exception.
@@ -73,6 +76,7 @@ static struct Place find_place(const struct Attribution *attribution,
     struct Code *code = code_of(attribution, stack, 0);
     uint32_t unit =
         code ? Attribution_unit(attribution, code, frame) : UINT32_MAX;
+    uint16_t number;
     uint32_t first;
 
     if (code && code->who.garbage)
@@ -80,11 +84,11 @@ static struct Place find_place(const struct Attribution *attribution,
     if (unit == UINT32_MAX)
         return (struct Place){0};
     first = opcode_unit(attribution, code, unit);
+    number = code->layout.units[unit].number;
     return (struct Place){
         .flags = flags[code->who.bytecode[2 * first]],
-        .callee = code->share.callees
-                      ? code->share.callees[code->layout.units[unit].number]
-                      : 0,
+        .callee = code->share.callees ? code->share.callees[number] : 0,
+        .c_function = Code_c_function(code, number),
         .at = frame->instruction - (uintptr_t)2 * (unit - first),
         .returning = first != unit,
     };
@@ -100,10 +104,16 @@ struct LiveCall {
     uint32_t version;
 };
 
-static void push(struct SampledStack *stack, struct WalkFrame top)
+// Pushes a frame of the function onto the stack. Returns false if the innermost
+// frame is already a frame of the function.
+static bool push(const struct Attribution *attribution,
+                 struct SampledStack *stack, const struct Code *code)
 {
+    struct WalkFrame top = {code->who.address,
+                            code->who.address + attribution->code_bytecode};
+
     if (stack->depth > 0 && stack->frames[0].code == top.code)
-        return;
+        return false;
     if (stack->depth == WALK_DEPTH) {
         stack->depth--;
         stack->cut = true;
@@ -112,7 +122,7 @@ static void push(struct SampledStack *stack, struct WalkFrame top)
             stack->depth * sizeof(stack->frames[0]));
     stack->frames[0] = top;
     stack->depth++;
-    stack->entering = true;
+    return true;
 }
 
 // Returns true if one more sample may count as taken while CPython pushed or
@@ -157,10 +167,20 @@ static bool calls_c(const struct Attribution *attribution,
     if (!callee && place->callee)
         callee = Registry_by_id(attribution->registry, place->callee);
     if (callee && takes_entry(attribution, callee))
-        push(stack, (struct WalkFrame){callee->who.address,
-                                       callee->who.address +
-                                           attribution->code_bytecode});
+        stack->entering = push(attribution, stack, callee);
     return false;
+}
+
+// Pushes the C function that the innermost frame has called onto the stack, if
+// the function is known.
+static void push_c(const struct Attribution *attribution,
+                   struct SampledStack *stack, uint32_t id)
+{
+    const struct Code *code =
+        id ? Registry_by_id(attribution->registry, id) : NULL;
+
+    if (code && !Code_is_after(code, stack->newest_id))
+        push(attribution, stack, code);
 }
 
 void Attribution_judge(const struct Attribution *attribution,
@@ -179,6 +199,8 @@ void Attribution_judge(const struct Attribution *attribution,
     stack->in_c =
         place.garbage || // CPython's garbage collector is C code.
         (place.flags & OPCODE_CALL && calls_c(attribution, stack, &place));
+    if (stack->in_c && !place.garbage)
+        push_c(attribution, stack, place.c_function);
     Rcu_read_unlock();
 }
 
@@ -344,7 +366,7 @@ static struct Code *add_stack(struct Attribution *attribution,
                 Breakdown_add(callers, 0, now, &time->all);
             Code_touch(code);
         }
-        if (i == 0 && caller_at == 1 && !code->who.garbage)
+        if (i == 0 && caller_at == 1 && !Code_is_stand_in(code))
             learn_callee(attribution, stack, caller, code);
         caller = code;
         caller_at = i;
@@ -410,7 +432,8 @@ static bool is_idle_worker(const struct Attribution *attribution,
     const struct Code *code = NULL;
     size_t size;
 
-    for (unsigned i = 0; i < stack->depth && !code; i++)
+    for (unsigned i = 0; i < stack->depth && (!code || code->who.c_function);
+         i++)
         code = code_of(attribution, stack, i);
     size = code && code->who.file ? strlen(code->who.file) : 0;
     return code && code->who.name && strcmp(code->who.name, "_worker") == 0 &&
@@ -476,6 +499,35 @@ static void tell_wait(struct Attribution *attribution,
         stack->tid);
 }
 
+// Credits the sample to the innermost function itself.
+static void credit_own(struct Share *share, const struct SampledStack *stack,
+                       struct SampleTime *time, bool in_c)
+{
+    struct ShareParts *parts = Share_own_parts(share);
+
+    ShareValue_credit(&share->cpu, &time->ran);
+    if (!parts)
+        return;
+    ShareValue_credit(&parts->wait, &time->waited);
+    credit_waits(share, parts, time, true);
+    if (stack->waits_to_run)
+        ShareValue_credit(&parts->wait_to_run, &time->waited);
+    if (in_c)
+        ShareValue_credit(&parts->in_c, &time->ran);
+}
+
+// Returns the innermost Python function of a stack whose innermost function is
+// `code`, or NULL. *frame is the frame of `code`, and becomes the frame of the
+// Python function.
+static struct Code *python_of(const struct Attribution *attribution,
+                              const struct SampledStack *stack,
+                              struct Code *code, unsigned *frame)
+{
+    if (!code || !code->who.c_function || *frame + 1 >= stack->depth)
+        return code;
+    return code_of(attribution, stack, ++*frame);
+}
+
 double Attribution_add(struct Attribution *attribution,
                        struct SampledStack *stack, const struct ShareTime *now,
                        struct Breakdown *functions, double cpu_ns,
@@ -486,9 +538,8 @@ double Attribution_add(struct Attribution *attribution,
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct SampleTime time;
     enum WaitKind kind;
-    unsigned top = 0;
-    struct ShareParts *parts;
-    struct Code *code;
+    unsigned top = 0, frame;
+    struct Code *code, *runs;
     bool in_c;
 
     if (!(cpu_ns + wait_ns > 0))
@@ -498,22 +549,15 @@ double Attribution_add(struct Attribution *attribution,
     time.kind = kind_of(attribution, stack);
     code = add_stack(attribution, stack, now, &time, &path, &top);
     in_c = code && top == 0 && stack->in_c;
+    frame = top;
+    runs = python_of(attribution, stack, code, &frame);
     kind = stack->idle ? WAITS_IDLE : time.kind;
-    parts = code ? Share_own_parts(&code->share) : NULL;
-    if (parts) {
-        ShareValue_credit(&parts->wait, &time.waited);
-        credit_waits(&code->share, parts, &time, true);
-        if (stack->waits_to_run)
-            ShareValue_credit(&parts->wait_to_run, &time.waited);
-        if (in_c)
-            ShareValue_credit(&parts->in_c, &time.ran);
-    }
     if (code) {
-        ShareValue_credit(&code->share.cpu, &time.ran);
+        credit_own(&code->share, stack, &time, in_c);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
-        if (cpu_ns > 0)
-            count_instruction(attribution, code, &stack->frames[top], in_c,
+        if (cpu_ns > 0 && runs)
+            count_instruction(attribution, runs, &stack->frames[frame], in_c,
                               &path);
         Counter_add(&code->share.samples, 1);
         if (cpu_ns > 0)

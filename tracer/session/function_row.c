@@ -311,11 +311,33 @@ static void fill_specialized(struct Function *f, const struct Code *code)
         atomic_load_explicit(&code->poll.specialized, memory_order_relaxed);
 }
 
+// A row of which nothing is known yet.
+static const struct Function UNKNOWN_ROW = {
+    .c_share = NAN,
+    .min_cycles = NAN,
+    .avg_cycles = NAN,
+    .p50_cycles = NAN,
+    .p99_cycles = NAN,
+    .calls_error = NAN,
+    .share = NAN,
+    .cpu_share = NAN,
+    .wait_share = NAN,
+    .total_share = NAN,
+    .run_share = NAN,
+    .calls_per_s = NAN,
+    .calls_per_s_error = NAN,
+    .gil_blocked_share = NAN,
+    .gil_blocked_s = NAN,
+    .samples = NULL_U64,
+    .run_samples = NULL_U64,
+};
+
 bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at)
 {
     struct Function *f = &row->function;
 
+    *f = UNKNOWN_ROW;
     f->id = code->hot.id;
     f->name = Arena_text(arena, code->who.name);
     f->file = Arena_text(arena, code->who.file);
@@ -323,18 +345,16 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->calls = Code_calls(code);
     f->resumptions = Counter_get(&code->hot.resumed);
     f->calls_exact = code->hot.calls_exact;
-    f->c_share = f->min_cycles = f->avg_cycles = NAN;
-    f->p50_cycles = f->p99_cycles = f->calls_error = NAN;
-    f->missed_per_s = 0;
-    f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
-    f->run_share = f->calls_per_s = f->calls_per_s_error = NAN;
-    f->gil_blocked_share = f->gil_blocked_s = NAN;
-    f->samples = f->run_samples = NULL_U64;
     fill_shares(f, code, at);
     fill_cycles(f, code);
     LatencyRow_fill(f, code, at);
     ExceptionRows_fill_function(f, code, at);
     fill_rates(f, code, at);
+    if (code->who.c_function && code->hot.dark) {
+        // No event has counted the calls.
+        f->calls = NULL_U64;
+        f->calls_estimated = f->calls_per_s = NAN;
+    }
     fill_sites(f, code);
     f->state = state_of(code, f->sites, f->dark_sites);
     f->age_s = age_of(code, at);

@@ -415,10 +415,10 @@ int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
             spread_sites(&walk, totals.conserved);
             spread_entry(&walk, &totals);
         }
-        // The code object that stands for the garbage collector never runs.
-        *detail = (struct ListingDetail){code->hot.id, walk.rows,
-                                         code->who.garbage ? 0 : walk.count,
-                                         code->layout.instructions != NULL};
+        // The bytecode of a stand-in never runs.
+        *detail = (struct ListingDetail){
+            code->hot.id, walk.rows, Code_is_stand_in(code) ? 0 : walk.count,
+            code->layout.instructions != NULL};
         walk.rows = NULL;
         error = 0;
     }

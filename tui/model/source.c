@@ -179,7 +179,10 @@ static bool comes_from_no_file(struct Source *source, const char *file)
         return false;
     Text_clean(name, sizeof name, file);
     source->state = SOURCE_NONE;
-    if (!strncmp(file, "<frozen ", 8))
+    if (!strcmp(file, "<C function>"))
+        snprintf(source->why, sizeof source->why,
+                 "a C function has no Python source");
+    else if (!strncmp(file, "<frozen ", 8))
         snprintf(source->why, sizeof source->why,
                  "%s is built into the interpreter", name);
     else

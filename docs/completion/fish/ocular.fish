@@ -10,7 +10,7 @@ function __ocular_before_program
         switch $words[1]
             case '-m*' '-c*'
                 return 1
-            case --mode --threshold --budget --stall-ms --exclude --include-only --output --timeline-limit --timeline-spill --output-seconds
+            case --mode --threshold --budget --stall-ms --events --exclude --include-only --output --timeline-limit --timeline-spill --output-seconds
                 set -q words[2]; and set -e words[1]
             case '-?*'
             case '*'
@@ -39,6 +39,7 @@ complete -c ocular -n __ocular_before_program -l mode -x -a 'adaptive precise' -
 complete -c ocular -n __ocular_before_program -l threshold -x -d 'Hits after which a hook is taken out'
 complete -c ocular -n __ocular_before_program -l budget -x -d 'Share of CPU time that tracing may cost'
 complete -c ocular -n __ocular_before_program -l stall-ms -x -d 'Milliseconds of a step that is a stall'
+complete -c ocular -n __ocular_before_program -l events -x -a c_call -d 'Events beside call'
 complete -c ocular -n __ocular_before_program -l exclude -x -d 'Leave out code that has this text'
 complete -c ocular -n __ocular_before_program -l include-only -x -d 'Trace only code that has this text'
 complete -c ocular -n __ocular_before_program -l output -r -F -d 'Where the timeline goes'

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// A stand-in is a code object that CPython never runs. It stands for C code
+// that is shown like a function: the garbage collector, or a C function. Hits
+// for its beginning and its end count the runs of the C code. The traced thread
+// calls these functions with the GIL held.
+#pragma once
+
+#include "python/hooks/state.h"
+#include "tracer/hook/hit.h"
+
+// Returns a new stand-in without a line, or NULL with an exception. `name` and
+// `file` are texts of class str.
+PyObject *StandIn_new(PyObject *name, PyObject *file);
+// Stores the code units of the hits for the beginning and the end in `state`.
+// They are the same for all stand-ins. Returns false if `code`, the record of a
+// stand-in, has no such units.
+bool StandIn_find_units(struct State *state, const struct Code *code);
+// Writes a hit for the beginning of the C code, which the Python code at the
+// address `caller` has called.
+void StandIn_begin(PyObject *code, uintptr_t caller);
+void StandIn_end(PyObject *code);

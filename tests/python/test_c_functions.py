@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""Tests the rows of C functions, which events="c_call" brings: their names, their counted
+calls at threshold 0, and otherwise their shares of samples."""
+
+import cProfile
+import functools
+import pstats
+import re
+import sys
+import time
+import zlib
+
+import ocular
+import pytest
+
+FILE = "<C function>"
+EXACT = dict(events=["c_call"], perfetto=False, quiet=True, deinstrument_threshold=0)
+
+
+def rows(snapshot):
+    return {f["name"]: f for f in snapshot["functions"] if f["file"] == FILE}
+
+
+def traced(work, **settings):
+    """Returns the rows of C functions after a traced call of work()."""
+    ocular.start_tracing(**settings)
+    try:
+        work()
+        return rows(ocular.snapshot())
+    finally:
+        ocular.stop_tracing()
+
+
+def negative(x):
+    return -x
+
+
+def calls():
+    """Calls C functions of each kind: of a module, of a type, bound, and of a class."""
+    numbers = []
+    for i in range(1000):
+        numbers.append(i)
+    for i in range(300):
+        sorted(numbers[:20], key=negative)
+        len(numbers), isinstance(numbers, list), {}.get(i), dict.get({}, i)
+        "a".join(("b", "c")), dict.fromkeys("a")
+        try:
+            {}.pop(1)
+        except KeyError:
+            pass
+    re.sub("a", lambda match: match.group(), "aaa")
+    functools.reduce(max, numbers)
+
+
+def of_cprofile(work):
+    """Returns the calls of each C function by cProfile, by Ocular's names."""
+    profile = cProfile.Profile()
+    profile.enable()
+    work()
+    profile.disable()
+    counts = {}
+    for (file, _, name), (_, count, *_) in pstats.Stats(profile).stats.items():
+        method = re.fullmatch(r"<method '(.+)' of '(.+)' objects>", name)
+        function = re.fullmatch(r"<built-in method (?:builtins\.)?(.+)>", name)
+        if file == "~" and (method or function):
+            name = f"{method[2]}.{method[1]}" if method else function[1]
+            counts[name] = count
+    return counts
+
+
+def test_calls_are_those_of_cprofile():
+    calls()
+    truth = of_cprofile(calls)
+    found = traced(calls, **EXACT)
+    names = "list.append sorted len isinstance dict.get str.join dict.pop re.Match.group"
+    for name in names.split():
+        assert found[name]["calls"] == truth[name], name
+        assert found[name]["calls_exact"] is True
+    assert found["list.append"]["calls"] == 1000
+    assert found["dict.get"]["calls"] == 600
+    assert found["dict.fromkeys"]["calls"] == 300
+    assert found["_functools.reduce"]["calls"] == 1
+
+
+class Callable:
+    def __call__(self):
+        return 1
+
+
+class Numbers(list):
+    pass
+
+
+def kinds():
+    Numbers().append(1)
+    Callable()()
+    functools.partial(int, "3")()
+    time.perf_counter()
+    int.from_bytes(b"a", "big")
+    object.__init__(object())
+    zlib.compressobj().compress(b"a")
+
+
+def test_names_are_those_that_a_person_writes():
+    found = traced(kinds, **EXACT)
+    assert {
+        "list",  # makes an object of the class Numbers
+        "list.append",  # although it is bound to an object of the class Numbers
+        "functools.partial",
+        "functools.partial.__call__",
+        "time.perf_counter",
+        "int.from_bytes",
+        "object",
+        "object.__init__",
+        "zlib.compressobj",
+    } <= set(found)
+    # Only C functions have such rows.
+    assert not [name for name in found if "Callable" in name or "Numbers" in name]
+
+
+def fails():
+    for _ in range(50):
+        with pytest.raises(ValueError):
+            int("x")
+        negative(1)
+
+
+def nested(depth):
+    return sorted([depth, 1], key=lambda x: nested(depth - 1) and x) if depth else [1]
+
+
+def test_calls_end_by_exceptions_and_may_be_nested():
+    def work():
+        fails()
+        nested(6)
+
+    ocular.start_tracing(**EXACT)
+    try:
+        work()
+        snapshot = ocular.snapshot()
+    finally:
+        ocular.stop_tracing()
+    assert rows(snapshot)["int"]["calls"] == 50
+    assert rows(snapshot)["sorted"]["calls"] == 2**6 - 1
+    of_negative = next(f for f in snapshot["functions"] if f["name"] == "negative")
+    assert of_negative["calls"] == 50 and of_negative["calls_exact"] is True
+
+
+def test_without_the_event_there_are_no_rows():
+    found = traced(calls, perfetto=False, quiet=True, deinstrument_threshold=0)
+    assert found == {}
+
+
+def test_an_unknown_event_is_refused():
+    with pytest.raises(ValueError, match="call, c_call, not 'c_calls'"):
+        ocular.start_tracing(events="c_calls")
+    assert not ocular.is_tracing()
+
+
+def squeeze(data):
+    return zlib.compress(data, 9)
+
+
+def order(numbers):
+    return sorted(numbers)
+
+
+def test_samples_find_the_c_function():
+    """The share of each C function is the CPU time that the program measures itself."""
+    data = bytes(range(256)) * 800
+    numbers = [i * 7919 % 100003 for i in range(40000)]
+    spent = {"zlib.compress": 0.0, "sorted": 0.0}
+
+    def work():
+        while sum(spent.values()) < 1.5:
+            for name, function, value in (
+                ("zlib.compress", squeeze, data),
+                ("sorted", order, numbers),
+            ):
+                begin = time.thread_time()
+                function(value)
+                spent[name] += time.thread_time() - begin
+
+    found = traced(work, events="c_call", perfetto=False, quiet=True)
+    whole = sum(found[name]["run_share"] for name in spent)
+    for name in spent:
+        share = found[name]["run_share"] / whole
+        assert abs(share - spent[name] / sum(spent.values())) < 0.15, name
+        # No event has counted the calls.
+        assert found[name]["calls"] is None and found[name]["calls_per_s"] is None
+
+
+def test_no_audit_hook_of_the_program_is_called():
+    events, on = [], False
+    sys.addaudithook(lambda event, _: on and events.append(event))
+    ocular.start_tracing(**EXACT)
+    on = True
+    kinds()
+    on = False
+    ocular.stop_tracing()
+    assert not [event for event in events if event.startswith("code.")]
