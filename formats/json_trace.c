@@ -5,8 +5,8 @@
 // the digits of the time are added.
 #include "formats/json_trace.h"
 #include "formats/instant.h"
-#include "formats/json_aside.h"
 #include "formats/json_event.h"
+#include "formats/json_own_event.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -500,15 +500,15 @@ const struct TraceFormat JsonTrace_format = {
     .begin = begin_call,
     .end = end_call,
     .step = write_step,
-    .task = JsonAside_task,
+    .task = JsonOwnEvent_task,
     .loop = write_loop,
     .instant = write_instant,
     .gap = write_gap,
-    .said = JsonAside_said,
-    .counter = JsonAside_counter,
-    .change = JsonAside_change,
-    .dark = JsonAside_dark,
-    .own = JsonAside_own,
-    .sample = JsonAside_sample,
+    .said = JsonOwnEvent_said,
+    .counter = JsonOwnEvent_counter,
+    .change = JsonOwnEvent_change,
+    .dark = JsonOwnEvent_dark,
+    .own = JsonOwnEvent_own,
+    .sample = JsonOwnEvent_sample,
     .tail = write_tail,
 };

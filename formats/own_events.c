@@ -40,25 +40,25 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
         const char *name, *unit;
         double scale; // Factor by which the event's value is multiplied.
     } all[] = {
-        [ASIDE_CPU] = {"CPU", "% of a core", 1e-4},
-        [ASIDE_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},
-        [ASIDE_ARMED] = {"hooks that are in", "hooks", 1},
+        [OWN_EVENT_CPU] = {"CPU", "% of a core", 1e-4},
+        [OWN_EVENT_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},
+        [OWN_EVENT_ARMED] = {"hooks that are in", "hooks", 1},
     };
-    enum AsideCounter which = Aside_which(event);
+    enum OwnEventCounter which = OwnEvent_which(event);
     uint64_t ns = TraceWriter_ns(walk->writer, Event_ticks(event));
-    uint64_t before = Aside_ms(event) * UINT64_C(1000000);
+    uint64_t before = OwnEvent_ms(event) * UINT64_C(1000000);
     struct TraceCounter counter = {.which = which};
 
-    if (which >= ASIDE_COUNTERS)
+    if (which >= OWN_EVENT_COUNTERS)
         return 0; // a newer version of Ocular has written this kind of event.
-    if (which == ASIDE_CPU) {
-        counter.thread = find_thread(walk, Aside_thread(event));
+    if (which == OWN_EVENT_CPU) {
+        counter.thread = find_thread(walk, OwnEvent_thread(event));
         if (!counter.thread)
             return 0;
     }
     counter.name = all[which].name;
     counter.unit = all[which].unit;
-    counter.value = all[which].scale * (double)Aside_value(event);
+    counter.value = all[which].scale * (double)OwnEvent_value(event);
     return walk->format->counter(walk->writer, ns > before ? ns - before : 0,
                                  &counter);
 }
@@ -68,11 +68,11 @@ static int put_change(const struct Walk *walk, const struct Event *event)
     struct TraceWriter *writer = walk->writer;
     const struct Opcodes *opcodes = writer->trace->opcodes;
     struct TraceChange change = {.id = Event_id(event),
-                                 .line = Aside_line(event)};
+                                 .line = OwnEvent_line(event)};
 
     snprintf(change.name, sizeof change.name, "%s -> %s",
-             Opcodes_text(opcodes, Aside_from(event)),
-             Opcodes_text(opcodes, Aside_to(event)));
+             Opcodes_text(opcodes, OwnEvent_from(event)),
+             Opcodes_text(opcodes, OwnEvent_to(event)));
     return walk->format->change(
         writer, TraceWriter_ns(writer, Event_ticks(event)), &change);
 }
@@ -94,7 +94,7 @@ static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
 
 static int put_rearmed(const struct Walk *walk, const struct Event *event)
 {
-    uint64_t end = Event_ticks(event), dark = Aside_dark_ticks(event);
+    uint64_t end = Event_ticks(event), dark = OwnEvent_dark_ticks(event);
 
     return put_dark(walk, Event_id(event), end > dark ? end - dark : 0, end,
                     false);

@@ -5,7 +5,7 @@
 // their track, because the thread's track is the default of the packets.
 #include "formats/pftrace.h"
 #include "formats/instant.h"
-#include "formats/pftrace_aside.h"
+#include "formats/pftrace_own_event.h"
 #include "formats/pftrace_packet.h"
 
 #include <errno.h>
@@ -362,15 +362,15 @@ const struct TraceFormat Pftrace_format = {
     .begin = begin_call,
     .end = end_call,
     .step = write_step,
-    .task = PftraceAside_task,
+    .task = PftraceOwnEvent_task,
     .loop = write_loop,
     .instant = write_instant,
     .gap = write_gap,
-    .said = PftraceAside_said,
-    .counter = PftraceAside_counter,
-    .change = PftraceAside_change,
-    .dark = PftraceAside_dark,
-    .own = PftraceAside_own,
-    .sample = PftraceAside_sample,
+    .said = PftraceOwnEvent_said,
+    .counter = PftraceOwnEvent_counter,
+    .change = PftraceOwnEvent_change,
+    .dark = PftraceOwnEvent_dark,
+    .own = PftraceOwnEvent_own,
+    .sample = PftraceOwnEvent_sample,
     .release = release,
 };

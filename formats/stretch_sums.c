@@ -3,7 +3,7 @@
 #include "formats/event_buffer.h"
 #include "ipc/base/heap.h"
 #include "tracer/hook/garbage.h"
-#include "tracer/timeline/aside.h"
+#include "tracer/timeline/own_event.h"
 #include "tracer/timeline/sample_track.h"
 
 #include <errno.h>
@@ -213,19 +213,19 @@ static bool is_shown(const struct StretchSums *sums, uint64_t ticks)
 
 static void add_counter(struct StretchSums *sums, const struct Event *event)
 {
-    if (Aside_which(event) == ASIDE_OVERHEAD) {
-        sums->overhead += 1e-6 * (double)Aside_value(event);
+    if (OwnEvent_which(event) == OWN_EVENT_OVERHEAD) {
+        sums->overhead += 1e-6 * (double)OwnEvent_value(event);
         sums->overheads++;
-    } else if (Aside_which(event) == ASIDE_ARMED) {
-        sums->armed = (double)Aside_value(event);
+    } else if (OwnEvent_which(event) == OWN_EVENT_ARMED) {
+        sums->armed = (double)OwnEvent_value(event);
     }
 }
 
 static void add_change(struct StretchSums *sums, const struct Event *event)
 {
     struct StretchChange change = {Event_ticks(event), Event_id(event),
-                                   Aside_line(event), Aside_from(event),
-                                   Aside_to(event)};
+                                   OwnEvent_line(event), OwnEvent_from(event),
+                                   OwnEvent_to(event)};
     struct Sum *pair =
         SumTable_get(&sums->pairs, Sum_key(1u + change.from, change.to));
 

@@ -9,7 +9,7 @@
 #include "formats/encoded.h"
 #include "formats/output.h"
 #include "formats/replay.h"
-#include "tracer/timeline/aside.h"
+#include "tracer/timeline/own_event.h"
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/trace.h"
 
@@ -52,8 +52,8 @@ struct TraceWriter {
 };
 
 struct TraceCounter {
-    enum AsideCounter which;
-    // The thread of a counter ASIDE_CPU, or NULL for other counters.
+    enum OwnEventCounter which;
+    // The thread of a counter OWN_EVENT_CPU, or NULL for other counters.
     const struct TimelineThread *thread;
     const char *name;
     const char *unit;
@@ -232,7 +232,8 @@ static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
     return UINT64_C(1) << 48 | (uint64_t)unit << 32 | id;
 }
 
-static inline uint64_t Trace_counter_key(uint32_t id, enum AsideCounter which)
+static inline uint64_t Trace_counter_key(uint32_t id,
+                                         enum OwnEventCounter which)
 {
     return UINT64_C(4) << 48 | (uint64_t)which << 32 | id;
 }

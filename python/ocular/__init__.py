@@ -449,11 +449,11 @@ def _end():
 
 def _serve_if_asked():
     """Serves if OCULAR_SERVE=1. Prints a warning instead of making the import fail."""
-    wish = os.environ.get("OCULAR_SERVE", "")
+    request = os.environ.get("OCULAR_SERVE", "")
     try:
-        if wish not in ("", "0", "1"):
-            raise ValueError(f"it must be 1 or 0, not {wish!r}")
-        if wish == "1":
+        if request not in ("", "0", "1"):
+            raise ValueError(f"it must be 1 or 0, not {request!r}")
+        if request == "1":
             serve()
     except Exception as error:
         _say(f"ocular: warning: OCULAR_SERVE has no effect: {error}\n")

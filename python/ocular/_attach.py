@@ -27,7 +27,7 @@ def end():
             )
         if _ocular.is_serving() and not ocular._kept.get("attached"):
             raise RuntimeError(
-                "nobody attached to this program: it serves by its own wish, until "
+                "nobody attached to this program: it serves by its own request, until "
                 "ocular.stop_serving() or its end"
             )
         ocular.stop_serving()

@@ -48,8 +48,8 @@ def _begin():
     from ocular import _ocular, _settings
 
     try:
-        wish = _settings.Settings(**json.loads(os.environ[VARIABLE]))
-        settings = wish._replace(quiet=True, spill_asked=False)
+        request = _settings.Settings(**json.loads(os.environ[VARIABLE]))
+        settings = request._replace(quiet=True, spill_asked=False)
         by = _ocular.BY_WRITING_CHILD if settings.children else _ocular.BY_CHILD
         ocular._start(settings, by)
     except Exception:

@@ -11,7 +11,7 @@ bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
     uint32_t id;
 
     while (writer->operands ||
-           (id = ListingWishes_next_text(&session->wishes))) {
+           (id = ListingRequests_next_text(&session->requests))) {
         struct Code *code;
         int done = -ENOENT;
 
@@ -27,7 +27,7 @@ bool OperandWriter_write(struct OperandWriter *writer, struct Engine *engine,
         if (done == 0)
             return true;
         if (done > 0)
-            ListingWishes_deliver(&session->wishes, writer->operands);
+            ListingRequests_deliver(&session->requests, writer->operands);
         else
             OperandText_free(writer->operands);
         writer->operands = NULL;

@@ -128,7 +128,7 @@ def test_the_kernel_forbids_it(tmp_path):
         assert not files() and program.end()[1] == ""
 
 
-def test_it_serves_by_its_own_wish(tmp_path):
+def test_it_serves_by_its_own_choice(tmp_path):
     source = "import ocular\nocular.serve()\n" + WORKS
     with Program(tmp_path, source, PYTHONPATH=os.environ["PYTHONPATH"]) as program:
         done = program.attach()

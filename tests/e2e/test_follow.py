@@ -150,10 +150,10 @@ def test_what_cannot_be_traced_runs_untraced(environment):
     untraced."""
     folder = Path(ocular.__file__).parent.parent
     source = "import sys; print(sys.argv)"
-    for wish in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):
+    for request in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):
         done = subprocess.run(
             [environment, "-c", f"import ocular._follow as f; f._begin(); {source}"],
-            env={**os.environ, "OCULAR_FOLLOW": wish, "PYTHONPATH": str(folder)},
+            env={**os.environ, "OCULAR_FOLLOW": request, "PYTHONPATH": str(folder)},
             capture_output=True,
             text=True,
             check=True,

@@ -6,8 +6,8 @@
 #include "formats/perfetto.h"
 #include "tests/formats/frozen.h"
 #include "tests/random.h"
-#include "tracer/timeline/aside.h"
 #include "tracer/timeline/mark.h"
+#include "tracer/timeline/own_event.h"
 #include "tracer/timeline/sample_track.h"
 
 #include <stdio.h>
@@ -185,16 +185,16 @@ static void fill_own(struct Timeline *timeline, uint64_t now)
             continue;
         }
         if (below(3))
-            event = Aside_counter(
-                ticks, (enum AsideCounter)below(ASIDE_COUNTERS + 1),
+            event = OwnEvent_counter(
+                ticks, (enum OwnEventCounter)below(OWN_EVENT_COUNTERS + 1),
                 (unsigned)below(2000), what % 50, (unsigned)below(THREADS));
         else
-            event =
-                below(2)
-                    ? Aside_change(ticks, random_id(), (uint32_t)below(90000),
-                                   (uint8_t)below(4), (uint8_t)below(4))
-                    : Aside_rearmed(ticks, random_id(),
-                                    below(2) ? what : below(50000));
+            event = below(2)
+                        ? OwnEvent_change(ticks, random_id(),
+                                          (uint32_t)below(90000),
+                                          (uint8_t)below(4), (uint8_t)below(4))
+                        : OwnEvent_rearmed(ticks, random_id(),
+                                           below(2) ? what : below(50000));
         Timeline_add(timeline, &event, 1);
     }
     free(track);

@@ -11,8 +11,8 @@
 #include "ipc/wire.h"
 #include "tests/random.h"
 #include "tracer/sample/flame.h"
-#include "tracer/timeline/aside.h"
 #include "tracer/timeline/event_code.h"
+#include "tracer/timeline/own_event.h"
 #include "tracer/timeline/timeline.h"
 
 #include <errno.h>
@@ -583,8 +583,8 @@ TEST(the_name_of_a_thread_that_was_listed_without_blocks)
 static uint32_t dark_at_the_end(bool on)
 {
     const struct RecordingDark listed[] = {{1100, 1, 0}, {1200, 2, 0}};
-    const struct Event rearmed[] = {Aside_rearmed(1300, 2, 100),
-                                    Aside_rearmed(2000, 1, 900)};
+    const struct Event rearmed[] = {OwnEvent_rearmed(1300, 2, 100),
+                                    OwnEvent_rearmed(2000, 1, 900)};
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
     struct Ring *ring = Ring_new(NULL);
     struct Track *track = Timeline_begin(timeline, 0, 4711, "MainThread");

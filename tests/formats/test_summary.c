@@ -6,7 +6,7 @@
 #include "formats/summary.h"
 
 #include "tests/random.h"
-#include "tracer/timeline/aside.h"
+#include "tracer/timeline/own_event.h"
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/timeline.h"
 
@@ -221,8 +221,8 @@ static void make_run(void)
     for (i = 0; i < 2500; i++)
         if (i % 5 < (i < 1250 ? 1 : 4))
             put_sample(&program, i * 4 * MS, 2, i % 2);
-    put_own(&program, Aside_change(S + S, 2, 11, BASE, SPECIALISED));
-    put_own(&program, Aside_change(9 * S, 2, 11, SPECIALISED, BASE));
+    put_own(&program, OwnEvent_change(S + S, 2, 11, BASE, SPECIALISED));
+    put_own(&program, OwnEvent_change(9 * S, 2, 11, SPECIALISED, BASE));
     put(&program, 10 * S, EVENT_LEAVE, 1);
     end(&program);
 }
@@ -509,9 +509,9 @@ static void make_slices(struct Fixture *f, double rate, double length)
             if (!armed) {
                 uint64_t now = (uint64_t)(next * HZ);
 
-                put_own(
-                    &f->program,
-                    Aside_rearmed(S + now, 2, (uint64_t)((next - dark) * HZ)));
+                put_own(&f->program,
+                        OwnEvent_rearmed(S + now, 2,
+                                         (uint64_t)((next - dark) * HZ)));
                 armed = true;
                 armed_until = next + .2;
             }
@@ -574,7 +574,7 @@ TEST_FIXTURE(a_function_that_is_too_hot)
     begin(&f->program, 6 << 20);
     put(&f->program, 0, EVENT_DARK, 2);
     for (i = 1; i < 10; i++) {
-        put_own(&f->program, Aside_rearmed(S + i * S, 2, S));
+        put_own(&f->program, OwnEvent_rearmed(S + i * S, 2, S));
         for (k = 0; k < 100; k++)
             put_call(&f->program, i * S + k * 1000, 2);
         put(&f->program, i * S + 100000, EVENT_DARK, 2);

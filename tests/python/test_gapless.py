@@ -32,8 +32,8 @@ def work_twice():
 
 def record(tmp_path, function, **settings):
     path = tmp_path / "trace.json"
-    wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
-    ocular.start_tracing(output=path, **{**wish, **settings})
+    request = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
+    ocular.start_tracing(output=path, **{**request, **settings})
     try:
         function()
     finally:
@@ -116,8 +116,8 @@ def test_a_file_that_may_not_grow(tmp_path, capfd):
     quiet=True."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
-    wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
-    ocular.start_tracing(**wish, output=tmp_path / "at_stop.json")
+    request = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
+    ocular.start_tracing(**request, output=tmp_path / "at_stop.json")
     try:
         for _ in range(3):
             work()

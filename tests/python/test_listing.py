@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compares the listing of the function that a viewer shows
-(tracer/session/listing_wishes.c) with dis, ast and the sampler's own sums."""
+(tracer/session/listing_requests.c) with dis, ast and the sampler's own sums."""
 
 import argparse
 import ast

@@ -283,7 +283,7 @@ TEST_FIXTURE(test_two_viewers_get_one_cut)
     struct RecordingBlock before[2], after[2];
     struct Client *first, *second;
     struct Message message;
-    uint64_t began, lent;
+    uint64_t began, held;
     double steady_s;
     int file;
 
@@ -295,23 +295,23 @@ TEST_FIXTURE(test_two_viewers_get_one_cut)
     do {
         began = Now_ns(CLOCK_MONOTONIC);
         file = receive_recording(first, &steady_s);
-        lent = Timeline_lent(f->session->timeline);
+        held = Timeline_held_until(f->session->timeline);
         assert_int_equal(blocks_of(file, RECORDING_THREADS, before, 2), 1);
         rest_ms(1100);
         message = ask_timeline(second);
         assert_int_equal(blocks_of(file, RECORDING_THREADS, after, 2), 1);
         close(file);
     } while (Now_ns(CLOCK_MONOTONIC) - began > 7000000000);
-    assert_int_equal(Timeline_lent(f->session->timeline), lent);
+    assert_int_equal(Timeline_held_until(f->session->timeline), held);
     assert_memory_equal(before, after, sizeof *before);
     assert_true(steady_s >= 10 && message.value > 3 && message.value < 9);
     assert_non_null(strstr(message.text, " s are missing, because"));
     Message_release(&message);
     // There is too little time for another viewer, so this viewer waits for a
     // new cut.
-    lent = Timeline_lend(f->session->timeline, 500000000);
+    held = Timeline_hold_for(f->session->timeline, 500000000);
     message = ask_timeline(second);
-    assert_true(Now_ns(CLOCK_MONOTONIC) >= lent);
+    assert_true(Now_ns(CLOCK_MONOTONIC) >= held);
     assert_true(message.value > 10);
     assert_null(message.text);
     Message_release(&message);

@@ -23,7 +23,7 @@
 
 struct Fake {
     struct Server *server;
-    struct SampleWish wish;
+    struct SampleSpec request;
     int mute;                // if set, the program never makes a snapshot
     struct Snapshot *newest; // only the server's thread uses this snapshot
     uint64_t exporting;      // id of the viewer that waits for its recording,
@@ -68,11 +68,11 @@ static void want(void *context, bool first)
     if (fake->mute)
         return;
     Snapshot_free(fake->newest);
-    fake->newest = Sample_new(fake->wish);
-    fake->wish.tick++;
+    fake->newest = Sample_new(fake->request);
+    fake->request.tick++;
     if (fake->exporting)
         hand_out(fake);
-    fprintf(stderr, "snapshot %u\n", (unsigned)fake->wish.tick);
+    fprintf(stderr, "snapshot %u\n", (unsigned)fake->request.tick);
     Server_notify(fake->server);
 }
 
@@ -95,13 +95,13 @@ static void request(void *context, uint64_t ui, const struct Message *message)
     fprintf(stderr, "request %d %llu %s\n", (int)message->type,
             (unsigned long long)message->number,
             message->text ? message->text : "");
-    if (message->type == MESSAGE_FLAME && fake->wish.no_sampler) {
+    if (message->type == MESSAGE_FLAME && fake->request.no_sampler) {
         answer.type = MESSAGE_ERROR;
         answer.number = ENODATA;
         answer.text = "no stacks \x1b[31mare seen";
     } else if (message->type == MESSAGE_FLAME) {
         answer.type = MESSAGE_STACKS;
-        answer.stacks = Sample_stacks(fake->wish);
+        answer.stacks = Sample_stacks(fake->request);
     }
     if (message->type == MESSAGE_HANDOUT) {
         fake->exporting = ui;
@@ -156,9 +156,9 @@ int main(int argc, char **argv)
     sigset_t mask;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--functions") == 0 && i + 1 < argc)
-            fake.wish.extra = (unsigned)atoi(argv[++i]);
+            fake.request.extra = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--no-sampler") == 0)
-            fake.wish.no_sampler = 1;
+            fake.request.no_sampler = 1;
         else if (strcmp(argv[i], "--mute") == 0)
             fake.mute = 1;
         else if (strcmp(argv[i], "--notice") == 0)

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 {
     char path[ADDRESS_MAX], why[512], words[] = "", version[] = "0";
     struct Peer peer;
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
     add(&beginning, (struct Message){.type = MESSAGE_HELLO,
                                      .version = WIRE_VERSION,
                                      .number = (uint64_t)getpid(),

@@ -34,23 +34,25 @@ int main(int argc, char **argv)
     struct Capture recording;
     char why[512];
     unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 12;
-    struct SampleWish wish = {.extra = argc > 3 ? (unsigned)atoi(argv[3]) : 60};
+    struct SampleSpec request = {.extra =
+                                     argc > 3 ? (unsigned)atoi(argv[3]) : 60};
     if (argc < 2 || Capture_open(&recording, argv[1], why, sizeof why)) {
         fprintf(stderr, "make_recording: %s\n", argc < 2 ? "which file?" : why);
         return 1;
     }
-    for (; wish.tick < count; wish.tick++) {
-        struct Snapshot *snapshot = Sample_new(wish);
+    for (; request.tick < count; request.tick++) {
+        struct Snapshot *snapshot = Sample_new(request);
         for (size_t i = 0; i < snapshot->function_count && i < LISTED; i++)
-            add_listing(&recording, &snapshot->functions[i], 100 + wish.tick);
+            add_listing(&recording, &snapshot->functions[i],
+                        100 + request.tick);
         add(&recording,
             (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot},
-            100 + wish.tick);
+            100 + request.tick);
         add(&recording,
             (struct Message){.type = MESSAGE_STACKS,
                              .request = 1,
-                             .stacks = Sample_stacks(wish)},
-            100 + wish.tick);
+                             .stacks = Sample_stacks(request)},
+            100 + request.tick);
     }
     add(&recording, (struct Message){.type = MESSAGE_END}, 100 + count);
     return Capture_close(&recording) ? 1 : 0;

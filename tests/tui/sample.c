@@ -86,12 +86,12 @@ static void *take(struct Snapshot *snapshot, size_t size)
 }
 
 static void fill(struct Function *function, const struct Brief *brief,
-                 const struct SampleWish *wish)
+                 const struct SampleSpec *request)
 {
     static const struct PartShares parts = {
         .c = .008, .waits = {[WAITS_LOCK] = .021, [WAITS_CPU] = .004}};
-    double time = 600.0 + wish->tick;
-    double swing = 1 + .25 * sin(wish->tick * .7 + brief->line);
+    double time = 600.0 + request->tick;
+    double swing = 1 + .25 * sin(request->tick * .7 + brief->line);
     double share = brief->share * swing;
     double calls = brief->rate * time;
     function->name = brief->name;
@@ -121,7 +121,7 @@ static void fill(struct Function *function, const struct Brief *brief,
         function->specializable_sites = 18;
         function->specialized_sites = (uint64_t)(brief->spec * .18 + .5);
     }
-    if (wish->no_sampler)
+    if (request->no_sampler)
         return;
     function->share = function->cpu_share = function->run_share = share;
     function->wait_share = brief->wait;
@@ -149,7 +149,7 @@ static void add_wall(struct Function *function, const struct Wall *wall,
 }
 
 static void add_extra(struct Snapshot *snapshot, struct Function *function,
-                      unsigned number, const struct SampleWish *wish)
+                      unsigned number, const struct SampleSpec *request)
 {
     char name[64], file[64];
     snprintf(name, sizeof name, "module_%u.Class.method_%u", number / 40,
@@ -167,7 +167,7 @@ static void add_extra(struct Snapshot *snapshot, struct Function *function,
     brief.file = Snapshot_text(snapshot, file);
     if (!brief.name || !brief.file)
         abort();
-    fill(function, &brief, wish);
+    fill(function, &brief, request);
 }
 
 // Gives the function two callers: one caller with half of its total share, and
@@ -183,21 +183,21 @@ static void add_callers(struct Snapshot *snapshot, struct Function *function,
 }
 
 static void add_functions(struct Snapshot *snapshot,
-                          const struct SampleWish *wish)
+                          const struct SampleSpec *request)
 {
-    size_t count = BRIEFS + wish->extra;
+    size_t count = BRIEFS + request->extra;
     struct Function *functions = take(snapshot, count * sizeof *functions);
     for (size_t i = 0; i < count; i++) {
         Record_clear(function_record(), &functions[i]);
         functions[i].id = i + 1;
         if (i < BRIEFS)
-            fill(&functions[i], &briefs[i], wish);
+            fill(&functions[i], &briefs[i], request);
         else
-            add_extra(snapshot, &functions[i], (unsigned)(i - BRIEFS), wish);
+            add_extra(snapshot, &functions[i], (unsigned)(i - BRIEFS), request);
     }
     for (size_t i = 0; i < sizeof walls / sizeof *walls; i++)
-        add_wall(&functions[walls[i].brief], &walls[i], wish->tick);
-    for (size_t i = 1; i < BRIEFS && !wish->no_sampler; i++)
+        add_wall(&functions[walls[i].brief], &walls[i], request->tick);
+    for (size_t i = 1; i < BRIEFS && !request->no_sampler; i++)
         add_callers(snapshot, &functions[i], i / 2 + 1);
     snapshot->functions = functions;
     snapshot->function_count = count;
@@ -212,7 +212,8 @@ static uint64_t id_of(const struct Snapshot *snapshot, const char *name)
     abort();
 }
 
-static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
+static void add_story(struct Snapshot *snapshot,
+                      const struct SampleSpec *request)
 {
     static const struct TransitionPair counts[] = {
         {"BINARY_SUBSCR_LIST_INT", "BINARY_SUBSCR", 30, 1},
@@ -229,7 +230,7 @@ static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
     struct Transition *transitions = take(snapshot, 3 * sizeof *transitions);
     struct TransitionPair *pairs = take(snapshot, sizeof counts);
     memcpy(pairs, counts, sizeof counts);
-    pairs[0].count += 3u * wish->tick;
+    pairs[0].count += 3u * request->tick;
     for (size_t i = 0; i < 3; i++)
         transitions[i] =
             (struct Transition){.seen_at_s = snapshot->uptime_s - sites[i].ago,
@@ -316,7 +317,7 @@ static void add_exceptions(struct Snapshot *snapshot)
 }
 
 static void add_threads(struct Snapshot *snapshot,
-                        const struct SampleWish *wish)
+                        const struct SampleSpec *request)
 {
     static const char *const names[] = {"MainThread", "Thread-1 (serve)",
                                         "pool-0", "pool-1"};
@@ -325,17 +326,18 @@ static void add_threads(struct Snapshot *snapshot,
         threads[i] = (struct Thread){
             .tid = 48213 + i,
             .name = names[i],
-            .cpu_share = wish->no_sampler
-                             ? NULL_F64
-                             : .6 / (1 + i) * (.8 + .1 * sin(wish->tick + i)),
-            .wait_share = wish->no_sampler ? NULL_F64 : .1,
-            .gil_held_share = wish->no_sampler ? NULL_F64 : .5 / (1 + i),
-            .gil_wait_share = wish->no_sampler ? NULL_F64 : .05 * i,
+            .cpu_share =
+                request->no_sampler
+                    ? NULL_F64
+                    : .6 / (1 + i) * (.8 + .1 * sin(request->tick + i)),
+            .wait_share = request->no_sampler ? NULL_F64 : .1,
+            .gil_held_share = request->no_sampler ? NULL_F64 : .5 / (1 + i),
+            .gil_wait_share = request->no_sampler ? NULL_F64 : .05 * i,
             .gil_held_s = NULL_F64,
             .gil_wait_s = NULL_F64,
-            .samples = wish->no_sampler ? NULL_U64 : 1000 - 100 * i,
+            .samples = request->no_sampler ? NULL_U64 : 1000 - 100 * i,
             .cpu_s = 10. / (1 + i)};
-    for (unsigned i = 0; i < 4 && !wish->no_sampler; i++) {
+    for (unsigned i = 0; i < 4 && !request->no_sampler; i++) {
         struct Caller *parts = take(snapshot, 4 * sizeof *parts);
         for (unsigned k = 0; k < 3; k++)
             parts[k] = (struct Caller){i + k + 1, threads[i].cpu_share * .1};
@@ -360,7 +362,8 @@ static void add_threads(struct Snapshot *snapshot,
     snapshot->thread_count = 5;
 }
 
-static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
+static void add_tasks(struct Snapshot *snapshot,
+                      const struct SampleSpec *request)
 {
     static const struct TaskGroup samples[] = {
         {"Session.keep_alive", "/srv/app/web/session.py", 41, 5210, 126, 4012,
@@ -401,7 +404,7 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     };
     struct TaskGroup *groups = take(snapshot, sizeof samples);
     memcpy(groups, samples, sizeof samples);
-    groups[0].count += wish->tick;
+    groups[0].count += request->tick;
     groups[0].task = "Task-17";
     groups[2].oldest_is_least = true;
     groups[0].chain = chain;
@@ -410,7 +413,7 @@ static void add_tasks(struct Snapshot *snapshot, const struct SampleWish *wish)
     groups[0].task_count = sizeof tasks / sizeof *tasks;
     snapshot->tasks_groups = groups;
     snapshot->tasks_group_count = sizeof samples / sizeof *samples;
-    snapshot->tasks_total = 5250 + wish->tick;
+    snapshot->tasks_total = 5250 + request->tick;
     struct AwaitRow *awaits = take(snapshot, sizeof await_samples);
     memcpy(awaits, await_samples, sizeof await_samples);
     snapshot->tasks_awaits = awaits;
@@ -488,7 +491,7 @@ static void make_hostile(struct Snapshot *snapshot)
     snapshot->mode = hostile(arena, 11);
 }
 
-struct Snapshot *Sample_new(struct SampleWish wish)
+struct Snapshot *Sample_new(struct SampleSpec request)
 {
     struct Snapshot *snapshot = Snapshot_new();
     if (!snapshot)
@@ -500,12 +503,12 @@ struct Snapshot *Sample_new(struct SampleWish wish)
     snapshot->python = "3.13.5";
     snapshot->mode = "adaptive";
     snapshot->threshold = 500;
-    snapshot->uptime_s = 8049 + wish.tick;
+    snapshot->uptime_s = 8049 + request.tick;
     snapshot->tsc_hz = 2.1e9;
-    snapshot->events = 12000000 + 41200ull * wish.tick;
+    snapshot->events = 12000000 + 41200ull * request.tick;
     snapshot->lost = 0;
     snapshot->memory_bytes = 7 << 20;
-    if (!wish.no_overhead) {
+    if (!request.no_overhead) {
         snapshot->overhead_measured = .008;
         snapshot->overhead_budget = .01;
         snapshot->overhead_allowed = .01;
@@ -518,7 +521,7 @@ struct Snapshot *Sample_new(struct SampleWish wish)
     }
     snapshot->sites_armed = 1204;
     snapshot->sites_dark = 5310;
-    if (!wish.no_sampler) {
+    if (!request.no_sampler) {
         snapshot->sampler_hz = 100;
         snapshot->sampler_samples = 60000;
         snapshot->sampler_unknown = 3;
@@ -527,17 +530,17 @@ struct Snapshot *Sample_new(struct SampleWish wish)
         snapshot->sampler_window_samples = 1212;
         snapshot->sampler_signal = 35;
     }
-    if (wish.trouble)
+    if (request.trouble)
         snapshot->sampler_trouble =
             "this process may not read its own memory "
             "without the risk of a crash";
-    add_functions(snapshot, &wish);
-    add_story(snapshot, &wish);
-    add_threads(snapshot, &wish);
+    add_functions(snapshot, &request);
+    add_story(snapshot, &request);
+    add_threads(snapshot, &request);
     add_loops(snapshot);
-    add_tasks(snapshot, &wish);
+    add_tasks(snapshot, &request);
     add_exceptions(snapshot);
-    if (wish.hostile)
+    if (request.hostile)
         make_hostile(snapshot);
     return snapshot;
 }
@@ -611,7 +614,7 @@ static const struct {
 
 #define STACK_WAITS (sizeof stack_waits / sizeof stack_waits[0])
 
-struct FlameTable *Sample_stacks(struct SampleWish wish)
+struct FlameTable *Sample_stacks(struct SampleSpec request)
 {
     struct FlameTable *table = FlameTable_new();
     struct FlameRow *rows =
@@ -626,17 +629,17 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
     for (size_t i = 0; i < STACK_WAITS; i++)
         waits[i] = (struct FlameWait){
             stack_waits[i].parent, stack_waits[i].kind, stack_waits[i].share,
-            (uint64_t)(stack_waits[i].share * (2 + wish.tick) * 1e9)};
+            (uint64_t)(stack_waits[i].share * (2 + request.tick) * 1e9)};
     for (size_t i = 0; i < STACKS; i++) {
-        double swing = 1 + .25 * sin(wish.tick * .7 + (double)i);
+        double swing = 1 + .25 * sin(request.tick * .7 + (double)i);
         unsigned brief = stacks[i].brief;
         rows[i] = (struct FlameRow){
             .parent = i ? stacks[i].parent : NULL_U64,
             .id = !i || brief == BRIEFS ? NULL_U64 : brief + 1,
             .share = stacks[i].share * swing,
             .c_share = stacks[i].c * swing,
-            .cpu_ns = (uint64_t)(stacks[i].share * (2 + wish.tick) * 1e9),
-            .c_ns = (uint64_t)(stacks[i].c * (2 + wish.tick) * 1e9),
+            .cpu_ns = (uint64_t)(stacks[i].share * (2 + request.tick) * 1e9),
+            .c_ns = (uint64_t)(stacks[i].c * (2 + request.tick) * 1e9),
         };
     }
     for (unsigned i = 0; i < BRIEFS; i++)
@@ -646,8 +649,8 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
             .file = briefs[i].file,
             .line = briefs[i].line,
         };
-    table->kept_s = 2 + wish.tick;
-    table->samples = 100 * (wish.tick + 2);
+    table->kept_s = 2 + request.tick;
+    table->samples = 100 * (request.tick + 2);
     table->rows = rows;
     table->row_count = STACKS;
     table->functions = functions;

@@ -8,7 +8,7 @@
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"
 
-struct SampleWish {
+struct SampleSpec {
     unsigned tick;  // Number of the snapshot in its sequence. The counts in the
                     // snapshots grow with this number.
     unsigned extra; // Number of functions in addition to the usual dozen.
@@ -21,7 +21,7 @@ struct SampleWish {
 };
 
 // Makes a snapshot. Aborts if memory is out, so the result is never NULL.
-struct Snapshot *Sample_new(struct SampleWish wish);
+struct Snapshot *Sample_new(struct SampleSpec request);
 // Returns the functions of the snapshot. A test may change them.
 struct Function *Sample_functions(struct Snapshot *sample);
 // Makes a listing of a function in lines 4 to 8 of `file`, usually
@@ -30,7 +30,7 @@ struct Listing *Sample_listing(uint64_t id, const char *file);
 
 // Makes stacks of the sample's functions, including the function with a hostile
 // name.
-struct FlameTable *Sample_stacks(struct SampleWish wish);
+struct FlameTable *Sample_stacks(struct SampleSpec request);
 
 // Sample_hostile returns hostile texts of all kinds, up to 10 kB long. The
 // texts are never freed. The two functions after it put hostile texts

@@ -28,26 +28,27 @@ void Stage_release(struct Stage *stage)
     Ui_release(&stage->ui);
 }
 
-void Stage_push(struct Stage *stage, struct SampleWish wish)
+void Stage_push(struct Stage *stage, struct SampleSpec request)
 {
-    assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
+    assert_int_equal(Model_push(&stage->ui.model, Sample_new(request)), 0);
 }
 
-void Stage_deliver(struct Stage *stage, struct SampleWish wish,
+void Stage_deliver(struct Stage *stage, struct SampleSpec request,
                    const char *file)
 {
     struct Ui *ui = &stage->ui;
     uint64_t id = stage->feed.listing.id;
-    if (ui->view == VIEW_FLAME && !ui->flame.tree.count && !wish.no_sampler) {
-        struct FlameTable *stacks = Sample_stacks(wish);
-        if (wish.hostile)
+    if (ui->view == VIEW_FLAME && !ui->flame.tree.count &&
+        !request.no_sampler) {
+        struct FlameTable *stacks = Sample_stacks(request);
+        if (request.hostile)
             Sample_make_hostile_stacks(stacks);
         FlameState_take(&ui->flame, stacks);
     }
     if (ui->view != VIEW_ANNOTATE || !id || ui->annotate.listing)
         return;
     struct Listing *listing = Sample_listing(id, file);
-    if (wish.hostile)
+    if (request.hostile)
         Sample_make_hostile(listing);
     stage->feed.listing.newest = listing;
     VIEWS[VIEW_ANNOTATE]->want(ui);

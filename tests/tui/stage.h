@@ -15,10 +15,10 @@ struct Stage {
 void Stage_init(struct Stage *stage, int width, int height);
 void Stage_release(struct Stage *stage);
 // Delivers a snapshot to the viewer.
-void Stage_push(struct Stage *stage, struct SampleWish wish);
+void Stage_push(struct Stage *stage, struct SampleSpec request);
 // Delivers the stacks or the code for which the front view waits. The code
 // belongs to the source file `file`.
-void Stage_deliver(struct Stage *stage, struct SampleWish wish,
+void Stage_deliver(struct Stage *stage, struct SampleSpec request,
                    const char *file);
 // Stage_press presses one key, and Stage_type presses each character of `keys`.
 // Then both draw a frame.

@@ -27,7 +27,7 @@ static double normal(void)
 
 // Describes a run of the functions f0 to f19. The samples of the run and the
 // speed of its machine are random numbers.
-struct Wish {
+struct Request {
     unsigned samples;
     double slower; // factor by which a call of f3 takes longer
     bool dark;     // true if the numbers of calls are unknown
@@ -45,9 +45,9 @@ struct Wish {
     unsigned observed;
 };
 
-static double cost_of(unsigned i, const struct Wish *wish)
+static double cost_of(unsigned i, const struct Request *request)
 {
-    return (1.0 / (i + 3)) * (i == 3 ? wish->slower : 1);
+    return (1.0 / (i + 3)) * (i == 3 ? request->slower : 1);
 }
 
 static const struct FilterRule *
@@ -60,22 +60,22 @@ rules_of(struct Snapshot *s, const char *const *texts, size_t *count)
 }
 
 static void set_waits(struct Snapshot *s, struct Function *f,
-                      const struct Wish *wish)
+                      const struct Request *request)
 {
     struct WaitShares *waits = Snapshot_alloc(s, sizeof *waits);
-    f->wait_share = wish->observed ? 0 : NAN;
+    f->wait_share = request->observed ? 0 : NAN;
     f->samples = f->run_samples;
-    if (f->id != 6 || !wish->observed)
+    if (f->id != 6 || !request->observed)
         return;
-    f->samples += wish->observed;
-    memcpy(waits->of, wish->waits, sizeof waits->of);
+    f->samples += request->observed;
+    memcpy(waits->of, request->waits, sizeof waits->of);
     for (int i = 0; i < WAIT_KINDS; i++)
         f->wait_share += waits->of[i];
     f->waits = waits;
     f->wait_count = 1;
 }
 
-static struct Snapshot *run(const struct Wish *wish)
+static struct Snapshot *run(const struct Request *request)
 {
     struct Snapshot *s = Snapshot_new();
     struct Function *functions =
@@ -84,12 +84,12 @@ static struct Snapshot *run(const struct Wish *wish)
     unsigned counts[FUNCTIONS] = {0};
     char text[64];
     for (unsigned i = 0; i < FUNCTIONS; i++)
-        all += cost_of(i, wish);
-    for (unsigned k = 0; k < wish->samples; k++) {
+        all += cost_of(i, request);
+    for (unsigned k = 0; k < request->samples; k++) {
         double at = below_one() * all;
         unsigned i = 0;
-        while (i < FUNCTIONS - 1 && at >= cost_of(i, wish))
-            at -= cost_of(i++, wish);
+        while (i < FUNCTIONS - 1 && at >= cost_of(i, request))
+            at -= cost_of(i++, request);
         counts[i]++;
     }
     for (unsigned i = 0; i < FUNCTIONS; i++) {
@@ -98,40 +98,40 @@ static struct Snapshot *run(const struct Wish *wish)
         f->id = i + 1;
         f->name = Snapshot_text(s, text);
         snprintf(text, sizeof text, "%s/app.py",
-                 wish->folder ? wish->folder : "/srv");
+                 request->folder ? request->folder : "/srv");
         f->file = Snapshot_text(s, text);
         f->line = 10 * i;
         f->run_samples = counts[i];
-        f->cpu_share = f->share = .8 * counts[i] / wish->samples;
-        f->calls = (uint64_t)(1e5 * (i + 1) * wish->seconds / pace / all);
-        f->calls_exact = !wish->dark;
-        f->calls_estimated = wish->dark ? NAN : (double)f->calls;
+        f->cpu_share = f->share = .8 * counts[i] / request->samples;
+        f->calls = (uint64_t)(1e5 * (i + 1) * request->seconds / pace / all);
+        f->calls_exact = !request->dark;
+        f->calls_estimated = request->dark ? NAN : (double)f->calls;
         f->calls_error = NAN;
-        set_waits(s, f, wish);
+        set_waits(s, f, request);
     }
     s->functions = functions;
     s->function_count = FUNCTIONS;
-    s->sampler_samples = wish->samples;
-    s->sampler_window_s = wish->seconds;
+    s->sampler_samples = request->samples;
+    s->sampler_window_s = request->seconds;
     s->sampler_elsewhere = 0;
     s->command = "app.py";
     s->python = "CPython 3.13.0";
-    s->tsc_hz = wish->hz;
-    s->version = wish->version;
-    s->mode = wish->mode;
-    s->threshold = wish->threshold;
-    s->overhead_budget = wish->budget;
-    s->filter_exclude = rules_of(s, wish->exclude, &s->filter_exclude_count);
+    s->tsc_hz = request->hz;
+    s->version = request->version;
+    s->mode = request->mode;
+    s->threshold = request->threshold;
+    s->overhead_budget = request->budget;
+    s->filter_exclude = rules_of(s, request->exclude, &s->filter_exclude_count);
     s->filter_include_only =
-        rules_of(s, wish->include_only, &s->filter_include_only_count);
+        rules_of(s, request->include_only, &s->filter_include_only_count);
     return s;
 }
 
-static const struct Wish PLAIN = {
+static const struct Request PLAIN = {
     .samples = 2500, .slower = 1, .hz = 2e9, .seconds = SECONDS};
 
-static void compare(struct Comparison *comparison, const struct Wish *a,
-                    const struct Wish *b)
+static void compare(struct Comparison *comparison, const struct Request *a,
+                    const struct Request *b)
 {
     struct Snapshot *one = run(a), *two = run(b);
     assert_int_equal(Comparison_make(comparison, one, two), 0);
@@ -150,7 +150,7 @@ function(const struct Comparison *comparison, const char *name)
     return NULL;
 }
 
-static void check_settings(const struct Wish *a, const struct Wish *b,
+static void check_settings(const struct Request *a, const struct Request *b,
                            const char *words)
 {
     static const char start[] =
@@ -168,7 +168,7 @@ static void check_settings(const struct Wish *a, const struct Wish *b,
 
 TEST(settings_that_differ)
 {
-    struct Wish one = PLAIN, two;
+    struct Request one = PLAIN, two;
     one.version = "0.1.0";
     one.mode = "adaptive";
     one.threshold = 500;
@@ -202,10 +202,10 @@ TEST(the_same_program_twice)
 {
     unsigned shares = 0, means = 0, rates = 0, fails = 0, runs = 400;
     for (unsigned k = 0; k < runs; k++) {
-        struct Wish wish = PLAIN;
+        struct Request request = PLAIN;
         struct Comparison comparison;
-        wish.samples = k % 2 ? 2500 : 400;
-        compare(&comparison, &wish, &wish);
+        request.samples = k % 2 ? 2500 : 400;
+        compare(&comparison, &request, &request);
         for (size_t i = 0; i < FUNCTIONS; i++) {
             const struct ComparedFunction *f = &comparison.functions[i];
             shares += f->share.apart != 0;
@@ -225,7 +225,7 @@ TEST(a_function_that_is_slower)
 {
     unsigned found = 0, first = 0, fails = 0, runs = 200;
     for (unsigned k = 0; k < runs; k++) {
-        struct Wish one = PLAIN, slow;
+        struct Request one = PLAIN, slow;
         struct Comparison comparison;
         const struct ComparedFunction *f;
         one.samples = 4000; // about 300 of these samples find f3
@@ -247,7 +247,7 @@ TEST(a_function_that_is_slower)
 
 TEST(calls_that_are_not_known)
 {
-    struct Wish one = PLAIN, slow;
+    struct Request one = PLAIN, slow;
     struct Comparison comparison;
     const struct ComparedFunction *f;
     one.dark = true;
@@ -269,7 +269,7 @@ TEST(a_function_that_is_faster)
 {
     unsigned fails = 0;
     for (unsigned k = 0; k < 50; k++) {
-        struct Wish slow = PLAIN, fast;
+        struct Request slow = PLAIN, fast;
         struct Comparison comparison;
         slow.slower = 20;
         slow.dark = k % 2;
@@ -297,7 +297,7 @@ static bool says(const struct Comparison *comparison, const char *words)
 // differ.
 TEST(other_machines_and_lengths)
 {
-    struct Wish other = PLAIN;
+    struct Request other = PLAIN;
     struct Comparison comparison;
     other.seconds = 3 * SECONDS;
     compare(&comparison, &PLAIN, &other);
@@ -355,7 +355,7 @@ static const struct ComparedFunction *of_name(const struct Comparison *from,
 TEST(a_wait_that_grows)
 {
     struct Comparison comparison;
-    struct Wish before = PLAIN, after = PLAIN;
+    struct Request before = PLAIN, after = PLAIN;
     before.observed = after.observed = 100;
     before.waits[WAITS_SOCKET] = .1;
     before.waits[WAITS_LOCK] = .2;
@@ -386,7 +386,7 @@ TEST(a_wait_that_grows)
 TEST(waits_that_are_alike_or_unknown)
 {
     struct Comparison comparison;
-    struct Wish before = PLAIN, after = PLAIN;
+    struct Request before = PLAIN, after = PLAIN;
     before.observed = after.observed = 10;
     before.waits[WAITS_SLEEP] = .5;
     after.waits[WAITS_SLEEP] = .7;

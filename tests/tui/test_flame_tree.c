@@ -64,7 +64,7 @@ TEST(test_sample)
     bool whole;
 
     assert_int_equal(
-        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
+        FlameTree_take(&tree, Sample_stacks((struct SampleSpec){.tick = 3})),
         0);
     check(&tree);
     for (uint32_t i = 0; i < tree.count; i++) {
@@ -86,7 +86,7 @@ TEST(test_sample)
     assert_false(whole);
     // A new table replaces the old one.
     assert_int_equal(
-        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 4})),
+        FlameTree_take(&tree, Sample_stacks((struct SampleSpec){.tick = 4})),
         0);
     check(&tree);
     FlameTree_release(&tree);
@@ -118,7 +118,7 @@ TEST(test_modes)
     double cpu, waits = 0, idle = 0;
 
     assert_int_equal(
-        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
+        FlameTree_take(&tree, Sample_stacks((struct SampleSpec){.tick = 3})),
         0);
     for (size_t i = 0; i < tree.table->wait_count; i++) {
         const struct FlameWait *wait = &tree.table->waits[i];
@@ -142,7 +142,7 @@ TEST(test_modes)
     // The next two tables are shown in the same mode.
     FlameTree_release(&tree);
     assert_int_equal(
-        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
+        FlameTree_take(&tree, Sample_stacks((struct SampleSpec){.tick = 3})),
         0);
     assert_float_equal(tree.branches[0].total, cpu + waits, 1e-9);
     FlameTree_release(&tree);
@@ -151,7 +151,7 @@ TEST(test_modes)
 // A wait of a row that the tree does not have is a wait of the root.
 TEST(test_odd_waits)
 {
-    struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = 3});
+    struct FlameTable *table = Sample_stacks((struct SampleSpec){.tick = 3});
     struct FlameWait *wait = (struct FlameWait *)(uintptr_t)&table->waits[1];
     struct FlameTree tree = {.mode = FLAME_WALL};
     uint32_t at;
@@ -161,7 +161,7 @@ TEST(test_odd_waits)
     assert_int_equal(FlameTree_take(&tree, table), 0);
     check(&tree);
     FlameTree_release(&tree);
-    table = Sample_stacks((struct SampleWish){.tick = 3});
+    table = Sample_stacks((struct SampleSpec){.tick = 3});
     wait = (struct FlameWait *)(uintptr_t)&table->waits[1];
     wait->parent = table->row_count;
     assert_int_equal(FlameTree_take(&tree, table), 0);

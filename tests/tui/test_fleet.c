@@ -60,7 +60,7 @@ static void send_message(struct Message message)
 // Sends a snapshot in which function `id` has `count` calls.
 static void send_calls(double uptime_s, uint64_t id, uint64_t count)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 1});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 1});
     struct Function *function = Sample_functions(snapshot);
     snapshot->function_count = snapshot->functions_total = 1;
     snapshot->uptime_s = uptime_s;

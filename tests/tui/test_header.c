@@ -72,7 +72,7 @@ static int count_cells(const struct Fixture *f, uint32_t code, enum Style style)
 // Returns a snapshot with this overhead, as a share of one core.
 static struct Snapshot *costing(double measured, double allowed)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
 
     snapshot->overhead_measured = 2 * measured;
     snapshot->overhead_cores = measured;
@@ -130,7 +130,7 @@ TEST_FIXTURE(test_what_the_overhead_is_made_of)
     // At the usual widths of terminals, all other items of the line are
     // present.
     for (int width = 80; width < 200; width++) {
-        draw(f, Sample_new((struct SampleWish){0}), width);
+        draw(f, Sample_new((struct SampleSpec){0}), width);
         assert_true(says(f, "0.6% of a core, 0.7 allowed"));
         assert_int_equal(says(f, "hooks 0.4 re-arm 0.1 threads 0.1"),
                          width >= 87);
@@ -141,37 +141,37 @@ TEST_FIXTURE(test_what_the_overhead_is_made_of)
         if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
-    draw(f, Sample_new((struct SampleWish){0}), 60);
+    draw(f, Sample_new((struct SampleSpec){0}), 60);
     assert_false(says(f, "hooks"));
 }
 
 TEST_FIXTURE(test_what_shares_rest_on)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
 
     snapshot->sampler_window_s = 30;
     snapshot->sampler_window_samples = 412;
     draw(f, snapshot, 150);
     assert_true(says(f, "over 30 s, 412 samples   by CPU timers, signal 35"));
     for (int width = 80; width < 200; width++) {
-        draw(f, Sample_new((struct SampleWish){0}), width);
+        draw(f, Sample_new((struct SampleSpec){0}), width);
         assert_true(says(f, "over 12 s, 1 212 samples"));
     }
-    snapshot = Sample_new((struct SampleWish){0});
+    snapshot = Sample_new((struct SampleSpec){0});
     snapshot->sampler_untimed = 2;
     draw(f, snapshot, 150);
     assert_true(says(f, "by CPU timers, signal 35, 2 threads without"));
-    snapshot = Sample_new((struct SampleWish){0});
+    snapshot = Sample_new((struct SampleSpec){0});
     snapshot->sampler_signal = NULL_U64;
     draw(f, snapshot, 100);
     assert_true(says(f, "by wall-clock samples"));
     assert_int_equal(style_of(f, 2, "by wall-clock"), STYLE_PARTIAL);
     // An older process does not report its window.
-    snapshot = Sample_new((struct SampleWish){0});
+    snapshot = Sample_new((struct SampleSpec){0});
     snapshot->sampler_window_s = snapshot->sampler_window_samples = NAN;
     draw(f, snapshot, 150);
     assert_false(says(f, "samples"));
-    draw(f, Sample_new((struct SampleWish){.no_sampler = 1}), 150);
+    draw(f, Sample_new((struct SampleSpec){.no_sampler = 1}), 150);
     assert_false(says(f, "by wall-clock"));
 }
 
@@ -181,7 +181,7 @@ TEST_FIXTURE(test_the_pauses_of_the_garbage_collector)
         {40, .02, .001}, {4, .03, .0124}, {NULL_U64, NULL_F64, NULL_F64}};
 
     for (int width = 80; width < 200; width++) {
-        struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+        struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
 
         snapshot->gc_share = .012;
         snapshot->gc_generations = rows;
@@ -191,7 +191,7 @@ TEST_FIXTURE(test_the_pauses_of_the_garbage_collector)
         assert_true(says(f, "over 12 s, 1 212 samples"));
         assert_int_equal(says(f, "gc 1.2%, longest 12ms"), width >= 140);
     }
-    draw(f, Sample_new((struct SampleWish){0}), 150);
+    draw(f, Sample_new((struct SampleSpec){0}), 150);
     assert_false(says(f, "gc "));
 }
 
@@ -200,11 +200,11 @@ TEST_FIXTURE(test_a_recent_stall_is_in_the_header)
     static struct StallRow stall = {.seconds = 1.27};
 
     for (int width = 80; width < 200; width++) {
-        struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+        struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
 
         draw(f, snapshot, width);
         assert_false(says(f, "stalled"));
-        snapshot = Sample_new((struct SampleWish){0});
+        snapshot = Sample_new((struct SampleSpec){0});
         stall.at_s = snapshot->uptime_s - 10 - stall.seconds;
         snapshot->stalls = &stall;
         snapshot->stall_count = 1;
@@ -218,18 +218,18 @@ TEST_FIXTURE(test_the_gil)
     struct Snapshot *snapshot;
 
     for (int width = 80; width < 200; width++) {
-        snapshot = Sample_new((struct SampleWish){0});
+        snapshot = Sample_new((struct SampleSpec){0});
         snapshot->gil_held = .97;
         snapshot->gil_waited = 2.3;
         draw(f, snapshot, width);
         assert_true(says(f, "GIL held 97.0%, waited 230%"));
         assert_true(says(f, "sort SHARE"));
     }
-    snapshot = Sample_new((struct SampleWish){0});
+    snapshot = Sample_new((struct SampleSpec){0});
     snapshot->gil_held = .97; // The waits for the GIL cannot be read.
     draw(f, snapshot, 150);
     assert_true(says(f, "GIL held 97.0%") && !says(f, "waited"));
-    draw(f, Sample_new((struct SampleWish){0}), 150);
+    draw(f, Sample_new((struct SampleSpec){0}), 150);
     assert_false(says(f, "GIL"));
 }
 
@@ -240,7 +240,7 @@ TEST_FIXTURE(test_the_rules_of_the_filter)
     int width;
 
     for (width = 60; width < 200; width++) {
-        struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+        struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
 
         snapshot->filter_exclude = exclude;
         snapshot->filter_exclude_count = 2;
@@ -254,19 +254,19 @@ TEST_FIXTURE(test_the_rules_of_the_filter)
             assert_true(says(f, "threshold "));
     }
     assert_true(says(f, "excluded numpy, torch   only srv"));
-    draw(f, Sample_new((struct SampleWish){0}), 200);
+    draw(f, Sample_new((struct SampleSpec){0}), 200);
     assert_false(says(f, "excluded ") || says(f, "only "));
 }
 
 TEST_FIXTURE(test_why_there_are_no_shares)
 {
-    draw(f, Sample_new((struct SampleWish){.no_sampler = 1}), 150);
+    draw(f, Sample_new((struct SampleSpec){.no_sampler = 1}), 150);
     assert_true(says(f, "shares are not sampled  "));
-    draw(f, Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1}),
+    draw(f, Sample_new((struct SampleSpec){.no_sampler = 1, .trouble = 1}),
          150);
     assert_true(says(f, "shares are not sampled: this process may not"));
     assert_int_equal(style_of(f, 2, ": this process"), STYLE_ALERT);
-    draw(f, Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1}), 60);
+    draw(f, Sample_new((struct SampleSpec){.no_sampler = 1, .trouble = 1}), 60);
     assert_true(says(f, "shares are not sampled"));
 }
 
@@ -286,7 +286,7 @@ static void tear_down(struct Fixture *f)
 // measured, the header does not show them.
 TEST_FIXTURE(test_what_the_rows_lack)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
     static const struct RetiredRow gone[] = {
         {.run_share = .08}, {.run_share = NAN}, {.run_share = .04}};
 
@@ -303,7 +303,7 @@ TEST_FIXTURE(test_what_the_rows_lack)
     assert_true(says(f, "untraced 30.0%"));
     assert_true(says(f, "gone 12.0%"));
 
-    snapshot = Sample_new((struct SampleWish){0});
+    snapshot = Sample_new((struct SampleSpec){0});
     snapshot->sampler_samples = 1000;
     snapshot->sampler_unknown = 9;
     snapshot->sampler_truncated = 10;
@@ -312,7 +312,7 @@ TEST_FIXTURE(test_what_the_rows_lack)
     assert_false(says(f, "unread") || says(f, "too deep"));
     assert_false(says(f, "untraced") || says(f, "gone"));
 
-    snapshot = Sample_new((struct SampleWish){.no_sampler = 1});
+    snapshot = Sample_new((struct SampleSpec){.no_sampler = 1});
     draw(f, snapshot, 240);
     assert_false(says(f, "unread") || says(f, "too deep"));
     assert_false(says(f, "untraced") || says(f, "gone"));
@@ -320,12 +320,12 @@ TEST_FIXTURE(test_what_the_rows_lack)
 
 TEST_FIXTURE(test_threads_that_wait_for_a_cpu)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
 
     snapshot->cpu_waited = .049;
     draw(f, snapshot, 80);
     assert_false(says(f, "for a CPU"));
-    snapshot = Sample_new((struct SampleWish){0});
+    snapshot = Sample_new((struct SampleSpec){0});
     snapshot->cpu_waited = .23;
     draw(f, snapshot, 80);
     assert_true(says(f, "waiting for a CPU 23.0%"));

@@ -58,7 +58,7 @@ TEST(test_null)
 
 TEST(test_hostile_values)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     snapshot->tsc_hz = INFINITY;
     snapshot->uptime_s = -1e308;
     snapshot->command =

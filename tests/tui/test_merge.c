@@ -68,9 +68,9 @@ static void merge_all(const enum FoldAge ages[3])
                                     .age = ages[i],
                                     .silent_s = 5,
                                     .begin_s = 10};
-    struct MergeWish wish = {all, 3, 1, uptime_s};
+    struct MergeRequest request = {all, 3, 1, uptime_s};
     Snapshot_free(merged);
-    merged = Merge_make(&merge, &wish, &standouts);
+    merged = Merge_make(&merge, &request, &standouts);
     assert_non_null(merged);
 }
 
@@ -328,8 +328,8 @@ TEST_WITH(a_sum_of_ended_processes_is_merged_again, prepare, finish)
     struct MergePart again[] = {
         {.snapshot = sum},
         {.pid = 9, .snapshot = parts[2], .ids = &ids[2], .age = FOLD_LIVE}};
-    struct MergeWish wish = {again, 2, 1, 30};
-    merged = Merge_make(&merge, &wish, NULL);
+    struct MergeRequest request = {again, 2, 1, 30};
+    merged = Merge_make(&merge, &request, NULL);
     Snapshot_free(sum);
     assert_int_equal(merged->function_count, 2);
     assert_int_equal(row("work")->calls, 4);

@@ -29,7 +29,7 @@ static int finish(void **state)
 static void push(unsigned tick)
 {
     assert_int_equal(
-        Model_push(&model, Sample_new((struct SampleWish){.tick = tick})), 0);
+        Model_push(&model, Sample_new((struct SampleSpec){.tick = tick})), 0);
 }
 
 static const char *name_at(size_t index)
@@ -128,7 +128,7 @@ static void make(struct Function *function, const char *name, double rate,
 
 static void push_idle_program(unsigned tick)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = tick});
     struct Function *functions = Sample_functions(snapshot);
     snapshot->function_count = 7;
     snapshot->sampler_window_s = 60;
@@ -197,7 +197,7 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
                                          // 18 s
         "idle", "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8.\xe8\xaf\xbb\xe5\x8f\x96",
         "Plan.execute"};
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *loop = &Sample_functions(snapshot)[0];
     loop->name = "main";
     loop->calls = loop->in_flight = 1;
@@ -237,7 +237,7 @@ TEST_WITH(test_the_order_of_latencies_without_p99, prepare, finish)
                 {"slow", .001, .03},
                 {"unknown", NAN, NAN}};
     static const char *const order[] = {"slow", "handler", "fast", "unknown"};
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *functions = Sample_functions(snapshot);
     snapshot->function_count = 4;
     for (int i = 0; i < 4; i++) {
@@ -256,7 +256,7 @@ TEST_WITH(test_the_order_of_latencies_without_p99, prepare, finish)
 // is.
 TEST_WITH(test_a_call_in_flight_is_not_idle, prepare, finish)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *functions = Sample_functions(snapshot);
     snapshot->function_count = 2;
     make(&functions[0], "hangs", 0, 100, 0);
@@ -348,7 +348,7 @@ TEST_WITH(test_history, prepare, finish)
     uint64_t id = row->id;
     for (unsigned tick = 5; tick < 9; tick++) {
         struct Snapshot *snapshot =
-            Sample_new((struct SampleWish){.tick = tick});
+            Sample_new((struct SampleSpec){.tick = tick});
         snapshot->function_count = 0;
         Model_push(&model, snapshot);
         assert_int_equal(model.shown, 0);
@@ -362,7 +362,7 @@ TEST_WITH(test_history, prepare, finish)
     assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     for (unsigned tick = 10; tick < 10 + TREND_LENGTH; tick++) {
         struct Snapshot *snapshot =
-            Sample_new((struct SampleWish){.tick = tick});
+            Sample_new((struct SampleSpec){.tick = tick});
         snapshot->function_count = 1;
         Model_push(&model, snapshot);
     }
@@ -381,7 +381,7 @@ TEST_WITH(test_reset, prepare, finish)
     for (size_t i = 0; i < model.shown; i++)
         assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
     // A new trace begins: nothing is left of the counts of the old trace.
-    struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *young = Sample_new((struct SampleSpec){.tick = 0});
     young->uptime_s = 1;
     Model_push(&model, young);
     assert_false(model.reset);
@@ -482,7 +482,7 @@ TEST_WITH(test_storms, prepare, finish)
 // send them.
 TEST_WITH(test_odd_ids, prepare, finish)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.extra = 2000});
     struct Function *functions = Sample_functions(snapshot);
     for (size_t i = 0; i < snapshot->function_count; i++)
         functions[i].id = (uint64_t)(i % 1000) << 44;

@@ -54,10 +54,10 @@ static void record(double apart)
     struct Capture recording;
     assert_int_equal(Capture_open(&recording, path, why, sizeof why), 0);
     for (unsigned tick = 0; tick < 3; tick++) {
-        struct SampleWish wish = {.tick = tick};
+        struct SampleSpec request = {.tick = tick};
         add(&recording,
             (struct Message){.type = MESSAGE_SNAPSHOT,
-                             .snapshot = Sample_new(wish)},
+                             .snapshot = Sample_new(request)},
             tick * apart);
         if (tick != 1)
             add(&recording,
@@ -194,7 +194,7 @@ static void record_version(uint32_t version)
         5);
     add(&recording,
         (struct Message){.type = MESSAGE_SNAPSHOT,
-                         .snapshot = Sample_new((struct SampleWish){0})},
+                         .snapshot = Sample_new((struct SampleSpec){0})},
         7);
     assert_int_equal(Capture_close(&recording), 0);
 }

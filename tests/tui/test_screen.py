@@ -748,8 +748,8 @@ def test_one_who_never_sends_a_snapshot(start, directory):
 
 def test_one_who_stops_sending_snapshots(start, directory):
     peer = start.server(program=FLOODING)
-    wish = ("--batch", "-d", "0.1", "--timeout", "1")
-    done = run(directory, "-p", str(peer.pid), *wish)
+    request = ("--batch", "-d", "0.1", "--timeout", "1")
+    done = run(directory, "-p", str(peer.pid), *request)
     assert done.returncode == 1 and "Plan.execute" in done.stdout
     assert "has sent no snapshot for 1.1 s" in done.stderr
 

@@ -11,7 +11,7 @@
 static void push(struct Model *model, unsigned tick)
 {
     assert_int_equal(
-        Model_push(model, Sample_new((struct SampleWish){.tick = tick})), 0);
+        Model_push(model, Sample_new((struct SampleSpec){.tick = tick})), 0);
 }
 
 // Some counters in the samples decrease; then the viewer shows 0 as their
@@ -45,8 +45,8 @@ static void expect_shown(const struct Model *model, const struct Since *since)
 // but the difference never becomes negative.
 TEST(test_an_estimate_that_was_too_high)
 {
-    struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});
-    struct Snapshot *now = Sample_new((struct SampleWish){.tick = 2});
+    struct Snapshot *then = Sample_new((struct SampleSpec){.tick = 1});
+    struct Snapshot *now = Sample_new((struct SampleSpec){.tick = 2});
     struct Function *before = Sample_functions(then);
     struct Function *after = Sample_functions(now);
     uint64_t id = after->id;

@@ -26,12 +26,12 @@
 // The path of a source file with hostile lines.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
-static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
+static void set_up(struct Stage *stage, bool ascii, struct SampleSpec request)
 {
     Stage_init(stage, 150, 40);
     stage->ui.canvas.ascii = ascii;
-    for (wish.tick = 0; wish.tick < 4; wish.tick++)
-        Stage_push(stage, wish);
+    for (request.tick = 0; request.tick < 4; request.tick++)
+        Stage_push(stage, request);
     Frame_draw(&stage->ui);
 }
 
@@ -112,18 +112,18 @@ static int next(int size, int step, bool every)
 }
 
 static void check_every_size(const char *keys, bool ascii,
-                             struct SampleWish wish)
+                             struct SampleSpec request)
 {
     bool every = getenv("SIZES") && !strcmp(getenv("SIZES"), "all");
     struct Stage stage;
     uint32_t key;
-    set_up(&stage, ascii, wish);
+    set_up(&stage, ascii, request);
     while ((key = Key_parse(&keys)) != 0) {
         Keyboard_press(&stage.ui, key);
-        Stage_deliver(&stage, wish, source_path);
+        Stage_deliver(&stage, request, source_path);
         Frame_draw(&stage.ui);
     }
-    check_is_fed(&stage, !wish.no_sampler);
+    check_is_fed(&stage, !request.no_sampler);
     for (int width = 60; width <= 400;
          width = next(width, width < 160 ? 11 : 61, every))
         for (int height = 12; height <= 120;
@@ -174,12 +174,12 @@ TEST(test_every_view)
 {
     for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++)
         check_every_size(walks[i], i % 3 == 2,
-                         (struct SampleWish){.extra = 150});
+                         (struct SampleSpec){.extra = 150});
     for (int id = 1; id < VIEW_COUNT; id++) {
         char name[KEY_NAME_MAX], keys[KEY_NAME_MAX + 8];
         Key_name(name, VIEWS[id]->opens.keys[0]);
         snprintf(keys, sizeof keys, strlen(name) > 1 ? "<%s>" : "%s", name);
-        check_every_size(keys, id % 2, (struct SampleWish){.extra = 3});
+        check_every_size(keys, id % 2, (struct SampleSpec){.extra = 3});
     }
 }
 
@@ -187,7 +187,7 @@ TEST(test_hostile_names)
 {
     for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++)
         check_every_size(walks[i], i % 4 == 3,
-                         (struct SampleWish){.hostile = 1});
+                         (struct SampleSpec){.hostile = 1});
 }
 
 TEST(test_little_to_show)
@@ -195,7 +195,7 @@ TEST(test_little_to_show)
     for (size_t i = 0; i < UNSAMPLED; i++)
         check_every_size(
             walks[i], false,
-            (struct SampleWish){.no_sampler = 1, .no_overhead = 1});
+            (struct SampleSpec){.no_sampler = 1, .no_overhead = 1});
 }
 
 TEST(test_the_list_of_processes)
@@ -240,7 +240,7 @@ TEST(test_resizing)
 {
     struct Stage stage;
     unsigned random = 5;
-    set_up(&stage, false, (struct SampleWish){.extra = 300});
+    set_up(&stage, false, (struct SampleSpec){.extra = 300});
     for (int round = 0; round < 400; round++) {
         random = random * 1103515245 + 12345;
         int width = 1 + (int)(random >> 8) % 400;
@@ -253,7 +253,7 @@ TEST(test_resizing)
             continue;
         Keyboard_press(&stage.ui,
                        keys[(random >> 24) % (sizeof keys / sizeof *keys)]);
-        Stage_deliver(&stage, (struct SampleWish){0}, source_path);
+        Stage_deliver(&stage, (struct SampleSpec){0}, source_path);
         Frame_draw(&stage.ui);
         const struct List *list = &stage.ui.lists[stage.ui.view];
         if (list->count)

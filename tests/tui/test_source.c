@@ -41,9 +41,9 @@ static void write_file(const char *name, const void *data, size_t size)
 static struct Source load(const char *file, double start)
 {
     struct Source source;
-    Source_load(&source, &(struct SourceWish){.pid = getpid(),
-                                              .file = file,
-                                              .process_start_s = start});
+    Source_load(&source, &(struct SourceRequest){.pid = getpid(),
+                                                 .file = file,
+                                                 .process_start_s = start});
     return source;
 }
 
@@ -122,24 +122,24 @@ TEST(test_what_is_too_large)
 
 TEST(test_a_change_while_it_is_looked_at)
 {
-    struct SourceWish wish = {.file = path_of("alive.py"),
-                              .process_start_s = NAN};
+    struct SourceRequest request = {.file = path_of("alive.py"),
+                                    .process_start_s = NAN};
     char path[300];
     struct Source source;
-    snprintf(path, sizeof path, "%s", wish.file);
-    wish.file = path;
-    Source_load(&source, &wish);
+    snprintf(path, sizeof path, "%s", request.file);
+    request.file = path;
+    Source_load(&source, &request);
     assert_int_equal(source.state, SOURCE_MISSING);
-    assert_false(Source_is_stale(&source, &wish));
+    assert_false(Source_is_stale(&source, &request));
     write_file("alive.py", "x\n", 2);
-    assert_true(Source_is_stale(&source, &wish));
+    assert_true(Source_is_stale(&source, &request));
     Source_release(&source);
-    Source_load(&source, &wish);
-    assert_false(Source_is_stale(&source, &wish));
+    Source_load(&source, &request);
+    assert_false(Source_is_stale(&source, &request));
     write_file("alive.py", "xy\n", 3);
-    assert_true(Source_is_stale(&source, &wish));
+    assert_true(Source_is_stale(&source, &request));
     unlink(path);
-    assert_true(Source_is_stale(&source, &wish));
+    assert_true(Source_is_stale(&source, &request));
     Source_release(&source);
 }
 
@@ -166,9 +166,9 @@ TEST(test_a_relative_path_below_another_root)
     close(ready[0]);
     close(ready[1]);
     if (byte == 'y')
-        Source_load(&source, &(struct SourceWish){.pid = child,
-                                                  .file = "main.py",
-                                                  .process_start_s = NAN});
+        Source_load(&source, &(struct SourceRequest){.pid = child,
+                                                     .file = "main.py",
+                                                     .process_start_s = NAN});
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     if (byte != 'y')

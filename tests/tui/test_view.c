@@ -17,7 +17,7 @@ static void set_up(struct Stage *stage, int width, int height)
 {
     Stage_init(stage, width, height);
     for (unsigned tick = 0; tick < 3; tick++)
-        Stage_push(stage, (struct SampleWish){.tick = tick});
+        Stage_push(stage, (struct SampleSpec){.tick = tick});
     const struct Snapshot *now = stage->ui.model.snapshot;
     assert_int_equal(Comparison_make(&stage->ui.comparison, now, now), 0);
     Frame_draw(&stage->ui);
@@ -40,7 +40,7 @@ static void expect_offered(struct Stage *stage, const char *label, bool offered)
 static void select_box(struct Stage *stage, int depth)
 {
     FlameState_take(&stage->ui.flame,
-                    Sample_stacks((struct SampleWish){.tick = 5}));
+                    Sample_stacks((struct SampleSpec){.tick = 5}));
     Frame_draw(&stage->ui);
     while (depth--)
         Stage_press(stage, 'j');
@@ -108,7 +108,7 @@ TEST(test_without_a_sampler)
         struct Stage stage;
         Stage_init(&stage, 150, 30);
         stage.feed.newest =
-            Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
+            Sample_new((struct SampleSpec){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
         stage.ui.message[0] = 0; // The message must come only once.
@@ -150,7 +150,7 @@ static struct Thread *threads_of(struct Snapshot *snapshot)
 // id before and has ended.
 static struct Snapshot *with_a_tid_twice(unsigned tick)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = tick});
     struct Thread *threads = threads_of(snapshot);
     threads[4].tid = threads[1].tid;
     return snapshot;
@@ -238,7 +238,7 @@ TEST(test_latency)
 TEST(test_no_latencies)
 {
     struct Stage stage;
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *functions = Sample_functions(snapshot);
     for (size_t i = 0; i < snapshot->function_count; i++) {
         functions[i].wall_max_s = NAN;
@@ -311,7 +311,7 @@ static void check_after(enum ViewId id, const struct Binding *binding,
         Keyboard_press(&stage.ui, binding->keys[0]);
     }
     assert_int_equal(
-        Model_push(&stage.ui.model, Sample_new((struct SampleWish){.tick = 3})),
+        Model_push(&stage.ui.model, Sample_new((struct SampleSpec){.tick = 3})),
         0);
     Frame_draw(&stage.ui);
     picture(&stage, out);

@@ -30,7 +30,7 @@ static void set_up(struct Stage *stage, int width, int height)
 {
     Stage_init(stage, width, height);
     stage->feed.pid = getpid();
-    Stage_push(stage, (struct SampleWish){.tick = 1});
+    Stage_push(stage, (struct SampleSpec){.tick = 1});
     Frame_draw(&stage->ui);
 }
 

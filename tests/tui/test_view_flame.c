@@ -13,9 +13,9 @@
 static void set_up(struct Stage *stage, int width, int height)
 {
     Stage_init(stage, width, height);
-    Stage_push(stage, (struct SampleWish){.tick = 5});
+    Stage_push(stage, (struct SampleSpec){.tick = 5});
     Navigation_open(&stage->ui, VIEW_FLAME);
-    Stage_deliver(stage, (struct SampleWish){.tick = 5}, NULL);
+    Stage_deliver(stage, (struct SampleSpec){.tick = 5}, NULL);
     Frame_draw(&stage->ui);
 }
 
@@ -136,7 +136,7 @@ TEST(test_search_letter_by_letter)
 TEST(test_what_is_gone_for_the_moment)
 {
     struct Stage stage;
-    struct FlameTable *less = Sample_stacks((struct SampleWish){.tick = 6});
+    struct FlameTable *less = Sample_stacks((struct SampleSpec){.tick = 6});
 
     set_up(&stage, 100, 30);
     Stage_press(&stage, 'j');
@@ -149,7 +149,7 @@ TEST(test_what_is_gone_for_the_moment)
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "<module>");
     FlameState_take(&stage.ui.flame,
-                    Sample_stacks((struct SampleWish){.tick = 7}));
+                    Sample_stacks((struct SampleSpec){.tick = 7}));
     Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "Plan.execute");
     Stage_release(&stage);
@@ -159,7 +159,7 @@ TEST(test_what_is_gone_for_the_moment)
 // this time.
 static double total_of(unsigned tick)
 {
-    struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = tick});
+    struct FlameTable *table = Sample_stacks((struct SampleSpec){.tick = tick});
     double ns = 0;
 
     for (size_t i = 0; i < table->row_count; i++)
@@ -172,7 +172,7 @@ static double total_of(unsigned tick)
 static void take(struct Stage *stage, unsigned tick)
 {
     FlameState_take(&stage->ui.flame,
-                    Sample_stacks((struct SampleWish){.tick = tick}));
+                    Sample_stacks((struct SampleSpec){.tick = tick}));
     Frame_draw(&stage->ui);
 }
 

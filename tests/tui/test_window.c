@@ -73,7 +73,7 @@ TEST(test_text)
 // The time of a thread in code that is not traced is sampled as well.
 TEST(test_of_a_snapshot)
 {
-    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *functions = Sample_functions(snapshot);
     struct Window window;
     snapshot->sampler_window_samples = 300;

@@ -170,7 +170,7 @@ static bool is_between(struct Session *session)
     double now = Now_s(CLOCK_MONOTONIC);
 
     if (session->recording && now - session->looked_s < LOOK_S &&
-        ListingWishes_pause_ms(&session->wishes, 1))
+        ListingRequests_pause_ms(&session->requests, 1))
         return true;
     session->looked_s = now;
     return false;
@@ -212,7 +212,7 @@ static void turn(void *context, bool wanted)
     } else {
         rest(session);
     }
-    ListingWishes_serve(&session->wishes);
+    ListingRequests_serve(&session->requests);
     Clock_refine(&session->engine->clock);
 }
 
@@ -228,7 +228,7 @@ static unsigned pause_ms(void *context, unsigned most)
         most = pause;
     if (session->handouts.serve && session->handouts.pause_ms < most)
         most = session->handouts.pause_ms;
-    return ListingWishes_pause_ms(&session->wishes, most);
+    return ListingRequests_pause_ms(&session->requests, most);
 }
 
 void Collect_init(struct Session *session)

@@ -4,7 +4,7 @@
 #include "tracer/session/counters.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
-#include "tracer/timeline/aside.h"
+#include "tracer/timeline/own_event.h"
 
 // Seconds between two values of a graph. The collector runs about once a
 // second.
@@ -20,15 +20,15 @@ static double measured(struct Account *account)
     return share;
 }
 
-static void put(const struct Counters *counters, enum AsideCounter which,
+static void put(const struct Counters *counters, enum OwnEventCounter which,
                 unsigned ms, double value, unsigned thread)
 {
     struct Event event;
 
     if (!(value >= 0)) // A value that is NaN or below 0 is not known.
         return;
-    event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
-                          thread);
+    event = OwnEvent_counter(counters->ticks, which, ms,
+                             (uint64_t)(value + 0.5), thread);
     Timeline_add(counters->timeline, &event, 1);
 }
 
@@ -45,7 +45,7 @@ static void put_changes(struct Counters *counters)
                           changes);
     while (i-- > 0) {
         const struct Change *change = &changes[i];
-        struct Event event = Aside_change(
+        struct Event event = OwnEvent_change(
             change->ticks, change->id, change->line, change->from, change->to);
 
         Timeline_add(counters->timeline, &event, 1);
@@ -67,8 +67,8 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline)
         return;
     counters->then_s = now;
     put_changes(counters);
-    put(counters, ASIDE_OVERHEAD, 0, 1e6 * measured(source->account), 0);
-    put(counters, ASIDE_ARMED, 0,
+    put(counters, OWN_EVENT_OVERHEAD, 0, 1e6 * measured(source->account), 0);
+    put(counters, OWN_EVENT_ARMED, 0,
         (double)Roll_count_armed(source->roll, source->registry, now), 0);
 }
 
@@ -79,17 +79,17 @@ void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
     double used;
 
     if (!counters->timeline || !(counters->due || ended) ||
-        trace->number >= ASIDE_THREADS)
+        trace->number >= OWN_EVENT_THREADS)
         return;
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
     // One ns of CPU time per ms is a millionth of a core.
     if (used > 0 || trace->counted_busy) {
-        put(counters, ASIDE_CPU, counters->ms, used / counters->ms,
+        put(counters, OWN_EVENT_CPU, counters->ms, used / counters->ms,
             trace->number);
         if (ended)
-            put(counters, ASIDE_CPU, 0, 0, trace->number);
+            put(counters, OWN_EVENT_CPU, 0, 0, trace->number);
     }
     trace->counted_ns = cpu_ns;
     trace->counted_busy = used > 0;

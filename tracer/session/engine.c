@@ -5,7 +5,7 @@
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
-#include "tracer/timeline/aside.h"
+#include "tracer/timeline/own_event.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static void end_dark(struct Engine *engine, struct Code *code)
 
     if (!since || !engine->rearmed || now <= since)
         return;
-    event = Aside_rearmed(now, code->hot.id, now - since);
+    event = OwnEvent_rearmed(now, code->hot.id, now - since);
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 

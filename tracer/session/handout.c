@@ -158,7 +158,7 @@ static int share_lent(struct Timeline *timeline, uint64_t until_ns,
 static int give_timeline(struct Session *session, struct Handout *handout)
 {
     struct Timeline *timeline = Exports_timeline(session);
-    uint64_t lent_ns = timeline ? Timeline_lent(timeline) : 0;
+    uint64_t lent_ns = timeline ? Timeline_held_until(timeline) : 0;
     uint32_t *ids;
     size_t count;
     int error;
@@ -180,7 +180,7 @@ static int give_timeline(struct Session *session, struct Handout *handout)
     if (error)
         error = share_copy(session, ids, count, handout);
     else
-        handout->until_ns = Timeline_lend(timeline, STEADY_NS);
+        handout->until_ns = Timeline_hold_for(timeline, STEADY_NS);
     Timeline_hold(timeline, false);
     Heap_free(ids);
     return error;
@@ -202,11 +202,11 @@ static int give_stacks(struct Session *session, struct Handout *handout)
 
 // --- Requests ---------------------------------------------------------------
 
-static void refuse(struct Session *session, const struct HandoutWish *wish,
-                   int error)
+static void refuse(struct Session *session,
+                   const struct HandoutRequest *request, int error)
 {
     struct Message answer = {.type = MESSAGE_ERROR,
-                             .request = wish->request,
+                             .request = request->number,
                              .number = (uint64_t)-error};
     char text[200];
 
@@ -224,20 +224,21 @@ static void refuse(struct Session *session, const struct HandoutWish *wish,
                  "the end of the trace",
                  strerror(-error));
     answer.text = text;
-    Session_answer(session, wish->viewer, &answer);
+    Session_answer(session, request->viewer, &answer);
 }
 
-static void give(struct Session *session, const struct HandoutWish *wish)
+static void give(struct Session *session, const struct HandoutRequest *request)
 {
     struct Message answer = {.type = MESSAGE_RECORDING,
-                             .request = wish->request};
+                             .request = request->number};
     struct Handout handout = {0};
-    int error = wish->kind == HANDOUT_STACKS ? give_stacks(session, &handout)
-                                             : give_timeline(session, &handout);
+    int error = request->kind == HANDOUT_STACKS
+                    ? give_stacks(session, &handout)
+                    : give_timeline(session, &handout);
     char text[100];
 
     if (error) {
-        refuse(session, wish, error);
+        refuse(session, request, error);
         return;
     }
     if (handout.age_s >= 1) {
@@ -249,21 +250,21 @@ static void give(struct Session *session, const struct HandoutWish *wish)
     }
     answer.number = handout.bytes;
     if (handout.until_ns)
-        answer.value = (double)(handout.until_ns - wish->asked_ns) / 1e9;
+        answer.value = (double)(handout.until_ns - request->asked_ns) / 1e9;
     answer.descriptor = handout.descriptor;
-    Session_answer(session, wish->viewer, &answer);
+    Session_answer(session, request->viewer, &answer);
 }
 
 // Copies the oldest request of a viewer to the caller. Returns false if no
 // request waits.
-static bool find(struct Handouts *handouts, struct HandoutWish *wish)
+static bool find(struct Handouts *handouts, struct HandoutRequest *request)
 {
     bool found;
 
     pthread_mutex_lock(&handouts->mutex);
     found = handouts->count > 0;
     if (found)
-        *wish = handouts->wishes[0];
+        *request = handouts->requests[0];
     pthread_mutex_unlock(&handouts->mutex);
     return found;
 }
@@ -271,44 +272,44 @@ static bool find(struct Handouts *handouts, struct HandoutWish *wish)
 static void drop(struct Handouts *handouts)
 {
     pthread_mutex_lock(&handouts->mutex);
-    memmove(handouts->wishes, handouts->wishes + 1,
-            --handouts->count * sizeof *handouts->wishes);
+    memmove(handouts->requests, handouts->requests + 1,
+            --handouts->count * sizeof *handouts->requests);
     pthread_mutex_unlock(&handouts->mutex);
 }
 
 // Returns the time in ns at which the request may be answered. A viewer that
 // would have too little time to copy the file waits until the recording may be
 // brought up to date.
-static uint64_t due_ns(struct Session *session, const struct HandoutWish *wish,
-                       uint64_t now)
+static uint64_t due_ns(struct Session *session,
+                       const struct HandoutRequest *request, uint64_t now)
 {
     struct Timeline *timeline = Exports_timeline(session);
-    uint64_t paid = session->handouts.paid_ns, lent = 0;
+    uint64_t paid = session->handouts.paid_ns, held = 0;
     uint64_t due = paid > CREDIT_NS ? paid - CREDIT_NS : 0;
 
-    if (timeline && wish->kind == HANDOUT_TIMELINE)
-        lent = Timeline_lent(timeline);
-    return lent > due && lent < now + LEAST_NS ? lent : due;
+    if (timeline && request->kind == HANDOUT_TIMELINE)
+        held = Timeline_held_until(timeline);
+    return held > due && held < now + LEAST_NS ? held : due;
 }
 
 static unsigned serve(struct Session *session)
 {
     struct Handouts *handouts = &session->handouts;
     uint64_t now = Now_ns(CLOCK_MONOTONIC), due, began_ns;
-    struct HandoutWish wish;
+    struct HandoutRequest request;
 
-    if (!find(handouts, &wish))
+    if (!find(handouts, &request))
         return UINT_MAX;
-    due = due_ns(session, &wish, now);
+    due = due_ns(session, &request, now);
     if (due > now)
         return (unsigned)((due - now) / 1000000) + 1;
     began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    give(session, &wish);
+    give(session, &request);
     drop(handouts);
     if (handouts->paid_ns < now)
         handouts->paid_ns = now;
     handouts->paid_ns += COST * (Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
-    return find(handouts, &wish) ? 0 : UINT_MAX;
+    return find(handouts, &request) ? 0 : UINT_MAX;
 }
 
 void Handouts_init(struct Handouts *handouts)
@@ -321,13 +322,13 @@ void Handouts_init(struct Handouts *handouts)
 void Handouts_close(struct Session *session)
 {
     struct Handouts *handouts = &session->handouts;
-    struct HandoutWish wish;
+    struct HandoutRequest request;
 
     pthread_mutex_lock(&handouts->mutex);
     handouts->closed = true;
     pthread_mutex_unlock(&handouts->mutex);
-    while (find(handouts, &wish)) {
-        refuse(session, &wish, -ESHUTDOWN);
+    while (find(handouts, &request)) {
+        refuse(session, &request, -ESHUTDOWN);
         drop(handouts);
     }
 }

@@ -238,7 +238,7 @@ void Session_finish(struct Session *session)
 {
     Collector_stop(&session->collector);
     Handouts_close(session);
-    ListingWishes_close(&session->wishes);
+    ListingRequests_close(&session->requests);
     Clock_refine(&session->engine->clock);
     if (session->sampler) {
         Sampler_pause(session->sampler);
@@ -277,7 +277,7 @@ void Session_free(struct Session *session)
     FlameTable_free(session->stacks);
     Retired_release(&session->retired);
     RearmQueue_release(&session->rearm);
-    ListingWishes_release(&session->wishes);
+    ListingRequests_release(&session->requests);
     TaskBoard_release(&session->tasks);
     Waker_release(&session->governor_waker);
     Account_release(&session->account);

@@ -86,14 +86,14 @@ static void wake(void *context)
 
 void Listings_init(struct Session *session)
 {
-    const struct ListingWishesSource source = {.context = session,
-                                               .make = make,
-                                               .answer = Session_answer,
-                                               .is_overdrawn = is_overdrawn,
-                                               .wake = wake,
-                                               .governor =
-                                                   &session->governor_waker};
+    const struct ListingRequestsSource source = {.context = session,
+                                                 .make = make,
+                                                 .answer = Session_answer,
+                                                 .is_overdrawn = is_overdrawn,
+                                                 .wake = wake,
+                                                 .governor =
+                                                     &session->governor_waker};
 
     session->process_start_s = process_start();
-    ListingWishes_init(&session->wishes, &source);
+    ListingRequests_init(&session->requests, &source);
 }

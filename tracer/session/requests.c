@@ -114,10 +114,10 @@ static int queue_handout(struct Session *session, uint64_t viewer,
     pthread_mutex_lock(&handouts->mutex);
     if (handouts->closed)
         error = -ESHUTDOWN;
-    else if (handouts->count == HANDOUT_WISHES)
+    else if (handouts->count == HANDOUT_REQUESTS)
         error = -EBUSY;
     else
-        handouts->wishes[handouts->count++] = (struct HandoutWish){
+        handouts->requests[handouts->count++] = (struct HandoutRequest){
             viewer, message->request, (enum HandoutKind)message->number,
             Now_ns(CLOCK_MONOTONIC)};
     pthread_mutex_unlock(&handouts->mutex);
@@ -181,8 +181,8 @@ static void detail(struct Session *session, uint64_t viewer,
         return;
     }
     RearmQueue_push(&session->rearm, message->number, true);
-    error = ListingWishes_ask(&session->wishes, viewer, message->request,
-                              (uint32_t)message->number);
+    error = ListingRequests_ask(&session->requests, viewer, message->request,
+                                (uint32_t)message->number);
     if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
     else if (error)

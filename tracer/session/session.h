@@ -13,7 +13,7 @@
 #include "tracer/session/counters.h"
 #include "tracer/session/engine.h"
 #include "tracer/session/exception_rows.h"
-#include "tracer/session/listing_wishes.h"
+#include "tracer/session/listing_requests.h"
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
 #include "tracer/session/roll.h"
@@ -70,16 +70,16 @@ struct Config {
 };
 
 // A viewer's request for a recording (handout.h).
-struct HandoutWish {
+struct HandoutRequest {
     uint64_t viewer;
-    uint32_t request;
+    uint32_t number;
     enum HandoutKind kind;
     // CLOCK_MONOTONIC in ns at which the viewer asked for the recording.
     uint64_t asked_ns;
 };
 
 // Largest number of requests for the recording that wait.
-#define HANDOUT_WISHES 8
+#define HANDOUT_REQUESTS 8
 
 struct Handouts {
     // Answers at most one request of a viewer for the recording. Returns the
@@ -94,11 +94,11 @@ struct Handouts {
     uint64_t paid_ns;
     // The copy of the recording that the collector's thread is making, or NULL.
     struct Recording *_Atomic copy;
-    pthread_mutex_t mutex; // Guards `closed`, `count` and `wishes`.
+    pthread_mutex_t mutex; // Guards `closed`, `count` and `requests`.
     bool closed;
     unsigned count;
     // The requests that wait, the oldest first.
-    struct HandoutWish wishes[HANDOUT_WISHES];
+    struct HandoutRequest requests[HANDOUT_REQUESTS];
 };
 
 struct Session {
@@ -193,7 +193,7 @@ struct Session {
     _Atomic bool arm_new;
     // Requests for the governor to arm functions again.
     struct RearmQueue rearm;
-    struct ListingWishes wishes;
+    struct ListingRequests requests;
     struct TaskBoard tasks;
     // Unix time at which the process began, or NaN if unknown.
     double process_start_s;

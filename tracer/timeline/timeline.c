@@ -49,7 +49,8 @@ struct Timeline {
     bool settings_due; // True if the settings must be written again.
     // Number of readers that hold the timeline (Timeline_hold).
     unsigned holds;
-    // CLOCK_MONOTONIC in ns until which Timeline_lend holds the timeline, or 0.
+    // CLOCK_MONOTONIC in ns until which Timeline_hold_for holds the timeline,
+    // or 0.
     uint64_t lent_ns;
     // Number of truncations of the file at the last check.
     unsigned truncations;
@@ -615,7 +616,7 @@ static bool has_room_for_names(const struct Timeline *timeline)
     return timeline->names.blocks == NAMES_IN_FILE;
 }
 
-uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns)
+uint64_t Timeline_hold_for(struct Timeline *timeline, uint64_t ns)
 {
     uint64_t until = Now_ns(CLOCK_MONOTONIC) + ns;
 
@@ -625,7 +626,7 @@ uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns)
     return until;
 }
 
-uint64_t Timeline_lent(struct Timeline *timeline)
+uint64_t Timeline_held_until(struct Timeline *timeline)
 {
     uint64_t until;
 

@@ -72,10 +72,10 @@ void Timeline_hold(struct Timeline *timeline, bool holds);
 // Holds the timeline for the next `ns` ns, so that another process can read the
 // recording. Returns the time of CLOCK_MONOTONIC at which the hold of the
 // timeline ends.
-uint64_t Timeline_lend(struct Timeline *timeline, uint64_t ns);
-// Returns the result of the newest Timeline_lend, or 0 if the returned time has
-// passed.
-uint64_t Timeline_lent(struct Timeline *timeline);
+uint64_t Timeline_hold_for(struct Timeline *timeline, uint64_t ns);
+// Returns the result of the newest Timeline_hold_for, or 0 if the returned time
+// has passed.
+uint64_t Timeline_held_until(struct Timeline *timeline);
 // If the recording is a file, makes the names of the functions `ids` be written
 // to the file, because names of functions without new events can be missing.
 void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,

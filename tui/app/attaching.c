@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct AttachWish wish_of(const struct Options *options)
+static struct AttachRequest request_of(const struct Options *options)
 {
-    return (struct AttachWish){options->pid, options->package, false};
+    return (struct AttachRequest){options->pid, options->package, false};
 }
 
 int Attaching_command(const struct Options *options, char *why, size_t why_size)
 {
-    struct AttachWish wish = wish_of(options);
+    struct AttachRequest request = request_of(options);
     int pid = (int)options->pid, error;
     if (options->detach) {
-        error = Attach_end(&wish, why, why_size);
+        error = Attach_end(&request, why, why_size);
         if (!error)
             snprintf(why, why_size, "process %d serves no more", pid);
         return error;
     }
-    error = Attach_begin(&wish, why, why_size);
+    error = Attach_begin(&request, why, why_size);
     if (!error)
         snprintf(why, why_size,
                  "process %d serves now: ocular-top --pid %d shows it, and "
@@ -51,8 +51,9 @@ bool Attaching_is_wanted(const struct Options *options)
     return answer == 'y' || answer == 'Y';
 }
 
-int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
-                    struct Served *served, char *why, size_t why_size)
+int Attaching_begin(struct Attaching *attaching,
+                    const struct AttachRequest *request, struct Served *served,
+                    char *why, size_t why_size)
 {
     pid_t *pids = realloc(attaching->pids,
                           (attaching->count + 1) * sizeof *attaching->pids);
@@ -61,20 +62,20 @@ int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
         return -ENOMEM;
     }
     attaching->pids = pids;
-    int error = Attach_begin(wish, why, why_size);
+    int error = Attach_begin(request, why, why_size);
     if (!error)
-        pids[attaching->count++] = wish->pid;
+        pids[attaching->count++] = request->pid;
     if (error && error != -EALREADY)
         return error;
-    return Address_find(served, wish->pid, why, why_size);
+    return Address_find(served, request->pid, why, why_size);
 }
 
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size)
 {
-    struct AttachWish wish = {attaching->pids[--attaching->count], package,
-                              false};
-    int error = Attach_end(&wish, why, why_size);
+    struct AttachRequest request = {attaching->pids[--attaching->count],
+                                    package, false};
+    int error = Attach_end(&request, why, why_size);
     if (!attaching->count) {
         free(attaching->pids);
         attaching->pids = NULL;

@@ -28,8 +28,9 @@ int Attaching_command(const struct Options *options, char *why,
 bool Attaching_is_wanted(const struct Options *options);
 // Attaches to a process. Returns 0 and sets *served, or -errno with the reason
 // in `why`.
-int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
-                    struct Served *served, char *why, size_t why_size);
+int Attaching_begin(struct Attaching *attaching,
+                    const struct AttachRequest *request, struct Served *served,
+                    char *why, size_t why_size);
 // Detaches from the process to which the viewer attached last. Returns 0, or
 // -errno with the reason in `why`. If the process does not serve viewers any
 // more, this is no error.

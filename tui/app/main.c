@@ -98,7 +98,8 @@ static int open_feed(struct Feed *feed, const struct Options *options,
     if (begins_with(file, PAST_RUN_MAGIC) ||
         (options->past && !begins_with(file, CAPTURE_MAGIC)))
         return Feed_open_past(
-            feed, &(struct PastWish){file, options->before, !live}, why, WHY);
+            feed, &(struct PastRequest){file, options->before, !live}, why,
+            WHY);
     return Feed_replay(feed, file, live, why, WHY);
 }
 
@@ -171,10 +172,10 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
     struct Served chosen = row->served;
     // In the chooser, the user has already answered the question about a
     // seccomp filter.
-    struct AttachWish wish = {chosen.pid, round->options->package, true};
+    struct AttachRequest request = {chosen.pid, round->options->package, true};
     int error = 0;
     if (row->other)
-        error = Attaching_begin(&round->attaching, &wish, &chosen, why, WHY);
+        error = Attaching_begin(&round->attaching, &request, &chosen, why, WHY);
     if (!error)
         *now = chosen;
     return error;
@@ -244,13 +245,14 @@ static int list(void)
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
-    struct StartupWish start = {options->pid, may_merge(options),
-                                STARTUP_PATIENCE_S, stderr};
+    struct StartupRequest start = {options->pid, may_merge(options),
+                                   STARTUP_PATIENCE_S, stderr};
     int error = options->attach ? Address_find(served, options->pid, why, WHY)
                                 : Startup_find(served, &start, why, WHY);
-    struct AttachWish wish = {options->pid, options->package, !options->attach};
+    struct AttachRequest request = {options->pid, options->package,
+                                    !options->attach};
     if (error == -ENOENT && Attaching_is_wanted(options))
-        error = Attaching_begin(attaching, &wish, served, why, WHY);
+        error = Attaching_begin(attaching, &request, served, why, WHY);
     return error;
 }
 
@@ -293,7 +295,7 @@ static int run(const struct Options *options)
     } else if (!error) {
         error = Terminal_open(
             &round.terminal,
-            (struct TerminalWish){options->mono, options->no_mouse}, why,
+            (struct TerminalRequest){options->mono, options->no_mouse}, why,
             sizeof why);
         if (!error)
             error = go_round(&round, several ? NULL : &served, why);

@@ -23,35 +23,35 @@ bool Startup_is_likely(double age_s, const char *command)
            (served && strstr(command, " -m ocular "));
 }
 
-static int find(struct Served *found, const struct StartupWish *wish, char *why,
-                size_t why_size)
+static int find(struct Served *found, const struct StartupRequest *request,
+                char *why, size_t why_size)
 {
-    if (!wish->workers || !Fleet_is_wanted(wish->pid))
-        return Address_find(found, wish->pid, why, why_size);
+    if (!request->workers || !Fleet_is_wanted(request->pid))
+        return Address_find(found, request->pid, why, why_size);
     memset(found, 0, sizeof *found);
-    found->pid = wish->pid;
+    found->pid = request->pid;
     return 0;
 }
 
-int Startup_find(struct Served *found, const struct StartupWish *wish,
+int Startup_find(struct Served *found, const struct StartupRequest *request,
                  char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t until =
-        Now_ns(CLOCK_MONOTONIC) + (uint64_t)(wish->patience_s * 1e9);
-    int error = find(found, wish, why, why_size);
+        Now_ns(CLOCK_MONOTONIC) + (uint64_t)(request->patience_s * 1e9);
+    int error = find(found, request, why, why_size);
 
     if (error != -ENOENT ||
-        !Startup_is_likely(Process_age_s(wish->pid), found->command))
+        !Startup_is_likely(Process_age_s(request->pid), found->command))
         return error;
-    fprintf(wish->say,
+    fprintf(request->say,
             "ocular-top: process %d does not serve yet: waiting %.0f s for it "
             "(Ctrl-C ends)\n",
-            (int)wish->pid, wish->patience_s);
-    fflush(wish->say);
+            (int)request->pid, request->patience_s);
+    fflush(request->say);
     while (error == -ENOENT && Now_ns(CLOCK_MONOTONIC) < until) {
         nanosleep(&pause, NULL);
-        error = find(found, wish, why, why_size);
+        error = find(found, request, why, why_size);
     }
     return error;
 }

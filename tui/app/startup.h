@@ -17,7 +17,7 @@
 // `age_s` is NaN if the age is not known.
 bool Startup_is_likely(double age_s, const char *command);
 
-struct StartupWish {
+struct StartupRequest {
     pid_t pid;
     // True if a process that does not serve viewers is also found if one of its
     // workers serves viewers.
@@ -29,5 +29,5 @@ struct StartupWish {
 // Returns the same values as Address_find. If the process will probably serve
 // viewers soon, first writes a line to `say`, and tries again for `patience_s`
 // seconds.
-int Startup_find(struct Served *found, const struct StartupWish *wish,
+int Startup_find(struct Served *found, const struct StartupRequest *request,
                  char *why, size_t why_size);

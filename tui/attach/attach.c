@@ -5,8 +5,8 @@
 #include "ipc/base/now.h"
 #include "ipc/process.h"
 #include "tui/attach/blocked.h"
-#include "tui/attach/lend.h"
 #include "tui/attach/package.h"
+#include "tui/attach/package_copy.h"
 #include "tui/attach/request.h"
 #include "tui/attach/script.h"
 #include "tui/attach/seccomp.h"
@@ -90,7 +90,7 @@ static int check_state(pid_t pid, char *why, size_t why_size)
 // In CPython 3.14 and newer, the variable PYTHON_DISABLE_REMOTE_DEBUG forbids
 // remote debugging. Ocular obeys PYTHON_DISABLE_REMOTE_DEBUG in every version
 // of CPython.
-static int check_wish(pid_t pid, char *why, size_t why_size)
+static int check_request(pid_t pid, char *why, size_t why_size)
 {
     char value[8];
     if (Process_variable(pid, "PYTHON_DISABLE_REMOTE_DEBUG", value,
@@ -111,24 +111,24 @@ bool Attach_may_kill(pid_t pid)
 
 // Checks that the interpreter is ready, and that no seccomp filter would kill
 // the process for a system call of Ocular.
-static int check_inside(const struct AttachWish *wish,
+static int check_inside(const struct AttachRequest *request,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
 {
-    enum FilterSight sight = Seccomp_look(wish->pid);
+    enum FilterSight sight = Seccomp_look(request->pid);
     int error =
         Request_check(interpreter, sight == FILTER_READABLE, why, why_size);
     if (error)
         return error;
     if (sight == FILTER_SHARED)
-        return Seccomp_try(wish->pid, why, why_size);
-    if (sight != FILTER_HIDDEN || wish->despite_filter)
+        return Seccomp_try(request->pid, why, why_size);
+    if (sight != FILTER_HIDDEN || request->despite_filter)
         return 0;
     snprintf(why, why_size,
              "process %d has a seccomp filter, which may kill it for a system "
              "call of Ocular's, and which only root may read: run this as "
              "root, or ocular-top on a terminal, which asks",
-             (int)wish->pid);
+             (int)request->pid);
     return -EACCES;
 }
 
@@ -137,7 +137,7 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 {
     int error = check_state(pid, why, why_size);
     if (!error)
-        error = check_wish(pid, why, why_size);
+        error = check_request(pid, why, why_size);
     return error ? error : Interpreter_find(interpreter, pid, why, why_size);
 }
 
@@ -259,22 +259,22 @@ static bool is_forbidden(const char *said)
 // folder. If the process cannot read the package, Ocular copies the package. If
 // the copy fails, `folder` is "" and `why` has the reason. A failed copy is no
 // error yet, because the process might have an Ocular of its own.
-static void make_visible(const struct AttachWish *wish,
+static void make_visible(const struct AttachRequest *request,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
 {
     struct Interpreter ours = *interpreter;
     char source[PATH_MAX];
-    Package_find(interpreter, wish->package, folder);
+    Package_find(interpreter, request->package, folder);
     ours.pid = getpid();
     if (!*folder)
-        Package_find(&ours, wish->package, source);
+        Package_find(&ours, request->package, source);
     if (!*folder && *source &&
-        !Lend_package(interpreter, source, folder, why, 512))
+        !PackageCopy_make(interpreter, source, folder, why, 512))
         *why = '\0';
 }
 
-static int ask(const struct AttachWish *wish,
+static int ask(const struct AttachRequest *request,
                const struct Interpreter *interpreter, const char *verb,
                char *why, size_t why_size)
 {
@@ -282,13 +282,14 @@ static int ask(const struct AttachWish *wish,
     struct Script script;
     bool all = false, only = false;
     bool begins = strcmp(verb, "begin") == 0;
-    char folder[PATH_MAX] = "", lending[512] = "";
+    char folder[PATH_MAX] = "", copying[512] = "";
     if (begins)
-        make_visible(wish, interpreter, folder, lending);
-    int error = Script_write(&script, wish->pid, verb, folder, why, why_size);
+        make_visible(request, interpreter, folder, copying);
+    int error =
+        Script_write(&script, request->pid, verb, folder, why, why_size);
     if (error) {
         if (begins)
-            Lend_take_back(wish->pid);
+            PackageCopy_remove(request->pid);
         return error;
     }
     error = Script_mark(&script, SCRIPT_ASKED);
@@ -296,12 +297,12 @@ static int ask(const struct AttachWish *wish,
         error = Request_ask(interpreter, script.path, false, why, why_size);
     if (!error) {
         error = await(interpreter, &script, &all, why, why_size);
-        complete(wish->pid, error, why, why_size);
-        if (error == -EIO && *lending)
+        complete(request->pid, error, why, why_size);
+        if (error == -EIO && *copying)
             snprintf(why + strlen(why), why_size - strlen(why), "; %s",
-                     lending);
+                     copying);
         if (error == -EIO && is_forbidden(why) &&
-            seccomp_of(wish->pid) == SECCOMP_FILTER)
+            seccomp_of(request->pid) == SECCOMP_FILTER)
             snprintf(why + strlen(why), why_size - strlen(why),
                      "; a seccomp filter restricts what the process may do");
         only = !Request_withdraw(interpreter);
@@ -310,22 +311,22 @@ static int ask(const struct AttachWish *wish,
     }
     Script_remove(&script, only);
     if (begins ? error != 0 : !error)
-        Lend_take_back(wish->pid);
+        PackageCopy_remove(request->pid);
     return error;
 }
 
-static int try_once(const struct AttachWish *wish, const char *verb, char *why,
-                    size_t why_size)
+static int try_once(const struct AttachRequest *request, const char *verb,
+                    char *why, size_t why_size)
 {
     struct Interpreter interpreter;
     sigset_t before;
-    int error = Attach_check(&interpreter, wish->pid, why, why_size);
+    int error = Attach_check(&interpreter, request->pid, why, why_size);
     if (!error && strcmp(verb, "begin") == 0)
-        error = check_inside(wish, &interpreter, why, why_size);
+        error = check_inside(request, &interpreter, why, why_size);
     if (error)
         return error;
     hold_signals(&before);
-    error = ask(wish, &interpreter, verb, why, why_size);
+    error = ask(request, &interpreter, verb, why, why_size);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
 }
@@ -340,53 +341,54 @@ static uint64_t patience(int error)
     return error == -ENOEXEC || error == -ENOTSUP ? EXEC_NS : 0;
 }
 
-static int run(const struct AttachWish *wish, const char *verb, char *why,
+static int run(const struct AttachRequest *request, const char *verb, char *why,
                size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t start = Now_ns(CLOCK_MONOTONIC);
-    int error = try_once(wish, verb, why, why_size);
-    while (error && is_there(wish->pid) &&
+    int error = try_once(request, verb, why, why_size);
+    while (error && is_there(request->pid) &&
            Now_ns(CLOCK_MONOTONIC) - start < patience(error)) {
         nanosleep(&pause, NULL);
-        error = try_once(wish, verb, why, why_size);
+        error = try_once(request, verb, why, why_size);
     }
-    if (!error || is_there(wish->pid))
+    if (!error || is_there(request->pid))
         return error;
-    snprintf(why, why_size, "process %d has ended", (int)wish->pid);
+    snprintf(why, why_size, "process %d has ended", (int)request->pid);
     return -ESRCH;
 }
 
-int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
+int Attach_begin(const struct AttachRequest *request, char *why,
+                 size_t why_size)
 {
     struct Served served;
-    int error = Address_find(&served, wish->pid, why, why_size);
+    int error = Address_find(&served, request->pid, why, why_size);
     if (!error) {
-        snprintf(why, why_size, "process %d serves already", (int)wish->pid);
+        snprintf(why, why_size, "process %d serves already", (int)request->pid);
         return -EALREADY;
     }
     // The kernel can hide even a process that belongs to this user. If the
     // process is hidden, a later check reports the reason.
-    if (error != -ENOENT && !(error == -EACCES && served.pid == wish->pid))
+    if (error != -ENOENT && !(error == -EACCES && served.pid == request->pid))
         return error;
     char other[256];
-    error = run(wish, "begin", why, why_size);
+    error = run(request, "begin", why, why_size);
     // After the check, another program has attached to the process.
     if (error == -EIO &&
-        !Address_find(&served, wish->pid, other, sizeof other)) {
-        snprintf(why, why_size, "process %d serves already", (int)wish->pid);
+        !Address_find(&served, request->pid, other, sizeof other)) {
+        snprintf(why, why_size, "process %d serves already", (int)request->pid);
         return -EALREADY;
     }
     return error;
 }
 
-int Attach_end(const struct AttachWish *wish, char *why, size_t why_size)
+int Attach_end(const struct AttachRequest *request, char *why, size_t why_size)
 {
     struct Served served;
-    int error = Address_find(&served, wish->pid, why, why_size);
+    int error = Address_find(&served, request->pid, why, why_size);
     if (error == -ENOENT)
         snprintf(why, why_size,
                  "process %d does not serve, so there is nothing to end",
-                 (int)wish->pid);
-    return error ? error : run(wish, "end", why, why_size);
+                 (int)request->pid);
+    return error ? error : run(request, "end", why, why_size);
 }

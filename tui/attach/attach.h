@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct AttachWish {
+struct AttachRequest {
     pid_t pid;
     // a folder that contains an ocular/ for the process, or NULL
     const char *package;
@@ -30,7 +30,8 @@ bool Attach_may_kill(pid_t pid);
 // Returns 0 if the process serves viewers now because of this call, -EALREADY
 // if the process served before, or another negative errno. `why` has the reason
 // for an error.
-int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
+int Attach_begin(const struct AttachRequest *request, char *why,
+                 size_t why_size);
 // Undoes Attach_begin: the process serves viewers no longer. Returns 0, or
 // -errno with the reason in `why`.
-int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);
+int Attach_end(const struct AttachRequest *request, char *why, size_t why_size);

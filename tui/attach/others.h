@@ -27,7 +27,7 @@ struct Others {
     size_t rest_count;
 };
 
-// Reads the list again. `package` has the same meaning as in struct AttachWish.
-// Returns 0, or -errno without changing the list.
+// Reads the list again. `package` has the same meaning as in struct
+// AttachRequest. Returns 0, or -errno without changing the list.
 int Others_refresh(struct Others *others, const char *package);
 void Others_release(struct Others *others);

@@ -111,14 +111,15 @@ int AnnotateState_take(struct AnnotateState *state, struct Listing *listing,
                        pid_t pid)
 {
     bool first = state->listing == NULL;
-    struct SourceWish wish = {.pid = pid,
-                              .file = listing->file ? listing->file : "",
-                              .process_start_s = listing->process_start_s};
+    struct SourceRequest request = {.pid = pid,
+                                    .file = listing->file ? listing->file : "",
+                                    .process_start_s =
+                                        listing->process_start_s};
     Listing_free(state->listing);
     state->listing = listing;
-    if (first || Source_is_stale(&state->source, &wish)) {
+    if (first || Source_is_stale(&state->source, &request)) {
         Source_release(&state->source);
-        Source_load(&state->source, &wish);
+        Source_load(&state->source, &request);
     }
     Moment_release(&state->now);
     state->now = moment_of(listing);

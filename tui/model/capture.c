@@ -80,8 +80,8 @@ static double *asked_at(struct Capture *recording, uint64_t id)
     return NULL;
 }
 
-uint64_t Capture_wish(struct Capture *recording,
-                      const struct Snapshot *snapshot, double now)
+uint64_t Capture_request(struct Capture *recording,
+                         const struct Snapshot *snapshot, double now)
 {
     const struct Function *hottest = NULL;
     for (size_t i = 0; i < snapshot->function_count; i++) {

@@ -40,5 +40,5 @@ void Capture_add(struct Capture *recording, const struct Message *message,
 // Returns the function whose code the recorder requests next, which is the
 // hottest function whose code was not requested in the last seconds. Returns 0
 // if no request for code is due.
-uint64_t Capture_wish(struct Capture *recording,
-                      const struct Snapshot *snapshot, double now);
+uint64_t Capture_request(struct Capture *recording,
+                         const struct Snapshot *snapshot, double now);

@@ -215,10 +215,11 @@ static int watch(struct Converter *converter, int fd)
     return epoll_ctl(converter->both, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int start(struct Converter *converter, const struct ConverterWish *wish)
+static int start(struct Converter *converter,
+                 const struct ConverterRequest *request)
 {
     converter->recording =
-        fcntl(wish->recording->descriptor, F_DUPFD_CLOEXEC, 3);
+        fcntl(request->recording->descriptor, F_DUPFD_CLOEXEC, 3);
     converter->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     converter->both = epoll_create1(EPOLL_CLOEXEC);
     if (converter->recording < 0 || converter->wake < 0 || converter->both < 0)
@@ -229,29 +230,30 @@ static int start(struct Converter *converter, const struct ConverterWish *wish)
         return -errno;
     int error = watch(converter, converter->wake);
     if (!error)
-        error = watch(converter, wish->beside);
+        error = watch(converter, request->beside);
     if (!error)
         error = -pthread_create(&converter->thread, NULL, convert, converter);
     converter->started = !error;
     return error;
 }
 
-int Converter_start(struct Converter **out, const struct ConverterWish *wish)
+int Converter_start(struct Converter **out,
+                    const struct ConverterRequest *request)
 {
     struct Converter *converter = calloc(1, sizeof *converter);
     *out = NULL;
     if (!converter)
         return -ENOMEM;
-    if (wish->recording->text)
+    if (request->recording->text)
         snprintf(converter->why, sizeof converter->why, "%s",
-                 wish->recording->text);
-    converter->size = wish->recording->number;
-    converter->steady_s = wish->recording->value;
-    converter->asked_s = wish->asked_s;
-    converter->file = wish->file;
-    converter->request = wish->request;
+                 request->recording->text);
+    converter->size = request->recording->number;
+    converter->steady_s = request->recording->value;
+    converter->asked_s = request->asked_s;
+    converter->file = request->file;
+    converter->request = request->number;
     converter->copy = -1;
-    int error = start(converter, wish);
+    int error = start(converter, request);
     if (error)
         Converter_free(converter);
     else

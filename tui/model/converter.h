@@ -13,20 +13,20 @@
 
 struct Converter;
 
-struct ConverterWish {
+struct ConverterRequest {
     // The RECORDING of the process. The Converter copies the descriptor.
     const struct Message *recording;
     // Feed_now() at the time at which the recording was asked for.
     double asked_s;
     // This struct of the export's file must outlive the Converter.
     const struct ExportFile *file;
-    uint32_t request; // Request number of the Converter's messages.
-    int beside;       // Descriptor of the connection, for Converter_fd.
+    uint32_t number; // Request number of the Converter's messages.
+    int beside;      // Descriptor of the connection, for Converter_fd.
 };
 
 // Starts the thread that converts the recording. Returns 0 or -errno.
 int Converter_start(struct Converter **converter,
-                    const struct ConverterWish *wish);
+                    const struct ConverterRequest *request);
 // Returns a descriptor, which is readable if a message is due or if `beside` is
 // readable.
 int Converter_fd(const struct Converter *converter);

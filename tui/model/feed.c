@@ -52,11 +52,11 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
     return Playback_open(&feed->link.replay, path, paced, why, why_size);
 }
 
-int Feed_open_past(struct Feed *feed, const struct PastWish *wish, char *why,
-                   size_t why_size)
+int Feed_open_past(struct Feed *feed, const struct PastRequest *request,
+                   char *why, size_t why_size)
 {
     *feed = (struct Feed){.heard_at = Feed_now(), .rate_s = 1, .speed = 1};
-    return PastRun_open(&feed->link.past, wish, why, why_size);
+    return PastRun_open(&feed->link.past, request, why, why_size);
 }
 
 int Feed_stretch(struct Feed *feed, struct SummaryStretch stretch)
@@ -205,10 +205,12 @@ static bool take_recording(struct Feed *feed, const struct Message *message,
         Pending_find(&feed->pending, message->request);
     if (!pending || pending->type != MESSAGE_EXPORT || feed->converter)
         return false;
-    struct ConverterWish wish = {message, feed->asked_s, &feed->export,
-                                 message->request, FeedLink_fd(&feed->link)};
-    int error = message->descriptor ? Converter_start(&feed->converter, &wish)
-                                    : -EACCES;
+    struct ConverterRequest request = {message, feed->asked_s, &feed->export,
+                                       message->request,
+                                       FeedLink_fd(&feed->link)};
+    int error = message->descriptor
+                    ? Converter_start(&feed->converter, &request)
+                    : -EACCES;
     if (!error)
         return false;
     struct Message failed = {

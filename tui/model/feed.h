@@ -79,8 +79,8 @@ int Feed_open_fleet(struct Feed *feed, pid_t master, double rate_s, char *why,
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size);
 // Opens the recording of a run. The first snapshot covers the whole run.
-int Feed_open_past(struct Feed *feed, const struct PastWish *wish, char *why,
-                   size_t why_size);
+int Feed_open_past(struct Feed *feed, const struct PastRequest *request,
+                   char *why, size_t why_size);
 // Starts to read a stretch of the run. The next snapshot covers the chosen
 // stretch. Returns 0 or -errno.
 int Feed_stretch(struct Feed *feed, struct SummaryStretch stretch);

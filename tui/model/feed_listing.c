@@ -106,7 +106,8 @@ void FeedListing_recorded(struct FeedListing *listing,
     if (free && !is_under_way(listing->recorded.number,
                               listing->recorded.asked_at, now)) {
         memset(&listing->recorded, 0, sizeof listing->recorded);
-        listing->recorded.id = Capture_wish(recording, message->snapshot, now);
+        listing->recorded.id =
+            Capture_request(recording, message->snapshot, now);
     }
     listing->recorded.waits = listing->shown && !is_refused(listing);
     listing->shown = false;

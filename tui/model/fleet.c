@@ -194,8 +194,9 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
     if (fleet->ended)
         parts[count++] = ended_part(fleet);
     parts[count++] = part_of(fleet, worker);
-    struct MergeWish wish = {parts, count, (uint64_t)fleet->master, uptime};
-    struct Snapshot *sum = Merge_make(&fleet->merge, &wish, NULL);
+    struct MergeRequest request = {parts, count, (uint64_t)fleet->master,
+                                   uptime};
+    struct Snapshot *sum = Merge_make(&fleet->merge, &request, NULL);
     fleet->ended_count++;
     if (!sum) // no memory
         return;
@@ -547,11 +548,11 @@ static int give_snapshot(struct Fleet *fleet, double now,
     }
     if (fleet->ended)
         parts[count++] = ended_part(fleet);
-    struct MergeWish wish = {parts, count, (uint64_t)fleet->master,
-                             now - fleet->began_at};
+    struct MergeRequest request = {parts, count, (uint64_t)fleet->master,
+                                   now - fleet->began_at};
     fleet->merged_at = now;
     *message = (struct Message){.type = MESSAGE_SNAPSHOT};
-    message->snapshot = Merge_make(&fleet->merge, &wish, &fleet->standouts);
+    message->snapshot = Merge_make(&fleet->merge, &request, &fleet->standouts);
     return message->snapshot ? 1 : -ENOMEM;
 }
 

@@ -43,7 +43,7 @@ const char *Merge_lacks(size_t index, const char **group)
 
 struct Work {
     struct Merge *merge;
-    const struct MergeWish *wish;
+    const struct MergeRequest *request;
     struct Snapshot *out;
     const struct Record *function; // the table of struct Function
     bool failed;                   // memory is out
@@ -169,11 +169,11 @@ static double weight_of(const struct Function *function)
 static struct FoldPiece piece_of(const struct Work *work, uint32_t part,
                                  const void *record)
 {
-    const struct MergePart *from = &work->wish->parts[part];
+    const struct MergePart *from = &work->request->parts[part];
     return (struct FoldPiece){
         .record = record,
         .age = from->age,
-        .run = from->snapshot->uptime_s / work->wish->uptime_s,
+        .run = from->snapshot->uptime_s / work->request->uptime_s,
         .silent_s = from->age == FOLD_SILENT ? from->silent_s : 0};
 }
 
@@ -238,7 +238,7 @@ static void add_state(struct Work *work, struct Function *out,
     int kinds = 0;
     for (size_t i = 0; i < count; i++) {
         const struct Function *from = found[i].record;
-        if (work->wish->parts[found[i].part].age == FOLD_ENDED ||
+        if (work->request->parts[found[i].part].age == FOLD_ENDED ||
             from->state > STATE_DARK)
             continue;
         kinds += !has[from->state];
@@ -273,7 +273,7 @@ static void add_callers(struct Work *work, struct Function *out,
     struct Caller *callers = allocate(work, room, sizeof *callers);
     for (size_t i = 0; callers && i < count; i++) {
         const struct Function *from = found[i].record;
-        const struct MergePart *part = &work->wish->parts[found[i].part];
+        const struct MergePart *part = &work->request->parts[found[i].part];
         for (size_t k = 0; part->age == FOLD_LIVE && k < from->caller_count;
              k++)
             add_caller(callers, &out->caller_count,
@@ -304,7 +304,7 @@ static void add_parts(struct Work *work, struct Function *out,
         ((double *)parts)[i] = NAN;
     for (size_t i = 0; waits && parts && i < count; i++) {
         const struct Function *from = found[i].record;
-        if (work->wish->parts[found[i].part].age != FOLD_LIVE)
+        if (work->request->parts[found[i].part].age != FOLD_LIVE)
             continue;
         out->wait_count |= from->wait_count != 0;
         out->total_part_count |= from->total_part_count != 0;
@@ -360,10 +360,10 @@ static struct Standout by_mean(const struct Work *work, const struct Rank *rank,
                                double least)
 {
     double others = 0;
-    for (size_t i = 0; i < work->wish->count; i++) {
-        const struct MergePart *part = &work->wish->parts[i];
+    for (size_t i = 0; i < work->request->count; i++) {
+        const struct MergePart *part = &work->request->parts[i];
         others += part->age == FOLD_LIVE && part->pid != rank->top &&
-                  (uint64_t)part->pid != work->wish->pid;
+                  (uint64_t)part->pid != work->request->pid;
     }
     double usual = others > 0 ? (rank->sum - rank->most) / others : NAN;
     bool any = rank->count && rank->most > 0;
@@ -399,7 +399,7 @@ static void stand_out(struct Work *work, struct FunctionStandouts *out,
     slow.most = NAN;
     for (size_t i = 0; i < count;) {
         uint32_t number = found[i].part;
-        const struct MergePart *part = &work->wish->parts[number];
+        const struct MergePart *part = &work->request->parts[number];
         double share = NAN, calls = NAN, slowest = NAN;
         double silent_s = part->age == FOLD_SILENT ? part->silent_s : 0;
         for (; i < count && found[i].part == number; i++) {
@@ -422,19 +422,19 @@ static void stand_out(struct Work *work, struct FunctionStandouts *out,
 
 static struct FoundList find_functions(struct Work *work)
 {
-    const struct MergeWish *wish = work->wish;
+    const struct MergeRequest *request = work->request;
     struct FoundList list = {.count = 0};
     size_t room = 1;
-    for (size_t i = 0; i < wish->count; i++)
-        room += wish->parts[i].snapshot->function_count;
+    for (size_t i = 0; i < request->count; i++)
+        room += request->parts[i].snapshot->function_count;
     list.items = calloc(room, sizeof *list.items);
     work->failed |= !list.items;
-    for (uint32_t i = 0; list.items && i < wish->count; i++) {
-        const struct Snapshot *from = wish->parts[i].snapshot;
-        forget_ids(&wish->parts[i]);
+    for (uint32_t i = 0; list.items && i < request->count; i++) {
+        const struct Snapshot *from = request->parts[i].snapshot;
+        forget_ids(&request->parts[i]);
         for (size_t k = 0; k < from->function_count; k++)
             list.items[list.count++] = (struct Found){
-                .group = take_id(work, &wish->parts[i], &from->functions[k]),
+                .group = take_id(work, &request->parts[i], &from->functions[k]),
                 .record = &from->functions[k],
                 .part = i};
     }
@@ -521,7 +521,7 @@ static void join_tasks(struct Work *work, struct TaskGroup *out,
     out->task_count = 0;
     for (size_t i = 0; tasks && i < count; i++) {
         const struct TaskGroup *from = found[i].record;
-        const struct MergePart *part = &work->wish->parts[found[i].part];
+        const struct MergePart *part = &work->request->parts[found[i].part];
         for (size_t k = 0; k < from->task_count; k++) {
             struct TaskRow *task = &tasks[out->task_count++];
             *task = from->tasks[k];
@@ -546,7 +546,7 @@ static void finish_task(struct Work *work, struct TaskGroup *out,
     const struct MergePart *owner = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct TaskGroup *from = found[i].record;
-        const struct MergePart *part = &work->wish->parts[found[i].part];
+        const struct MergePart *part = &work->request->parts[found[i].part];
         if (from->chain_count && (!oldest || isnan(oldest->oldest_s) ||
                                   from->oldest_s > oldest->oldest_s)) {
             oldest = from;
@@ -577,7 +577,7 @@ static void finish_exception(struct Work *work, struct ExceptionRow *out,
     bool known = false;
     for (size_t i = 0; i < count; i++) {
         const struct ExceptionRow *from = found[i].record;
-        double begin_s = work->wish->parts[found[i].part].begin_s;
+        double begin_s = work->request->parts[found[i].part].begin_s;
         double error = from->error * Row_u64(from->raised);
         known |= isfinite(error);
         squares += isfinite(error) ? error * error : 0;
@@ -640,17 +640,17 @@ static void set_list(const struct Field *list, struct Snapshot *out,
 static struct FoundList find_records(struct Work *work,
                                      const struct Field *list, size_t *groups)
 {
-    const struct MergeWish *wish = work->wish;
+    const struct MergeRequest *request = work->request;
     struct FoundList found = {.count = 0};
     struct IdMap numbers = {.count = 0};
     size_t room = 1;
-    for (size_t i = 0; i < wish->count; i++)
-        room += size_of(list, wish->parts[i].snapshot);
+    for (size_t i = 0; i < request->count; i++)
+        room += size_of(list, request->parts[i].snapshot);
     found.items = calloc(room, sizeof *found.items);
     work->failed |= !found.items;
     *groups = 0;
-    for (uint32_t i = 0; i < wish->count; i++) {
-        const struct MergePart *part = &wish->parts[i];
+    for (uint32_t i = 0; i < request->count; i++) {
+        const struct MergePart *part = &request->parts[i];
         const char *record = items_of(list, part->snapshot);
         size_t size =
             part->age < list->from ? 0 : size_of(list, part->snapshot);
@@ -682,7 +682,7 @@ static void set_ids(const struct Work *work, const struct Record *record,
             continue;
         for (size_t k = 0; k < count && id == NULL_U64; k++) {
             const char *from = (const char *)found[k].record + field->offset;
-            id = map_id(&work->wish->parts[found[k].part],
+            id = map_id(&work->request->parts[found[k].part],
                         *(const uint64_t *)(const void *)from);
         }
         memcpy(out + field->offset, &id, sizeof id);
@@ -760,10 +760,10 @@ static void chain(struct Work *work, const struct Field *list, size_t first,
 {
     size_t room = 0, count = 0, size = list->record->size;
     for (size_t i = first; i < last; i++)
-        room += size_of(list, work->wish->parts[i].snapshot);
+        room += size_of(list, work->request->parts[i].snapshot);
     char *out = allocate(work, room, size);
     for (size_t i = first; out && i < last; i++) {
-        const struct MergePart *part = &work->wish->parts[i];
+        const struct MergePart *part = &work->request->parts[i];
         size_t more = size_of(list, part->snapshot);
         if (part->age < age || !more)
             continue;
@@ -799,7 +799,7 @@ static void merge_lists(struct Work *work)
         if (list->how == FOLD_MATCH)
             match(work, list);
         else if (list->how == FOLD_JOIN)
-            chain(work, list, 0, work->wish->count, list->from);
+            chain(work, list, 0, work->request->count, list->from);
     }
     if (out->exception_count)
         qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
@@ -819,8 +819,8 @@ static void merge_lists(struct Work *work)
 static void fade_threads(struct Work *work)
 {
     size_t at = 0;
-    for (size_t i = 0; i < work->wish->count; i++) {
-        const struct MergePart *part = &work->wish->parts[i];
+    for (size_t i = 0; i < work->request->count; i++) {
+        const struct MergePart *part = &work->request->parts[i];
         for (size_t k = 0; k < part->snapshot->thread_count; k++) {
             if (part->age == FOLD_ENDED)
                 break;
@@ -840,11 +840,11 @@ static void fade_threads(struct Work *work)
 // process of that thread.
 static void chain_ones(struct Work *work)
 {
-    const struct MergeWish *wish = work->wish;
-    size_t first = 0, longest = 0, count = wish->count;
-    while (first < count && wish->parts[first].age == FOLD_ENDED)
+    const struct MergeRequest *request = work->request;
+    size_t first = 0, longest = 0, count = request->count;
+    while (first < count && request->parts[first].age == FOLD_ENDED)
         first++;
-    while (longest < count && wish->parts[longest].snapshot->gil_longest_s !=
+    while (longest < count && request->parts[longest].snapshot->gil_longest_s !=
                                   work->out->gil_longest_s)
         longest++;
     if (longest < count)
@@ -870,29 +870,29 @@ static double cpu_of(const struct Snapshot *from)
 
 static void merge_whole(struct Work *work)
 {
-    const struct MergeWish *wish = work->wish;
-    struct FoldPiece *pieces = calloc(wish->count + 1, sizeof *pieces);
+    const struct MergeRequest *request = work->request;
+    struct FoldPiece *pieces = calloc(request->count + 1, sizeof *pieces);
     if (!pieces) {
         work->failed = true;
         return;
     }
-    for (uint32_t i = 0; i < wish->count; i++) {
-        pieces[i] = piece_of(work, i, wish->parts[i].snapshot);
-        pieces[i].weight = cpu_of(wish->parts[i].snapshot);
+    for (uint32_t i = 0; i < request->count; i++) {
+        pieces[i] = piece_of(work, i, request->parts[i].snapshot);
+        pieces[i].weight = cpu_of(request->parts[i].snapshot);
     }
-    Fold_make(&SNAPSHOT_RECORD, work->out, pieces, wish->count);
+    Fold_make(&SNAPSHOT_RECORD, work->out, pieces, request->count);
     free(pieces);
     own_texts(work, &SNAPSHOT_RECORD, (char *)work->out);
-    work->out->pid = wish->pid;
-    work->out->uptime_s = wish->uptime_s;
+    work->out->pid = request->pid;
+    work->out->uptime_s = request->uptime_s;
 }
 
 // Allocates an entry in `standouts` for each id that the merge may give.
 static void reserve(struct Work *work, struct Standouts *standouts)
 {
     size_t most = work->merge->last_id;
-    for (size_t i = 0; i < work->wish->count; i++)
-        most += work->wish->parts[i].snapshot->function_count;
+    for (size_t i = 0; i < work->request->count; i++)
+        most += work->request->parts[i].snapshot->function_count;
     struct FunctionStandouts *items =
         realloc(standouts->items, (most + 1) * sizeof *items);
     work->failed |= !items;
@@ -903,11 +903,12 @@ static void reserve(struct Work *work, struct Standouts *standouts)
     standouts->count = most;
 }
 
-struct Snapshot *Merge_make(struct Merge *merge, const struct MergeWish *wish,
+struct Snapshot *Merge_make(struct Merge *merge,
+                            const struct MergeRequest *request,
                             struct Standouts *standouts)
 {
     struct Work work = {.merge = merge,
-                        .wish = wish,
+                        .request = request,
                         .out = Snapshot_new(),
                         .function = list_field("functions")->record};
     if (!work.out)

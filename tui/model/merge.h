@@ -29,7 +29,7 @@ struct MergePart {
     double begin_s;
 };
 
-struct MergeWish {
+struct MergeRequest {
     const struct MergePart *parts;
     size_t count;
     uint64_t pid;
@@ -40,7 +40,8 @@ struct MergeWish {
 void Merge_release(struct Merge *merge);
 // Returns a new merged snapshot. If `standouts` is not NULL, also finds the
 // processes that stand out, for each function. Returns NULL if memory is out.
-struct Snapshot *Merge_make(struct Merge *merge, const struct MergeWish *wish,
+struct Snapshot *Merge_make(struct Merge *merge,
+                            const struct MergeRequest *request,
                             struct Standouts *standouts);
 
 // Returns the name of a snapshot's field that is not merged, and so is null or

@@ -117,14 +117,14 @@ static void update_whole(struct Model *model)
 
 static void arrange(struct Model *model)
 {
-    struct OrderWish wish = {.column = Model_sort_column(model),
-                             .invert = model->invert,
-                             .baseline = model->baseline,
-                             .hide_idle = model->hide_idle,
-                             .own_only = model->own_only,
-                             .filter = model->filter};
+    struct OrderRequest request = {.column = Model_sort_column(model),
+                                   .invert = model->invert,
+                                   .baseline = model->baseline,
+                                   .hide_idle = model->hide_idle,
+                                   .own_only = model->own_only,
+                                   .filter = model->filter};
     model->shown =
-        RowOrder_make(model->order, &model->rows, &wish, &model->hidden);
+        RowOrder_make(model->order, &model->rows, &request, &model->hidden);
 }
 
 static void drop_baseline(struct Model *model)

@@ -141,19 +141,19 @@ static int probe(const char *path, char *why, size_t why_size)
     return error;
 }
 
-int PastRun_open(struct PastRun **out, const struct PastWish *wish, char *why,
-                 size_t why_size)
+int PastRun_open(struct PastRun **out, const struct PastRequest *request,
+                 char *why, size_t why_size)
 {
     struct PastRun *run = calloc(1, sizeof *run);
     *out = NULL;
     if (!run)
         return -ENOMEM;
-    run->ends = wish->ends;
-    run->path = strdup(wish->path);
-    run->before_path = wish->before ? strdup(wish->before) : NULL;
+    run->ends = request->ends;
+    run->path = strdup(request->path);
+    run->before_path = request->before ? strdup(request->before) : NULL;
     run->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int error = run->wake < 0 ? -errno : 0;
-    if (!error && wish->before)
+    if (!error && request->before)
         error = probe(run->before_path, why, why_size);
     if (!error)
         error = probe(run->path, why, why_size);

@@ -14,7 +14,7 @@
 
 struct PastRun;
 
-struct PastWish {
+struct PastRequest {
     const char *path;
     const char *before; // Recording of a run to compare with, or NULL.
     // If true, PastRun_next returns -EPIPE after the first snapshot as soon as
@@ -24,8 +24,8 @@ struct PastWish {
 
 // Opens a recording and starts the reading thread. Returns 0, or -errno with a
 // sentence in `why` that names the error.
-int PastRun_open(struct PastRun **run, const struct PastWish *wish, char *why,
-                 size_t why_size);
+int PastRun_open(struct PastRun **run, const struct PastRequest *request,
+                 char *why, size_t why_size);
 void PastRun_close(struct PastRun *run); // `run` may be NULL.
 // Returns a descriptor, which is readable if a message may be due.
 int PastRun_fd(struct PastRun *run);

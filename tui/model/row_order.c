@@ -79,10 +79,10 @@ static double seen_share(const struct Row *row, double share)
 }
 
 static struct SortItem item_of(const struct RowTable *table, size_t index,
-                               const struct OrderWish *wish)
+                               const struct OrderRequest *request)
 {
     const struct Row *row = &table->items[index];
-    enum ColumnId id = wish->column;
+    enum ColumnId id = request->column;
     const struct Column *column = &COLUMNS[id];
     double share = Row_share(row), self = Row_self(row);
     struct SortItem item = {
@@ -96,15 +96,15 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
     if (column->by_text)
         item.text = Column_text_key(id, row);
     else
-        item.key = Column_key(id, row, wish->baseline);
+        item.key = Column_key(id, row, request->baseline);
     // P99 is at least P50. A busy function often has only P50, because some of
     // its calls were cut.
-    if (id == COLUMN_WALL_P99 && !wish->baseline && isnan(item.key))
+    if (id == COLUMN_WALL_P99 && !request->baseline && isnan(item.key))
         item.key = row->now->wall_p50_s;
     // A call that hangs has no latency yet, so its age counts.
-    if (id == COLUMN_WALL_P99 && !wish->baseline && Row_hangs(row))
+    if (id == COLUMN_WALL_P99 && !request->baseline && Row_hangs(row))
         item.key = fmax(item.key, row->now->oldest_s);
-    if (id == COLUMN_SHARE && !wish->baseline)
+    if (id == COLUMN_SHARE && !request->baseline)
         item.key = seen_share(row, item.key);
     else if (id == COLUMN_SHARE && // a change below one sample counts as 0
              Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
@@ -113,22 +113,22 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
 }
 
 // Returns true if the row passes the filters.
-static bool passes(const struct Row *row, const struct OrderWish *wish)
+static bool passes(const struct Row *row, const struct OrderRequest *request)
 {
-    return row->now && (!wish->own_only || OwnFile_is(row->now->file)) &&
-           RowOrder_matches(row, wish->filter);
+    return row->now && (!request->own_only || OwnFile_is(row->now->file)) &&
+           RowOrder_matches(row, request->filter);
 }
 
 static size_t collect(const struct RowTable *table, struct SortItem *items,
-                      const struct OrderWish *wish, size_t *hidden)
+                      const struct OrderRequest *request, size_t *hidden)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct Row *row = &table->items[i];
-        if (!passes(row, wish))
+        if (!passes(row, request))
             continue;
-        items[count] = item_of(table, i, wish);
-        if (wish->hide_idle && items[count].idle)
+        items[count] = item_of(table, i, request);
+        if (request->hide_idle && items[count].idle)
             ++*hidden;
         else
             count++;
@@ -137,27 +137,27 @@ static size_t collect(const struct RowTable *table, struct SortItem *items,
 }
 
 static size_t make_unsorted(uint32_t *order, const struct RowTable *table,
-                            const struct OrderWish *wish)
+                            const struct OrderRequest *request)
 {
     size_t shown = 0;
     for (size_t i = 0; i < table->count; i++)
-        if (passes(&table->items[i], wish))
+        if (passes(&table->items[i], request))
             order[shown++] = (uint32_t)i;
     return shown;
 }
 
 size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
-                     const struct OrderWish *wish, size_t *hidden)
+                     const struct OrderRequest *request, size_t *hidden)
 {
     struct SortItem *items = malloc((table->count + 1) * sizeof *items);
-    const struct Column *column = &COLUMNS[wish->column];
+    const struct Column *column = &COLUMNS[request->column];
     struct SortWay way = {.by_text = column->by_text,
                           .sinks = column->recent,
-                          .sign = wish->invert ? -1 : 1};
+                          .sign = request->invert ? -1 : 1};
     *hidden = 0;
     if (!items)
-        return make_unsorted(order, table, wish);
-    size_t shown = collect(table, items, wish, hidden);
+        return make_unsorted(order, table, request);
+    size_t shown = collect(table, items, request, hidden);
     qsort_r(items, shown, sizeof *items, compare, &way);
     for (size_t i = 0; i < shown; i++)
         order[i] = items[i].row;

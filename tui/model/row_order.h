@@ -6,7 +6,7 @@
 #include "tui/model/column.h"
 #include "tui/model/row_table.h"
 
-struct OrderWish {
+struct OrderRequest {
     enum ColumnId column; // The column by which the rows are sorted.
     bool invert;
     bool baseline;  // True if rows are sorted by the change since the baseline.
@@ -20,7 +20,7 @@ struct OrderWish {
 // that are left out. If memory for the sort is out, all rows that pass the
 // filter are shown in the table's order.
 size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
-                     const struct OrderWish *wish, size_t *hidden);
+                     const struct OrderRequest *request, size_t *hidden);
 // Returns true if the function's name or file contains `text`. If one thread is
 // chosen, returns false for a function without a share in this thread.
 bool RowOrder_matches(const struct Row *row, const char *text);

@@ -29,15 +29,15 @@
 // through an archive, returns the archive's descriptor and sets *member to the
 // rest of the path. If the path leads to a file without an archive, *member is
 // "".
-static int find_file(const struct SourceWish *wish, struct stat *file,
+static int find_file(const struct SourceRequest *request, struct stat *file,
                      char member[PATH_MAX])
 {
     char path[PATH_MAX];
-    int root = Place_root(wish->pid), found;
+    int root = Place_root(request->pid), found;
     *member = 0;
     if (root < 0)
         return -errno;
-    if (!Place_absolute(path, wish->pid, wish->file)) {
+    if (!Place_absolute(path, request->pid, request->file)) {
         close(root);
         return -ENAMETOOLONG;
     }
@@ -82,21 +82,21 @@ static void say(struct Source *source, enum SourceState state, const char *file,
     snprintf(source->why, sizeof source->why, "%s %s", name, why);
 }
 
-static bool is_later(struct timespec time, const struct SourceWish *wish)
+static bool is_later(struct timespec time, const struct SourceRequest *request)
 {
     double s = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
     // The result is false if the start of the process is NaN.
-    return s > wish->process_start_s + GRACE_S;
+    return s > request->process_start_s + GRACE_S;
 }
 
 // Warns if the inode changed after the process began. If a file was copied
 // here, or if only its name or mode changed, its time of modification can be
 // older.
 static void warn_if_replaced(struct Source *source,
-                             const struct SourceWish *wish)
+                             const struct SourceRequest *request)
 {
-    if (is_later(source->file.st_ctim, wish))
-        say(source, SOURCE_FINE, wish->file,
+    if (is_later(source->file.st_ctim, request))
+        say(source, SOURCE_FINE, request->file,
             "was replaced or touched after the process started");
 }
 
@@ -125,8 +125,9 @@ static char *read_file(int named, size_t *size)
     return text;
 }
 
-static char *read_source(struct Source *source, const struct SourceWish *wish,
-                         int named, const char *member, size_t *size)
+static char *read_source(struct Source *source,
+                         const struct SourceRequest *request, int named,
+                         const char *member, size_t *size)
 {
     char *text;
     *size = (size_t)source->file.st_size;
@@ -134,12 +135,12 @@ static char *read_source(struct Source *source, const struct SourceWish *wish,
         const char *why;
         text = Archive_read(named, member, SOURCE_BYTES, size, &why);
         if (!text)
-            say(source, SOURCE_REFUSED, wish->file, why);
+            say(source, SOURCE_REFUSED, request->file, why);
         return text;
     }
     text = read_file(named, size);
     if (!text)
-        say(source, SOURCE_MISSING, wish->file, "cannot be read");
+        say(source, SOURCE_MISSING, request->file, "cannot be read");
     return text;
 }
 
@@ -206,36 +207,36 @@ static void explain(struct Source *source, const char *file, int error)
         say(source, SOURCE_MISSING, file, "cannot be opened");
 }
 
-void Source_load(struct Source *source, const struct SourceWish *wish)
+void Source_load(struct Source *source, const struct SourceRequest *request)
 {
     char member[PATH_MAX];
     size_t size = 0;
     *source = (struct Source){.state = SOURCE_FINE};
-    if (comes_from_no_file(source, wish->file))
+    if (comes_from_no_file(source, request->file))
         return;
-    int named = find_file(wish, &source->file, member);
+    int named = find_file(request, &source->file, member);
     if (named < 0) {
         memset(&source->file, 0, sizeof source->file);
-        explain(source, wish->file, named);
+        explain(source, request->file, named);
         return;
     }
     if (!S_ISREG(source->file.st_mode))
-        say(source, SOURCE_REFUSED, wish->file, "is no regular file");
-    else if (is_later(source->file.st_mtim, wish))
-        say(source, SOURCE_CHANGED, wish->file,
+        say(source, SOURCE_REFUSED, request->file, "is no regular file");
+    else if (is_later(source->file.st_mtim, request))
+        say(source, SOURCE_CHANGED, request->file,
             "has changed since the process started");
     else if (!*member && (size_t)source->file.st_size > SOURCE_BYTES)
-        say(source, SOURCE_REFUSED, wish->file, "is larger than 8 MiB");
+        say(source, SOURCE_REFUSED, request->file, "is larger than 8 MiB");
     else
-        source->text = read_source(source, wish, named, member, &size);
+        source->text = read_source(source, request, named, member, &size);
     close(named);
     if (!source->text)
         return;
     source->line_count = cut_lines(source, size);
     if (!source->line_count)
-        say(source, SOURCE_REFUSED, wish->file, "needs too much memory");
+        say(source, SOURCE_REFUSED, request->file, "needs too much memory");
     else
-        warn_if_replaced(source, wish);
+        warn_if_replaced(source, request);
 }
 
 void Source_release(struct Source *source)
@@ -250,13 +251,14 @@ static bool differ(struct timespec a, struct timespec b)
     return a.tv_sec != b.tv_sec || a.tv_nsec != b.tv_nsec;
 }
 
-bool Source_is_stale(const struct Source *source, const struct SourceWish *wish)
+bool Source_is_stale(const struct Source *source,
+                     const struct SourceRequest *request)
 {
     struct Source other = {.state = SOURCE_FINE};
     char member[PATH_MAX];
     if (source->state == SOURCE_NONE)
         return false;
-    int named = find_file(wish, &other.file, member);
+    int named = find_file(request, &other.file, member);
     if (named < 0)
         return source->file.st_ino != 0;
     close(named);

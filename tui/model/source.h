@@ -23,7 +23,7 @@ enum SourceState {
     SOURCE_REFUSED
 };
 
-struct SourceWish {
+struct SourceRequest {
     // Process whose root and directory are used (0 = this process).
     pid_t pid;
     const char *file; // Borrowed path of the file, as in the code object.
@@ -44,12 +44,12 @@ struct Source {
 
 // Loads the source. source->state has the result. The caller calls
 // Source_release.
-void Source_load(struct Source *source, const struct SourceWish *wish);
+void Source_load(struct Source *source, const struct SourceRequest *request);
 void Source_release(struct Source *source);
 // Returns true if the file on disk has changed, vanished or appeared since
 // Source_load.
 bool Source_is_stale(const struct Source *source,
-                     const struct SourceWish *wish);
+                     const struct SourceRequest *request);
 // Returns the line with this number, counted from 1, or NULL.
 const char *Source_line(const struct Source *source, uint64_t line);
 // Copies the beginning of a line and expands its tabs.

@@ -173,7 +173,7 @@ static const mmask_t asked_for =
     BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
     BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
 
-static void prepare(struct Terminal *terminal, struct TerminalWish wish)
+static void prepare(struct Terminal *terminal, struct TerminalRequest request)
 {
     set_term(terminal->screen);
     // The handler of curses for SIGTSTP must not run, because SIGTSTP is read
@@ -187,15 +187,15 @@ static void prepare(struct Terminal *terminal, struct TerminalWish wish)
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     set_escdelay(ESCAPE_MS);
-    if (!wish.no_mouse) {
+    if (!request.no_mouse) {
         mousemask(asked_for, NULL);
         mouseinterval(0); // do not wait for a double click
     }
-    start_colours(terminal, wish.mono);
+    start_colours(terminal, request.mono);
 }
 
-int Terminal_open(struct Terminal **out, struct TerminalWish wish, char *why,
-                  size_t why_size)
+int Terminal_open(struct Terminal **out, struct TerminalRequest request,
+                  char *why, size_t why_size)
 {
     struct Terminal *terminal = calloc(1, sizeof *terminal);
     *out = NULL;
@@ -227,7 +227,7 @@ int Terminal_open(struct Terminal **out, struct TerminalWish wish, char *why,
         Terminal_close(terminal);
         return -ENOTSUP;
     }
-    prepare(terminal, wish);
+    prepare(terminal, request);
     *out = terminal;
     return 0;
 }

@@ -19,7 +19,7 @@ enum TerminalEvent { // bits
     TERMINAL_QUIT = 8     // A signal ends the viewer, or the terminal is gone.
 };
 
-struct TerminalWish {
+struct TerminalRequest {
     bool mono;
     // The terminal handles the mouse instead of the viewer, so that the user
     // can select text.
@@ -27,7 +27,7 @@ struct TerminalWish {
 };
 
 // Initialises the terminal. Returns 0, or -errno with the reason in `why`.
-int Terminal_open(struct Terminal **terminal, struct TerminalWish wish,
+int Terminal_open(struct Terminal **terminal, struct TerminalRequest request,
                   char *why, size_t why_size);
 void Terminal_close(struct Terminal *terminal); // `terminal` may be NULL
 void Terminal_size(const struct Terminal *terminal, int *width, int *height);

@@ -5,7 +5,7 @@
 // New files are created with the rights of the process's user. Ocular writes
 // and removes only files that belong to this user.
 #define _GNU_SOURCE 1 // O_PATH
-#include "tui/attach/lend.h"
+#include "tui/attach/package_copy.h"
 
 #include "tui/model/as_user.h"
 
@@ -124,7 +124,7 @@ static void clean_place(int place, pid_t pid, const struct ProcessUser *user)
         closedir(entries);
 }
 
-void Lend_take_back(pid_t pid)
+void PackageCopy_remove(pid_t pid)
 {
     struct ProcessUser user;
     struct AsUser as;
@@ -144,7 +144,7 @@ void Lend_take_back(pid_t pid)
 
 // --- Making a copy
 
-struct Lending {
+struct PackageCopy {
     const struct Interpreter *interpreter;
     struct ProcessUser user;
 };
@@ -163,7 +163,7 @@ static int copy_bytes(int from, int to)
 
 // Reads the file with this program's rights, and creates the copy with the
 // rights of the process's user.
-static int copy_file(const struct Lending *lending, int from, int to,
+static int copy_file(const struct PackageCopy *package, int from, int to,
                      const char *name)
 {
     struct AsUser as;
@@ -171,7 +171,7 @@ static int copy_file(const struct Lending *lending, int from, int to,
     int source = openat(from, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), copy;
     int error = source < 0 || fstat(source, &status) ? -errno : 0;
     if (!error && S_ISREG(status.st_mode)) {
-        error = AsUser_begin(&as, &lending->user);
+        error = AsUser_begin(&as, &package->user);
         if (!error) {
             copy = openat(to, name,
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -191,7 +191,7 @@ static int copy_file(const struct Lending *lending, int from, int to,
 
 // Returns true for the files that are copied: Python files, the extension for
 // the interpreter's version, and all files in a folder of libraries.
-static bool is_needed(const struct Lending *lending, const char *folder,
+static bool is_needed(const struct PackageCopy *package, const char *folder,
                       const char *name)
 {
     char extension[NAME_SIZE];
@@ -201,18 +201,18 @@ static bool is_needed(const struct Lending *lending, const char *folder,
     if (strcmp(folder, "ocular") != 0)
         return true;
     int size = snprintf(extension, sizeof extension, "_ocular.cpython-3%u-",
-                        lending->interpreter->minor);
+                        package->interpreter->minor);
     return (length > 3 && strcmp(name + length - 3, ".py") == 0) ||
            strncmp(name, extension, (size_t)size) == 0;
 }
 
 // Makes the folder `name` in `parent` as the process's user. Returns a
 // descriptor or -errno.
-static int make_folder(const struct Lending *lending, int parent,
+static int make_folder(const struct PackageCopy *package, int parent,
                        const char *name)
 {
     struct AsUser as;
-    int error = AsUser_begin(&as, &lending->user), fd = -1;
+    int error = AsUser_begin(&as, &package->user), fd = -1;
     if (error)
         return error;
     if (!mkdirat(parent, name, 0700))
@@ -220,7 +220,7 @@ static int make_folder(const struct Lending *lending, int parent,
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
     // Another user could have replaced the new folder by another folder.
-    if (fd >= 0 && !is_of(fd, &lending->user)) {
+    if (fd >= 0 && !is_of(fd, &package->user)) {
         close(fd);
         return -EPERM;
     }
@@ -228,7 +228,7 @@ static int make_folder(const struct Lending *lending, int parent,
 }
 
 // Copies the files in source/name into a new folder `name` in `parent`.
-static int copy_folder(const struct Lending *lending, const char *source,
+static int copy_folder(const struct PackageCopy *package, const char *source,
                        int parent, const char *name)
 {
     char path[PATH_MAX + NAME_SIZE];
@@ -238,10 +238,10 @@ static int copy_folder(const struct Lending *lending, const char *source,
     DIR *entries = opendir(path);
     if (!entries)
         return -errno;
-    int to = make_folder(lending, parent, name);
+    int to = make_folder(package, parent, name);
     while (to >= 0 && !error && (entry = readdir(entries)))
-        if (is_needed(lending, name, entry->d_name))
-            error = copy_file(lending, dirfd(entries), to, entry->d_name);
+        if (is_needed(package, name, entry->d_name))
+            error = copy_file(package, dirfd(entries), to, entry->d_name);
     closedir(entries);
     if (to >= 0)
         close(to);
@@ -250,36 +250,36 @@ static int copy_folder(const struct Lending *lending, const char *source,
 
 // The folder ocular.libs of a wheel contains the libraries that the extension
 // needs.
-static int copy_package(const struct Lending *lending, const char *source,
+static int copy_package(const struct PackageCopy *package, const char *source,
                         int place)
 {
     char name[NAME_SIZE];
-    snprintf(name, sizeof name, PREFIX "%d", (int)lending->interpreter->pid);
+    snprintf(name, sizeof name, PREFIX "%d", (int)package->interpreter->pid);
     int error = check_place(place);
-    int folder = error ? error : make_folder(lending, place, name);
+    int folder = error ? error : make_folder(package, place, name);
     if (folder < 0)
         return folder;
-    error = copy_folder(lending, source, folder, "ocular");
+    error = copy_folder(package, source, folder, "ocular");
     if (!error)
-        error = copy_folder(lending, source, folder, "ocular.libs");
+        error = copy_folder(package, source, folder, "ocular.libs");
     close(folder);
     return error == -ENOENT ? 0 : error;
 }
 
-int Lend_package(const struct Interpreter *interpreter, const char *source,
-                 char folder[PATH_MAX], char *why, size_t why_size)
+int PackageCopy_make(const struct Interpreter *interpreter, const char *source,
+                     char folder[PATH_MAX], char *why, size_t why_size)
 {
-    struct Lending lending = {.interpreter = interpreter};
+    struct PackageCopy package = {.interpreter = interpreter};
     pid_t pid = interpreter->pid;
-    int error = Process_user(&lending.user, pid);
+    int error = Process_user(&package.user, pid);
     if (error)
         return error;
-    Lend_take_back(pid);
+    PackageCopy_remove(pid);
     size_t used =
         (size_t)snprintf(why, why_size, "ours cannot be copied there:");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         int place = open_place(pid, places[i]);
-        error = place < 0 ? place : copy_package(&lending, source, place);
+        error = place < 0 ? place : copy_package(&package, source, place);
         if (place >= 0)
             close(place);
         if (!error) {
@@ -290,6 +290,6 @@ int Lend_package(const struct Interpreter *interpreter, const char *source,
             why + used, why_size - used, "%s /%s: %s", i ? "," : "", places[i],
             error == -ENOEXEC ? "mounted noexec" : strerror(-error));
     }
-    Lend_take_back(pid);
+    PackageCopy_remove(pid);
     return error;
 }

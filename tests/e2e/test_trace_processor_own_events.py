@@ -171,7 +171,7 @@ def ask():
 
 @pytest.fixture(scope="module", params=NAMES)
 def file(request, tmp_path_factory, ask):
-    folder = tmp_path_factory.mktemp("asides")
+    folder = tmp_path_factory.mktemp("own_events")
     done = script(folder, PROGRAM, request.param, timeout=SLOW + 30)
     assert done.status == 0, done.err
     path = folder / request.param

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct ListingWishes has the viewers' requests for functions' listings, the
+// struct ListingRequests has the viewers' requests for functions' listings, the
 // operand text that the governor has read, and the time of the next listing. If
 // no viewer asks for listings, none is made and the memory is freed. The
 // server's thread adds requests, the collector answers them, and the governor
-// delivers operand text. A thread holds ListingWishes.mutex for a few
+// delivers operand text. A thread holds ListingRequests.mutex for a few
 // instructions only.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 // Largest number of waiting requests. A viewer has at most one request at a
 // time.
-#define LISTING_WISHES 128
+#define LISTING_REQUESTS 128
 // Largest number of functions whose code viewers show. A viewer shows the code
 // of at most one function.
 #define LISTING_ENTRIES 128
 
-struct ListingWish {
+struct ListingRequest {
     uint64_t viewer;
-    uint32_t request;
+    uint32_t number;
     uint32_t id; // Id of the function.
     uint64_t asked_ns;
 };
@@ -45,7 +45,7 @@ struct ListingEntry {
 // Callbacks that make listings and send them to viewers. The collector's thread
 // calls the callbacks. In addition, any thread may call `answer`, and the
 // server's thread and the governor may call `wake`.
-struct ListingWishesSource {
+struct ListingRequestsSource {
     void *context;
     // Makes the listing of a function. Returns 0, -ENOENT if the function no
     // longer exists, or -ENOMEM. `text` may be NULL.
@@ -61,16 +61,16 @@ struct ListingWishesSource {
     struct Waker *governor;
 };
 
-struct ListingWishes {
-    struct ListingWishesSource source;
+struct ListingRequests {
+    struct ListingRequestsSource source;
     pthread_mutex_t mutex; // Guards the members up to `entries`.
     bool closed;
     // CLOCK_MONOTONIC in ns. Before `quiet_ns`, requests do not wake the
     // collector. At `quiet_ns` the collector wakes by itself.
     uint64_t quiet_ns;
-    unsigned wish_count;
+    unsigned request_count;
     // The viewers' requests that wait, the oldest first.
-    struct ListingWish queue[LISTING_WISHES];
+    struct ListingRequest queue[LISTING_REQUESTS];
     unsigned wanted_count;
     // Ids of the functions whose operand text the governor must read.
     uint32_t wanted[LISTING_ENTRIES];
@@ -80,31 +80,33 @@ struct ListingWishes {
     uint64_t next_ns;
 };
 
-void ListingWishes_init(struct ListingWishes *wishes,
-                        const struct ListingWishesSource *source);
-void ListingWishes_release(struct ListingWishes *wishes);
+void ListingRequests_init(struct ListingRequests *requests,
+                          const struct ListingRequestsSource *source);
+void ListingRequests_release(struct ListingRequests *requests);
 
 // Queues a viewer's request for a function's listing. A new request replaces
 // the viewer's earlier request. Wakes the collector, unless it was woken a
 // short time ago. Returns 0, -ESHUTDOWN or -EBUSY. The server's thread calls
 // this function.
-int ListingWishes_ask(struct ListingWishes *wishes, uint64_t viewer,
-                      uint32_t request, uint32_t id);
+int ListingRequests_ask(struct ListingRequests *requests, uint64_t viewer,
+                        uint32_t number, uint32_t id);
 
-// ListingWishes_next_text returns the id of the next function whose operand
-// text is wanted, or 0. ListingWishes_deliver takes over the ownership of the
-// operand text. The governor calls ListingWishes_next_text and
-// ListingWishes_deliver.
-uint32_t ListingWishes_next_text(struct ListingWishes *wishes);
-void ListingWishes_deliver(struct ListingWishes *wishes,
-                           struct OperandText *text);
+// ListingRequests_next_text returns the id of the next function whose operand
+// text is wanted, or 0. ListingRequests_deliver takes over the ownership of the
+// operand text. The governor calls ListingRequests_next_text and
+// ListingRequests_deliver.
+uint32_t ListingRequests_next_text(struct ListingRequests *requests);
+void ListingRequests_deliver(struct ListingRequests *requests,
+                             struct OperandText *text);
 
 // Makes the listings that are due and answers the viewers. The collector's
 // thread calls this function, outside of a read section of RCU.
-void ListingWishes_serve(struct ListingWishes *wishes);
-// Returns the milliseconds until ListingWishes_serve has work, at most `most`.
-unsigned ListingWishes_pause_ms(struct ListingWishes *wishes, unsigned most);
+void ListingRequests_serve(struct ListingRequests *requests);
+// Returns the milliseconds until ListingRequests_serve has work, at most
+// `most`.
+unsigned ListingRequests_pause_ms(struct ListingRequests *requests,
+                                  unsigned most);
 // Returns the number of bytes of memory that the operand text occupies.
-size_t ListingWishes_bytes(struct ListingWishes *wishes);
+size_t ListingRequests_bytes(struct ListingRequests *requests);
 // Refuses all queued requests and all later requests.
-void ListingWishes_close(struct ListingWishes *wishes);
+void ListingRequests_close(struct ListingRequests *requests);

@@ -13,8 +13,8 @@
 // Copies the package from `source`, which is a path below this program's root
 // directory. Returns 0 and sets `folder` to the copy's path below the process's
 // root directory. After an error, returns -errno with the reason in `why`.
-int Lend_package(const struct Interpreter *interpreter, const char *source,
-                 char folder[PATH_MAX], char *why, size_t why_size);
+int PackageCopy_make(const struct Interpreter *interpreter, const char *source,
+                     char folder[PATH_MAX], char *why, size_t why_size);
 // Removes the copies for process `pid`, and the copies for processes that have
 // ended.
-void Lend_take_back(pid_t pid);
+void PackageCopy_remove(pid_t pid);

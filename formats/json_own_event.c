@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "formats/json_aside.h"
+#include "formats/json_own_event.h"
 #include "formats/json_event.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ static struct json_object *local_id(uint32_t number)
 
 // Spans are asynchronous events, because a span can begin in one call and end
 // in another.
-int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
-                   const struct Mark *mark)
+int JsonOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *mark)
 {
     static const char *const phases[] = {
         [EVENT_MARK] = "i", [EVENT_SPAN_BEGIN] = "b", [EVENT_SPAN_END] = "e"};
@@ -76,8 +76,8 @@ static int begin_task(struct JsonWriter *json, uint64_t ticks,
 
 // The event at the end of a slice needs no name, because it ends the innermost
 // slice.
-int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
-                   const struct Mark *task)
+int JsonOwnEvent_task(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *task)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
     uint64_t ns = TraceWriter_ns(writer, ticks);
@@ -96,8 +96,8 @@ int JsonAside_task(struct TraceWriter *writer, uint64_t ticks,
     return error ? error : TraceWriter_count(writer);
 }
 
-static int put_aside(struct JsonWriter *json, struct json_object *event,
-                     uint64_t ns, struct json_object *args)
+static int put_own_event(struct JsonWriter *json, struct json_object *event,
+                         uint64_t ns, struct json_object *args)
 {
     JsonTree_add(&event, "ts", JsonEvent_micros(ns));
     if (args && !json_object_object_length(args))
@@ -109,8 +109,8 @@ static int put_aside(struct JsonWriter *json, struct json_object *event,
 
 // In Perfetto a counter belongs to the process. The name of a counter for a
 // thread therefore contains the thread's name and id.
-int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
-                      const struct TraceCounter *counter)
+int JsonOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
+                         const struct TraceCounter *counter)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
     struct json_object *args = json_object_new_object();
@@ -123,11 +123,11 @@ int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
     else
         snprintf(name, sizeof name, "%s", counter->name);
     JsonTree_add(&args, counter->unit, json_object_new_double(counter->value));
-    return put_aside(json, JsonEvent_new(json, "C", name), ns, args);
+    return put_own_event(json, JsonEvent_new(json, "C", name), ns, args);
 }
 
-int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
-                     const struct TraceChange *change)
+int JsonOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
+                        const struct TraceChange *change)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
     struct json_object *args = json_object_new_object();
@@ -141,7 +141,7 @@ int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
     JsonTree_add(&args, "file", JsonTree_text(name.file));
     if (change->line)
         JsonTree_add(&args, "line", JsonEvent_number(change->line));
-    return put_aside(json, event, ns, args);
+    return put_own_event(json, event, ns, args);
 }
 
 // Writes the end of the time in which a function was dark if `end` is true,
@@ -164,12 +164,13 @@ static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
                      end ? Trace_end_word(CALL_OPEN)
                          : Trace_begin_word(CALL_EARLIER),
                      json_object_new_boolean(true));
-    return put_aside(json, event, end ? dark->end_ns : dark->begin_ns, args);
+    return put_own_event(json, event, end ? dark->end_ns : dark->begin_ns,
+                         args);
 }
 
 // Times in which functions are dark overlap, so these times are asynchronous
 // events.
-int JsonAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+int JsonOwnEvent_dark(struct TraceWriter *writer, const struct TraceDark *dark)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
     struct TraceName name;
@@ -207,7 +208,7 @@ static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
     return JsonEvent_put(json, event);
 }
 
-int JsonAside_own(struct TraceWriter *writer)
+int JsonOwnEvent_own(struct TraceWriter *writer)
 {
     struct json_object *data = json_object_new_object();
 
@@ -257,8 +258,8 @@ static uint64_t find_node(struct JsonWriter *json,
 }
 
 // A sample that found no traced function has no stack and is not written.
-int JsonAside_sample(struct TraceWriter *writer, uint64_t ns,
-                     const struct TimelineSample *sample)
+int JsonOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
+                        const struct TimelineSample *sample)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
     struct json_object *nodes, *ends, *deltas, *profile, *data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "formats/pftrace_aside.h"
+#include "formats/pftrace_own_event.h"
 #include "formats/json_tree.h"
 #include "formats/pftrace_packet.h"
 
@@ -71,8 +71,8 @@ static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
     return Pftrace_end(pf, packet);
 }
 
-int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
-                      const struct Mark *mark)
+int PftraceOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
+                         const struct Mark *mark)
 {
     static const unsigned types[] = {
         [EVENT_MARK] = TYPE_INSTANT,
@@ -122,8 +122,8 @@ static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
 
 // A step of a task is a slice in the track of the thread. Perfetto links the
 // slices of one flow in the order of their times.
-int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
-                      const struct Mark *task)
+int PftraceOwnEvent_task(struct TraceWriter *writer, uint64_t ticks,
+                         const struct Mark *task)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
@@ -150,7 +150,7 @@ int PftraceAside_task(struct TraceWriter *writer, uint64_t ticks,
 
 // --- Events of the collector thread ------------------------------------------
 
-static int end_aside(struct Pftrace *pf, size_t event, size_t packet)
+static int end_own_event(struct Pftrace *pf, size_t event, size_t packet)
 {
     int error;
 
@@ -185,8 +185,8 @@ static int is_new_track(struct Pftrace *pf, uint64_t key)
     return Encoded_add_number(&pf->base.encoded, key, 1) ? -ENOMEM : 1;
 }
 
-int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
-                         const struct TraceCounter *counter)
+int PftraceOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
+                            const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     // The number of a thread's track is the same as in pftrace.c. The number of
@@ -206,7 +206,7 @@ int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
     Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, TYPE_COUNTER);
     Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, uuid);
     Protobuf_add_real(&pf->packet, TRACK_EVENT_REAL, counter->value);
-    return end_aside(pf, event, packet);
+    return end_own_event(pf, event, packet);
 }
 
 static void add_text_note(struct Bytes *out, const char *key, const char *text)
@@ -220,8 +220,8 @@ static void add_text_note(struct Bytes *out, const char *key, const char *text)
 
 // Writes a change of an instruction's specialisation to the track of the
 // process.
-int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
-                        const struct TraceChange *change)
+int PftraceOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
+                           const struct TraceChange *change)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
@@ -238,7 +238,7 @@ int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
     add_text_note(out, "file", name.file);
     if (change->line)
         add_number_note(out, "line", change->line);
-    return end_aside(pf, event, packet);
+    return end_own_event(pf, event, packet);
 }
 
 static void add_flag(struct Bytes *out, const char *key)
@@ -264,7 +264,8 @@ static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
     return event;
 }
 
-int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+int PftraceOwnEvent_dark(struct TraceWriter *writer,
+                         const struct TraceDark *dark)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
@@ -285,13 +286,13 @@ int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
     add_number_note(out, "line", name.line);
     if (dark->earlier)
         add_flag(out, Trace_begin_word(CALL_EARLIER));
-    error = end_aside(pf, event, packet);
+    error = end_own_event(pf, event, packet);
     if (error)
         return error;
     event = begin_event(pf, dark->end_ns, TYPE_END, track, &packet);
     if (dark->open)
         add_flag(out, Trace_end_word(CALL_OPEN));
-    return end_aside(pf, event, packet);
+    return end_own_event(pf, event, packet);
 }
 
 // --- Samples
@@ -302,7 +303,7 @@ int PftraceAside_dark(struct TraceWriter *writer, const struct TraceDark *dark)
 // The file of all frames is the one with the number MAPPING.
 #define MAPPING 1
 
-int PftraceAside_own(struct TraceWriter *writer)
+int PftraceOwnEvent_own(struct TraceWriter *writer)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
@@ -396,8 +397,8 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
 }
 
 // A sample that found no traced function has no stack and is not written.
-int PftraceAside_sample(struct TraceWriter *writer, uint64_t ns,
-                        const struct TimelineSample *sample)
+int PftraceOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
+                           const struct TimelineSample *sample)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;

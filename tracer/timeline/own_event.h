@@ -6,73 +6,75 @@
 
 #include "tracer/timeline/ring.h"
 
-enum AsideCounter {
-    ASIDE_CPU,      // Millionths of a core that the thread used.
-    ASIDE_OVERHEAD, // Overhead in millionths of the program's CPU time.
-    ASIDE_ARMED,    // Number of installed hooks.
-    ASIDE_COUNTERS
+enum OwnEventCounter {
+    OWN_EVENT_CPU,      // Millionths of a core that the thread used.
+    OWN_EVENT_OVERHEAD, // Overhead in millionths of the program's CPU time.
+    OWN_EVENT_ARMED,    // Number of installed hooks.
+    OWN_EVENT_COUNTERS
 };
 
 // A thread whose number is higher has no counter.
-#define ASIDE_THREADS (1u << 20)
+#define OWN_EVENT_THREADS (1u << 20)
 
 // Returns an event with the value of a counter at the time `ticks`. The value
 // describes the last `ms` ms before the event. If `ms` is 0, the value
 // describes the moment of the event. `thread` is the number of the thread that
 // the value describes.
-static inline struct Event Aside_counter(uint64_t ticks,
-                                         enum AsideCounter which, unsigned ms,
-                                         uint64_t value, unsigned thread)
+static inline struct Event OwnEvent_counter(uint64_t ticks,
+                                            enum OwnEventCounter which,
+                                            unsigned ms, uint64_t value,
+                                            unsigned thread)
 {
     uint64_t most = (UINT64_C(1) << 24) - 1;
 
     return (struct Event){
         Event_when(ticks, EVENT_COUNTER),
         (uint64_t)which << 60 | (uint64_t)(ms & 0xffff) << 44 |
-            (value < most ? value : most) << 20 | thread % ASIDE_THREADS};
+            (value < most ? value : most) << 20 | thread % OWN_EVENT_THREADS};
 }
 
-static inline enum AsideCounter Aside_which(const struct Event *event)
+static inline enum OwnEventCounter OwnEvent_which(const struct Event *event)
 {
-    return (enum AsideCounter)(event->what >> 60);
+    return (enum OwnEventCounter)(event->what >> 60);
 }
 
-static inline unsigned Aside_ms(const struct Event *event)
+static inline unsigned OwnEvent_ms(const struct Event *event)
 {
     return (unsigned)(event->what >> 44 & 0xffff);
 }
 
-static inline uint64_t Aside_value(const struct Event *event)
+static inline uint64_t OwnEvent_value(const struct Event *event)
 {
     return event->what >> 20 & ((UINT64_C(1) << 24) - 1);
 }
 
-static inline unsigned Aside_thread(const struct Event *event)
+static inline unsigned OwnEvent_thread(const struct Event *event)
 {
-    return (unsigned)(event->what % ASIDE_THREADS);
+    return (unsigned)(event->what % OWN_EVENT_THREADS);
 }
 
 // Returns an event for a change of opcode of an instruction in the function
 // `id`. `line` is 0 if the instruction has no source line.
-static inline struct Event Aside_change(uint64_t ticks, uint32_t id,
-                                        uint32_t line, uint8_t from, uint8_t to)
+static inline struct Event OwnEvent_change(uint64_t ticks, uint32_t id,
+                                           uint32_t line, uint8_t from,
+                                           uint8_t to)
 {
     return (struct Event){Event_when(ticks, EVENT_CHANGE),
                           (uint64_t)(line < UINT16_MAX ? line : 0) << 48 |
                               (uint64_t)from << 40 | (uint64_t)to << 32 | id};
 }
 
-static inline uint32_t Aside_line(const struct Event *event)
+static inline uint32_t OwnEvent_line(const struct Event *event)
 {
     return (uint32_t)(event->what >> 48);
 }
 
-static inline uint8_t Aside_from(const struct Event *event)
+static inline uint8_t OwnEvent_from(const struct Event *event)
 {
     return (uint8_t)(event->what >> 40);
 }
 
-static inline uint8_t Aside_to(const struct Event *event)
+static inline uint8_t OwnEvent_to(const struct Event *event)
 {
     return (uint8_t)(event->what >> 32);
 }
@@ -80,8 +82,8 @@ static inline uint8_t Aside_to(const struct Event *event)
 // Returns an event for the function `id`, which is armed again after it was
 // dark for `dark` ticks. The event stores the upper 27 bits of `dark` and a
 // shift, so the stored number of ticks is too small by at most a 2^26th.
-static inline struct Event Aside_rearmed(uint64_t ticks, uint32_t id,
-                                         uint64_t dark)
+static inline struct Event OwnEvent_rearmed(uint64_t ticks, uint32_t id,
+                                            uint64_t dark)
 {
     uint64_t shift = 0;
 
@@ -91,7 +93,7 @@ static inline struct Event Aside_rearmed(uint64_t ticks, uint32_t id,
                           shift << 59 | dark << 32 | id};
 }
 
-static inline uint64_t Aside_dark_ticks(const struct Event *event)
+static inline uint64_t OwnEvent_dark_ticks(const struct Event *event)
 {
     return (event->what >> 32 & ((1u << 27) - 1)) << (event->what >> 59);
 }
