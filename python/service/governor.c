@@ -31,7 +31,7 @@
 // longer if many threads wait.
 #define HOLD_S 100e-6
 // Fraction of the hooks' time for the ends of calls that are seen only because
-// other calls of a function are still in flight after a slice.
+// calls of an own function of the program are still in flight after a slice.
 #define ENDS_PART 0.2
 #define STACK_BYTES (512u << 10) // This size is enough for Python code.
 

@@ -12,6 +12,8 @@
 // Number of ends of other calls that the watch on a function may see in each
 // second. Functions with more calls are too hot to be watched for long.
 #define WATCH_ENDS 128
+// Ends of libraries' functions for each end of the program's own functions.
+#define LIBRARY_PART 0.25
 #define WATCH_S 2.0 // Seconds whose ends the token bucket holds.
 
 static struct Latency *make(struct Code *code)
@@ -233,8 +235,12 @@ void Latency_cut(struct Code *code)
 
 void Latency_allow(struct Latencies *latencies, double ends_a_second, double hz)
 {
-    latencies->most = WATCH_S * ends_a_second;
-    latencies->per_tick = ends_a_second / hz;
+    for (int own = 0; own < 2; own++) {
+        double rate = own ? ends_a_second : ends_a_second * LIBRARY_PART;
+
+        latencies->ends[own].most = WATCH_S * rate;
+        latencies->ends[own].per_tick = rate / hz;
+    }
     latencies->second = (uint64_t)hz;
 }
 
@@ -265,34 +271,34 @@ bool Latency_sees_ends(const struct Latencies *latencies,
                                                         memory_order_relaxed));
 }
 
-// Pays for the end of a call that began after the slice. Half of the bucket is
-// kept for the program's own functions. Returns false if the hook of this end
+// Pays for the end of a part of a call. Returns false if the hook of this end
 // is too expensive.
 static bool pay(struct Latencies *latencies, const struct Code *code,
                 uint64_t ticks)
 {
+    struct EndsBucket *bucket = &latencies->ends[code->who.own];
     struct Latency *latency = Code_latency(code);
-    double passed = (double)(int64_t)(ticks - latencies->ticks);
+    double passed = (double)(int64_t)(ticks - bucket->ticks);
 
-    latencies->left = latencies->left + passed * latencies->per_tick;
-    if (!(latencies->left < latencies->most))
-        latencies->left = latencies->most;
-    latencies->ticks = ticks;
+    bucket->left += passed * bucket->per_tick;
+    if (!(bucket->left < bucket->most))
+        bucket->left = bucket->most;
+    bucket->ticks = ticks;
     if (ticks - latency->watch_ticks > latencies->second) {
         latency->watch_left = WATCH_ENDS;
         latency->watch_ticks = ticks;
     }
-    if (!latency->watch_left ||
-        latencies->left < (code->who.own ? 1 : latencies->most / 2))
+    if (!latency->watch_left || bucket->left < 1)
         return false;
     latency->watch_left--;
-    latencies->left--;
+    bucket->left--;
     return true;
 }
 
 // Returns true if the hook stays at which a part of a call has ended. `known`
 // is true if the beginning of the call was seen. Ends the watch if all calls
-// have ended, or if too many ends of other calls are seen.
+// have ended, or if too many ends are seen. The ends of a library's calls are
+// paid, too, because some 20 calls are open at the end of each slice.
 static bool watches(struct Latencies *latencies, struct Code *code,
                     const struct CallPart *part, bool known)
 {
@@ -302,7 +308,7 @@ static bool watches(struct Latencies *latencies, struct Code *code,
         // Only the first suspension of a call is needed.
         if (part->suspends && !code->hot.running)
             return false;
-        if (known || pay(latencies, code, part->end))
+        if ((known && code->who.own) || pay(latencies, code, part->end))
             return true;
     }
     Latency_cut(code);

@@ -6,6 +6,13 @@
 
 #include "tracer/code/code.h"
 
+// A token bucket of ends of calls.
+struct EndsBucket {
+    double left, most; // The number of ends in the bucket at the time `ticks`.
+    double per_tick;   // Growth of `left`.
+    uint64_t ticks;
+};
+
 // The list of all functions with suspended calls.
 struct Latencies {
     // First function of the list, whose links are Latency.next.
@@ -14,11 +21,9 @@ struct Latencies {
     // Changes when PY_UNWIND is switched on or off, and is odd while PY_UNWIND
     // is off. Hooks write `unwinds` with the GIL.
     _Atomic uint32_t unwinds;
-    // A token bucket with the ends of other calls that all watches together may
-    // see (Latency_watch), at the time `ticks`.
-    double left, most;
-    double per_tick; // Growth of `left`.
-    uint64_t ticks;
+    // Token buckets with the ends that the watches on functions may see
+    // (Latency_watch): [0] of libraries, [1] of the program's own code.
+    struct EndsBucket ends[2];
     uint64_t second; // Ticks per second, or 0 if there is no budget.
 };
 
@@ -45,8 +50,9 @@ void Latency_lose(struct Code *code, uint64_t begin);
 // Forgets all suspended calls of the function, because their ends will have no
 // event.
 void Latency_cut(struct Code *code);
-// Sets how many ends of other calls all watches may see a second. The bucket
-// holds the ends of two seconds.
+// Sets how many ends all watches on the program's own functions may see a
+// second. The watches on functions of libraries may see a quarter of these. A
+// bucket holds the ends of two seconds.
 void Latency_allow(struct Latencies *latencies, double ends_a_second,
                    double hz);
 // Called when a function goes dark at `ticks` because its slice has ended. If
