@@ -6,9 +6,13 @@ import asyncio
 import gc
 import os
 import random
+import re
+import subprocess
+import sys
 import time
 
 import ocular
+import pytest
 
 QUIET = dict(perfetto=False, quiet=True)
 
@@ -64,9 +68,21 @@ async def shields(task):
     await asyncio.shield(task)
 
 
-async def runs_a_group(event):
+async def grouped(event):
     async with asyncio.TaskGroup() as group:
         group.create_task(leaf(event), name="in the group")
+
+
+async def deep(levels, event):
+    await (deep(levels - 1, event) if levels else event.wait())
+
+
+async def gets(queue):
+    await queue.get()
+
+
+async def sleeps():
+    await asyncio.sleep(1000)
 
 
 def test_who_waits_for_whom():
@@ -80,7 +96,7 @@ def test_who_waits_for_whom():
             "gathers": gathers(leaves["b"], leaves["c"]),
             "waits": waits_for_first(leaves["d"]),
             "shields": shields(leaves["e"]),
-            "group": runs_a_group(event),
+            "group": grouped(event),
         }
         tasks = [asyncio.create_task(coro, name=key) for key, coro in waiting.items()]
         await asyncio.sleep(0)
@@ -238,3 +254,107 @@ def test_a_subclass_and_an_eager_task():
         await asyncio.gather(own, eager, waiting)
 
     run_traced(main())
+
+
+def asyncio_says(command):
+    """Returns the lines of asyncio's own tool about this process, or None if the tool could
+    not read the tasks at this moment."""
+    arguments = [sys.executable, "-m", "asyncio", command, str(os.getpid())]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    if "insufficient permissions" in done.stdout:
+        pytest.skip("asyncio's tool may not read this process")
+    return done.stdout.splitlines() if done.returncode == 0 else None
+
+
+def tasks_of_ps(lines):
+    """Returns the functions of the chain of each task, from the outermost to the innermost
+    one, and the set of tasks that wait for the task, as the table of `ps` has them."""
+    titles = ("task name", "coroutine stack", "awaiter chain", "awaiter name", "awaiter id")
+    at = [lines[0].index(title) for title in titles]
+    found = {}
+    for line in lines[2:]:
+        name, chain, _, by = (line[one:end].strip() for one, end in zip(at, at[1:]))
+        assert line[at[1] - 1] == line[at[2] - 1] == " "  # the texts fit the columns
+        functions = chain.split(" -> ")[::-1]
+        found.setdefault(name, (functions, set()))[1].update([by] if by else [])
+    return found
+
+
+def tasks_of_pstree(lines):
+    """Returns the same as tasks_of_ps(), and the line in each function, as the tree of
+    `pstree` has them. The functions of a task come before the tasks that it waits for."""
+    found, above = {}, []
+    for line in filter(None, lines):
+        edge, is_task, text = re.fullmatch(r"(.*?── )(\(T\) | )(.*)", line).groups()
+        if not is_task.strip():
+            function, place = text.split(" ", 1)
+            above[-1][2].append((function, *place.rsplit(":", 1)))
+            continue
+        while above and above[-1][0] >= len(edge):
+            above.pop()
+        by = {above[-1][1]} if above else set()
+        above.append((len(edge), text, []))
+        # A task that several tasks wait for is in the tree several times.
+        found.setdefault(text, []).append((above[-1][2], by))
+    assert all(chain == many[0][0] for many in found.values() for chain, _ in many)
+    return {name: (m[0][0], set().union(*(by for _, by in m))) for name, m in found.items()}
+
+
+def same_awaiter(task, names):
+    """`awaited_by` names one of the waiting tasks, and has the number of the others."""
+    if not names:
+        return task["awaited_by"] is None
+    more = f" +{len(names) - 1}" if len(names) > 1 else ""
+    return task["awaited_by"] in {name + more for name in names}
+
+
+def difference(tasks, ps, pstree):
+    """Returns the first difference, or None."""
+    if not tasks.keys() == ps.keys() == pstree.keys():
+        return sorted(tasks), sorted(ps), sorted(pstree)
+    for name, task in tasks.items():
+        lines = [(p["name"], p["file"], str(p["line"])) for p in task["chain"]]
+        if ps[name][0] != [line[0] for line in lines] or pstree[name][0] != lines:
+            return name, lines, ps[name], pstree[name]
+        if not (same_awaiter(task, ps[name][1]) and same_awaiter(task, pstree[name][1])):
+            return name, task["awaited_by"], ps[name], pstree[name]
+    return None
+
+
+def compare():
+    """Compares until there is no difference. Each side can have been read too early."""
+    due, found = time.monotonic() + 60, "nothing was read"
+    while found and time.monotonic() < due:
+        groups = ocular.snapshot()["tasks"]
+        ps, pstree = asyncio_says("ps"), asyncio_says("pstree")
+        if groups["total"] is None or not ps or not pstree:
+            continue
+        tasks = by_name({group["coroutine"]: group for group in groups["groups"]})
+        found = difference(tasks, tasks_of_ps(ps), tasks_of_pstree(pstree))
+        assert found or len(tasks) == groups["total"] == 15
+    assert not found, found
+
+
+async def compares():
+    """Runs tasks, and compares them. The names are short, so that `ps` has columns."""
+    event = asyncio.Event()
+    leaves = [asyncio.create_task(leaf(event), name=f"leaf {key}") for key in "abcd"]
+    waiting = [
+        asyncio.create_task(awaits(leaves[0]), name="awaits 1"),
+        asyncio.create_task(awaits(leaves[0])),
+        asyncio.create_task(gathers(*leaves[1:3])),
+        asyncio.create_task(waits_for_first(leaves[3]), name="waits"),
+        asyncio.create_task(grouped(event), name="group"),
+    ]
+    others = [asyncio.create_task(gets(asyncio.Queue())), asyncio.create_task(sleeps())]
+    others.append(asyncio.create_task(deep(2, event), name="a task"))
+    await asyncio.create_task(asyncio.to_thread(compare), name="compares")
+    event.set()
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*waiting, *leaves, *others, return_exceptions=True)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="asyncio has no such tool")
+def test_the_tasks_are_those_that_asyncio_itself_shows():
+    run_traced(compares())
