@@ -67,6 +67,20 @@ PyObject *Callees_in_class(PyTypeObject *type, PyObject *name)
     return NULL;
 }
 
+PyObject *Callees_in_instance(PyObject *object, PyObject *name)
+{
+    PyObject *value;
+
+    if (Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr ||
+        Callees_in_class(Py_TYPE(object), name))
+        return NULL;
+    value = PyObject_GetAttr(object, name);
+    if (!value)
+        PyErr_Clear();
+    Py_XDECREF(value); // `object` has another reference
+    return value;
+}
+
 // Notes the call edge if `callable` is a Python function or a method of a
 // Python function.
 static void note_function(struct State *state, struct Code *caller,

@@ -14,6 +14,9 @@ int Callees_init(struct State *state);
 // Returns the attribute `name` of `type` or of its bases in the order of the
 // MRO, as a borrowed reference, or NULL.
 PyObject *Callees_in_class(PyTypeObject *type, PyObject *name);
+// Returns an attribute that only the instance has, as a borrowed reference.
+// Returns NULL if it is missing, or if reading it could run Python code.
+PyObject *Callees_in_instance(PyObject *object, PyObject *name);
 // Notes call edges from `caller`, which is about to call `callable`, to the
 // Python functions that this call will run. If one of these functions is dark,
 // arms it for a few calls, so that the caller's first calls can be timed. Runs

@@ -64,6 +64,7 @@ enum TaskName {
     TASK_OWNER,
     TASK_GET_NAME,
     TASK_NAME,
+    TASK_COROUTINE,
     TASK_WHEN,
     TASK_MODULE,    // task_cursor.c uses this name and the next four names.
     TASK_SCHEDULED, // The set of all tasks but those of TASK_EAGER.

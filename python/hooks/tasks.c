@@ -17,6 +17,7 @@ static const char *const NAMES[TASK_NAMES] = {
     [TASK_OWNER] = "__self__",
     [TASK_GET_NAME] = "get_name",
     [TASK_NAME] = "_name",
+    [TASK_COROUTINE] = "_coro",
     [TASK_WHEN] = "_when",
     [TASK_MODULE] = "asyncio.tasks",
     [TASK_SCHEDULED] = "_scheduled_tasks",
@@ -134,11 +135,7 @@ static PyObject *name_of(PyObject *task)
                    ? PyObject_CallOneArg(get_name, task)
                    : NULL;
     }
-    type = Py_TYPE(task);
-    if (type->tp_getattro != PyObject_GenericGetAttr ||
-        Callees_in_class(type, names[TASK_NAME]))
-        return NULL;
-    return PyObject_GetAttr(task, names[TASK_NAME]);
+    return Py_XNewRef(Callees_in_instance(task, names[TASK_NAME]));
 }
 
 // Returns the number of bytes, at most `most`, after which a UTF-8 text can be

@@ -50,7 +50,7 @@ void AwaitTask_read(struct AwaitTask *read, PyObject *task)
     struct References seen = {.count = 0};
     PyTypeObject *type = task ? c_class(task, TASK) : NULL;
 
-    *read = (struct AwaitTask){NULL, NULL};
+    *read = (struct AwaitTask){.coroutine = NULL};
     // get_name() would make a str and keep it in the program's memory.
     if (type && type->tp_traverse)
         type->tp_traverse(task, see, &seen);
@@ -93,7 +93,7 @@ void AwaitTask_prefetch(const PyObject *task)
 
 bool AwaitTask_is_numbered(const struct AwaitTask *read)
 {
-    return read->name && PyLong_CheckExact(read->name);
+    return read->name && PyLong_CheckExact(read->name) && !read->in_python;
 }
 
 uint64_t AwaitTask_number(const struct AwaitTask *read)
@@ -106,7 +106,8 @@ uint64_t AwaitTask_number(const struct AwaitTask *read)
 
     if (AwaitTask_is_numbered(read)) {
         number = PyLong_AsLongLongAndOverflow(read->name, &overflow);
-    } else if (read->name && PyUnicode_CheckExact(read->name) &&
+    } else if (read->name && !read->in_python &&
+               PyUnicode_CheckExact(read->name) &&
                PyUnicode_IS_COMPACT_ASCII(read->name)) {
         text = (const char *)PyUnicode_1BYTE_DATA(read->name);
         if (strncmp(text, BEGIN, sizeof BEGIN - 1) != 0)
@@ -282,6 +283,26 @@ struct AwaitFrame AwaitFrame_of(PyObject *object)
     Py_DECREF(frame.code); // the frame has another reference
     return frame;
 }
+
+#if PY_VERSION_HEX < 0x030E0000
+// Only the frame says whether such a task has ended.
+void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
+                          PyObject *const *names)
+{
+    PyObject *coroutine;
+
+    if (!task || Py_REFCNT(task) <= 0 || c_class(task, TASK))
+        return;
+    coroutine = Callees_in_instance(task, names[TASK_COROUTINE]);
+    if (!AwaitFrame_of(coroutine).object)
+        return;
+    *read = (struct AwaitTask){
+        .coroutine = coroutine,
+        .name = Callees_in_instance(task, names[TASK_NAME]),
+        .in_python = true,
+    };
+}
+#endif
 
 // Returns the object that the frame awaits, as a borrowed reference, or NULL.
 static PyObject *awaited_by(const struct AwaitFrame *frame)

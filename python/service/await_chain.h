@@ -14,25 +14,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// struct AwaitTask has what AwaitTask_read has read of a task. The members are
-// NULL if the task is no instance of asyncio's C class Task or of a subclass.
+// struct AwaitTask has what has been read of a task. The references are NULL if
+// the task cannot be read.
 struct AwaitTask {
     PyObject *coroutine;
     PyObject *name; // a str, or an int if nobody has asked for the name yet
+    bool in_python; // The task's class is not derived from asyncio's C class.
 };
 
 // Prefetches the task's memory. `task` may be NULL.
 void AwaitTask_prefetch(const PyObject *task);
-// Reads a task's coroutine and name. `task` may be NULL.
+// Reads the coroutine and name of an instance of asyncio's C class Task or of a
+// subclass. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
+#if PY_VERSION_HEX < 0x030E0000
+// Reads a task of another class in the same way, if its coroutine is one of
+// CPython's own types. `names` are those of struct State. From 3.14 on,
+// TaskCursor_next does not return such tasks.
+void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
+                          PyObject *const *names);
+#endif
 // Returns true if the task has ended. `done` is the text "done", as a Python
 // object. AwaitFrame_waits_for needs this text, too.
 bool AwaitTask_is_done(PyObject *task, PyObject *done);
 // Returns true if asyncio itself has given the task its number.
 bool AwaitTask_is_numbered(const struct AwaitTask *read);
 // Returns the number in the task's name, or 0 if the program has given the task
-// another name. If AwaitTask_is_numbered() is false, the program itself may
-// have given the task a name like asyncio's.
+// another name. It is also 0 if the class is written in Python, because asyncio
+// numbers such tasks separately. If AwaitTask_is_numbered() is false, the
+// program itself may have given the task a name like asyncio's.
 uint64_t AwaitTask_number(const struct AwaitTask *read);
 
 enum AwaitState { AWAIT_CREATED, AWAIT_SUSPENDED, AWAIT_RUNNING, AWAIT_ENDED };

@@ -29,22 +29,6 @@
 
 enum { SCHEDULED, EAGER, SETS };
 
-// Returns the set in a WeakSet as a borrowed reference, or NULL.
-static PyObject *set_in(const struct State *state, PyObject *weak)
-{
-    PyObject *name = state->task_names[TASK_DATA], *data;
-    const PyTypeObject *type = Py_TYPE(weak);
-
-    if (type->tp_getattro != PyObject_GenericGetAttr ||
-        Callees_in_class((PyTypeObject *)type, name))
-        return NULL;
-    data = PyObject_GetAttr(weak, name);
-    if (!data)
-        PyErr_Clear();
-    Py_XDECREF(data); // `weak` has another reference
-    return data;
-}
-
 // Returns a set of tasks, or of weak references to tasks, as a borrowed
 // reference. Returns NULL if the program has not imported asyncio.
 static PySetObject *set_of(const struct State *state, unsigned which)
@@ -61,7 +45,7 @@ static PySetObject *set_of(const struct State *state, unsigned which)
         PyModule_GetDict(module),
         names[which == EAGER ? TASK_EAGER : TASK_SCHEDULED]);
     if (set && which == SCHEDULED)
-        set = set_in(state, set);
+        set = Callees_in_instance(set, names[TASK_DATA]);
     return set && PySet_CheckExact(set) ? (PySetObject *)set : NULL;
 }
 

@@ -250,6 +250,17 @@ static void list_task(struct Slice *slice, struct CountedTasks *group,
     }
 }
 
+static void read_task(const struct Slice *slice, struct ReadTask *one)
+{
+    AwaitTask_read(&one->is, one->task);
+#if PY_VERSION_HEX < 0x030E0000
+    if (!one->is.coroutine)
+        AwaitTask_read_other(&one->is, one->task, slice->state->task_names);
+#else
+    (void)slice;
+#endif
+}
+
 // Goes to the innermost coroutines. The memory of the next coroutines is read
 // ahead.
 static void go_inside(struct ReadTask *batch, unsigned count)
@@ -290,7 +301,7 @@ static bool count_batch(struct Slice *slice)
         AwaitTask_prefetch(one->task);
     }
     for (one = batch; one < batch + count; one++)
-        AwaitTask_read(&one->is, one->task);
+        read_task(slice, one);
     for (one = batch; one < batch + count; one++) {
         one->frame = AwaitFrame_of(one->is.coroutine);
         AwaitFrame_prefetch(&one->frame);

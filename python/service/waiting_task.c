@@ -171,19 +171,13 @@ static PyObject *owner_of(PyObject *callback, const struct State *state)
 {
     PyObject *function = PyMethod_GET_FUNCTION(callback);
     PyObject *group = PyMethod_GET_SELF(callback), *task;
-    PyObject *name = state->task_names[TASK_PARENT];
 
     if (!PyFunction_Check(function) ||
         PyUnicode_CompareWithASCIIString(
             ((PyFunctionObject *)function)->func_qualname,
-            "TaskGroup._on_task_done") != 0 ||
-        Py_TYPE(group)->tp_getattro != PyObject_GenericGetAttr ||
-        Callees_in_class(Py_TYPE(group), name))
+            "TaskGroup._on_task_done") != 0)
         return NULL;
-    task = PyObject_GetAttr(group, name);
-    if (!task)
-        PyErr_Clear();
-    Py_XDECREF(task); // `group` has another reference
+    task = Callees_in_instance(group, state->task_names[TASK_PARENT]);
     return task && is_task(task) ? task : NULL;
 }
 

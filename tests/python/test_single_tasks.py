@@ -256,6 +256,57 @@ def test_a_subclass_and_an_eager_task():
     run_traced(main())
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="such tasks are not counted")
+def test_tasks_of_classes_written_in_python():
+    class Odd(asyncio.tasks._PyTask):
+        """A class that decides itself what `_coro` is."""
+
+        @property
+        def _coro(self):
+            raise AssertionError
+
+        @_coro.setter
+        def _coro(self, coro):
+            pass
+
+        def __del__(self):
+            pass
+
+    class Own:
+        def __init__(self, coro):
+            self._coro, self._name = coro, 7
+
+    async def main():
+        event, loop = asyncio.Event(), asyncio.get_running_loop()
+        ended = asyncio.tasks._PyTask(awaits(asyncio.sleep(0)), loop=loop)
+        tasks = [asyncio.tasks._PyTask(leaf(event), loop=loop) for _ in range(3)]
+        named = asyncio.tasks._PyTask(leaf(event), loop=loop, name="named")
+        own = [Own(leaf(event)), Own(leaf(event)), Own(7), Own(None)]
+        own[1].__dict__.pop("_name")
+        del own[3]._coro
+        odd = Odd.__new__(Odd)
+        for task in (*own, odd):
+            asyncio.tasks._register_task(task)
+        await ended
+        groups = await find(lambda groups: groups.get("leaf", {}).get("count") == 6)
+        assert "awaits" not in groups
+        found = by_name(groups)
+        assert found["named"]["state"] is found["named"]["waits_for"] is None
+        assert found["named"]["age_s"] is None
+        chain = [place["name"] for place in found["named"]["chain"]]
+        assert chain == ["leaf", "Event.wait"]
+        # asyncio numbers the tasks of the two classes separately.
+        assert all(found[task.get_name()]["age_s"] is None for task in tasks)
+        assert found["?"]["state"] == "new"
+        assert sys.getrefcount(own[0]) == sys.getrefcount(own[3])
+        event.set()
+        for task in own[:2]:
+            task._coro.close()
+        await asyncio.gather(named, *tasks)
+
+    run_traced(main())
+
+
 def asyncio_says(command):
     """Returns the lines of asyncio's own tool about this process, or None if the tool could
     not read the tasks at this moment."""
