@@ -23,9 +23,13 @@
 // clock.
 #define LATE_MOST_NS 3600e9
 
-// The governor checks the number of steps every one or two seconds. If there is
-// a budget, and STEPS_MOST steps begin between two checks, steps are switched
-// off for STEPS_OFF_S seconds.
+// If there is a budget, steps may take STEPS_PART of the allowance. The
+// governor allows more steps every one or two seconds. Steps that did not begin
+// are kept for later, at most the steps of STEPS_ROOM_S seconds, and at most
+// STEPS_MOST. If no step is left, steps are switched off for STEPS_OFF_S
+// seconds.
+#define STEPS_PART 0.2
+#define STEPS_ROOM_S 10.0
 #define STEPS_MOST 20000
 #define STEPS_OFF_S 20.0
 
@@ -209,25 +213,45 @@ PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
     return Py_None;
 }
 
-void LoopSteps_start(struct State *state)
+// Allows the steps for which `s` seconds pay. Tracing may take `rate` CPU
+// seconds per second. The cost of a step is that of costs.c.
+static void allow(struct State *state, double rate, double s)
 {
-    state->step_code_count = 0;
-    state->steps_s = Now_s(CLOCK_MONOTONIC);
+    const struct Engine *engine = &state->engine;
+    const int64_t *cost = engine->traces.cost;
+    double ticks = fmax((double)(cost[HOOK_ENTER] + cost[HOOK_LEAVE]), 1) *
+                   Account_hook_factor(&engine->session->account);
+    double a_second = STEPS_PART * rate * Clock_hz(&engine->clock) / ticks;
+    double most = fmin(a_second * STEPS_ROOM_S, STEPS_MOST);
+
     state->steps_left =
-        isnan(state->engine.session->config.budget) ? 0 : STEPS_MOST;
+        (unsigned)fmax(fmin(state->steps_left + a_second * s, most), 1);
 }
 
-void LoopSteps_renew(struct State *state, double now_s)
+void LoopSteps_start(struct State *state)
+{
+    double budget = state->engine.session->config.budget;
+
+    state->step_code_count = 0;
+    state->steps_s = Now_s(CLOCK_MONOTONIC);
+    state->steps_left = 0;
+    // A loop with many steps uses a whole core.
+    if (!isnan(budget))
+        allow(state, budget, STEPS_ROOM_S);
+}
+
+void LoopSteps_renew(struct State *state, double now_s, double rate)
 {
     struct EventLoops *loops = &state->engine.loops;
     bool off = EventLoops_are_off(loops);
+    double s = now_s - state->steps_s;
 
     if (isnan(state->engine.session->config.budget) ||
-        now_s - state->steps_s < (off ? STEPS_OFF_S : 1))
+        s < (off ? STEPS_OFF_S : 1))
         return;
     if (off && Tools_renew_steps(state) == 0)
         EventLoops_switch(loops);
-    state->steps_left = STEPS_MOST;
+    allow(state, rate, s);
     state->steps_s = now_s;
 }
 

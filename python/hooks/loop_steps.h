@@ -20,9 +20,10 @@ bool LoopSteps_adopt(PyObject *code, bool done);
 void LoopSteps_start(struct State *state);
 void LoopSteps_stop(struct State *state);
 // Allows more steps, at most once a second, and switches steps on again some
-// time after there were too many. The governor calls this function each one or
-// two seconds, at the time `now_s` of CLOCK_MONOTONIC.
-void LoopSteps_renew(struct State *state, double now_s);
+// time after there were too many. The governor calls this function at each full
+// hold of the GIL, at the time `now_s` of CLOCK_MONOTONIC. With a budget,
+// tracing may take `rate` CPU seconds per second.
+void LoopSteps_renew(struct State *state, double now_s, double rate);
 // Ends the running step if `code` has begun it and an exception leaves `code`.
 void LoopSteps_unwind(PyObject *code);
 // The hook at returns and yields of code that begins steps.

@@ -165,7 +165,7 @@ static bool hold(struct Governor *governor, bool full)
         Counting_set_preempted(&state->engine.counting, governor->preempted);
         Tools_watch(state);
         Tools_renew_unwinds(state, Now_s(CLOCK_MONOTONIC));
-        LoopSteps_renew(state, Now_s(CLOCK_MONOTONIC));
+        LoopSteps_renew(state, Now_s(CLOCK_MONOTONIC), control->rate);
         GarbageWatch_check(state);
         RaiseWatch_look(state);
         note_edges(state, deadline);

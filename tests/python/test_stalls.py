@@ -296,6 +296,23 @@ def test_too_many_steps_are_off_within_a_budget():
         ocular.stop_tracing()
 
 
+@pytest.mark.parametrize("budget, off", [(2e-4, True), (0.5, False)])
+def test_the_budget_pays_for_steps(budget, off):
+    """15 000 steps are too many for a small budget, and not for a large one."""
+
+    async def main():
+        for _ in range(15_000):
+            await asyncio.sleep(0)
+        return ocular.snapshot()
+
+    ocular.start_tracing(**QUIET, overhead_budget=budget)
+    snapshot = asyncio.run(main())
+    ocular.stop_tracing()
+    (loop,) = snapshot["loops"]
+    assert (snapshot["stalls_total"] is None) == off
+    assert (loop["steps_per_s"] is None) == off
+
+
 def test_steps_that_end_by_an_exception_end(tracing):
     """A task that is cancelled or that fails takes a step like any other task."""
 
