@@ -73,6 +73,7 @@ HOMES = {
     r"internal/.*": {
         "python/hooks/gil_facts.c",
         "python/service/await_chain.c",
+        "python/service/fork_facts.c",
         "python/service/missed_signals.c",
     },
 }

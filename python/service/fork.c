@@ -11,6 +11,7 @@
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
+#include "python/service/fork_facts.h"
 #include "python/service/governor.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/lifetime.h"
@@ -27,10 +28,14 @@ static int settle_later(void *context);
 
 // --- Every fork: locks -----------------------------------------------------
 
-// Returns true during os.fork(), which gives the child a new GIL.
+// Returns true during os.fork(), which gives the child a new GIL. os.fork()
+// does not call Fork_before if Ocular was imported after os.fork() had begun.
+// In this case the GIL must not be released either: another thread that ends
+// would take the GIL and then wait forever for the list of threads.
 static bool is_pythons_fork(void)
 {
-    return pthread_equal(ocular_service.forker, pthread_self());
+    return pthread_equal(ocular_service.forker, pthread_self()) ||
+           (THREAD_STATE_CALL() && ForkFacts_list_is_locked());
 }
 
 // At a fork in C, waits until no thread of Ocular holds the GIL or waits for

@@ -68,6 +68,41 @@ say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
     assert len(timeline.calls) == 1
 
 
+def test_a_fork_that_began_before_the_import(tmp_path, sockets):
+    """os.fork() calls no handler that is registered after it has begun. During the fork a
+    thread of Ocular waits for the GIL, and threads of the program are about to end."""
+    result = script(
+        tmp_path,
+        """
+import json, os, sys, threading, time, warnings
+warnings.simplefilter("ignore")
+sys.setswitchinterval(60) # nobody takes the GIL from the forking thread
+def work():
+    pass
+def before():
+    import ocular
+    ocular.start_tracing(serve=False, quiet=True, perfetto=False)
+    gate.set()
+    end = time.monotonic() + 1
+    while time.monotonic() < end: # all begin to wait for the GIL
+        work()
+gate = threading.Event()
+threads = [threading.Thread(target=gate.wait) for _ in range(100)]
+for thread in threads:
+    thread.start()
+os.register_at_fork(before=before)
+pid = os.fork()
+if not pid:
+    os._exit(0)
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+for thread in threads:
+    thread.join()
+print(json.dumps(status), flush=True)
+""",
+    )
+    assert result.answer == 0
+
+
 def test_a_fork_while_another_thread_imports(tmp_path, sockets):
     """If another thread is importing when the process forks, the lock of the import system
     is never released in the child. So all modules that a start in a child needs must be
