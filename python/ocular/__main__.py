@@ -112,13 +112,12 @@ def _add_cost(group):
         type=float,
         metavar="MS",
         default=_settings.DEFAULT_STALL_MS,
-        help="a step of an event loop that takes at least as long is a stall "
-        "(default %(default)g)",
+        help="shortest stall of an event loop (default %(default)g)",
     )
     add(
         "--events",
         metavar="NAMES",
-        help="events beside call, with commas. c_call: C functions have rows of their own",
+        help="c_call: C functions have rows of their own",
     )
     add(
         "--exclude",

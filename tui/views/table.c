@@ -119,6 +119,10 @@ static bool is_blank(const struct Model *model, int column)
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display)
 {
+    // Without samples, such a column can be the first one, and then needs two
+    // blank cells behind the marker of the selection.
+    bool near = model->sampled && !model->latency;
+
     table->model = model;
     table->display = display;
     table->rows = (struct ListRows){.source = table,
@@ -135,7 +139,7 @@ void Table_fill(struct Table *table, const struct Model *model,
         table->columns[i] = (struct ListColumn){
             .title = time ? column->time_title : column->title,
             .width = column->width,
-            .gap = column->near && !model->latency ? 1 : 2,
+            .gap = near && column->near ? 1 : 2,
             .importance = column->importance,
             .room = column->room,
             .left = column->left,
