@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See c_functions.h. A C function is identified by its PyMethodDef, which all
-// bound methods and descriptors of the function share, or by its type.
+// See c_functions.h.
 #include "python/hooks/c_functions.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
@@ -94,11 +93,25 @@ static PyObject *name_of_builtin(const PyCFunctionObject *function)
     return PyUnicode_FromString(name);
 }
 
+// Returns the attribute `name` of a class, as a borrowed reference, or NULL.
+// The dict of a builtin class is not in the class (CPython 3.12 and newer).
+static PyObject *in_class(PyTypeObject *type, PyObject *name)
+{
+    PyObject *found = Callees_in_class(type, name), *dict;
+
+    if (found || type->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        return found;
+    dict = PyType_GetDict(type);
+    found = dict ? PyDict_GetItemWithError(dict, name) : NULL;
+    Py_XDECREF(dict);
+    return found;
+}
+
 // Returns the attribute `name` of an object, as a new reference, if the
 // attribute is a text that C code returns. Otherwise returns NULL.
 static PyObject *text_of(PyObject *object, PyObject *name)
 {
-    PyObject *found = Callees_in_class(Py_TYPE(object), name);
+    PyObject *found = in_class(Py_TYPE(object), name);
     PyObject *text = NULL;
 
     if (found && (Py_IS_TYPE(found, &PyGetSetDescr_Type) ||
@@ -131,13 +144,13 @@ static PyObject *name_of_object(const struct State *state, PyObject *object)
 
 // --- Which C function --------------------------------------------------------
 
-// Returns true for a class that was defined in Python.
+// Returns true for a class that was defined in Python. C code gives its classes
+// methods or a module.
 static bool is_python_class(const PyTypeObject *type)
 {
-    const PyHeapTypeObject *heap = (const PyHeapTypeObject *)type;
-
     return type->tp_flags & Py_TPFLAGS_HEAPTYPE &&
-           (heap->ht_cached_keys || heap->ht_slots);
+           !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) && !type->tp_methods &&
+           !((const PyHeapTypeObject *)type)->ht_module;
 }
 
 // Returns the C class that makes the objects of a class.
@@ -148,54 +161,44 @@ static PyTypeObject *maker_of(PyTypeObject *type)
     return type;
 }
 
-// Returns true if name_of_object would find a name.
-static bool is_named(const struct State *state, PyObject *object)
-{
-    for (int i = NAME_NAME; i <= NAME_QUALNAME; i++) {
-        PyObject *found = Callees_in_class(Py_TYPE(object), state->names[i]);
-
-        if (found && (Py_IS_TYPE(found, &PyGetSetDescr_Type) ||
-                      Py_IS_TYPE(found, &PyMemberDescr_Type)))
-            return true;
-    }
-    return false;
-}
-
 // Returns the object whose call runs the C code of a call of `callable`, as a
-// borrowed reference, or NULL if the callable is a Python function.
+// borrowed reference, or NULL if the callable is a Python function or cannot be
+// called.
 static PyObject *resolve(const struct State *state, PyObject *callable)
 {
-    PyTypeObject *type = Py_TYPE(callable);
+    PyTypeObject *type;
     PyObject *call;
 
-    if (PyMethod_Check(callable))
-        return resolve(state, PyMethod_GET_FUNCTION(callable));
-    if (PyFunction_Check(callable))
+    while (PyMethod_Check(callable))
+        callable = PyMethod_GET_FUNCTION(callable);
+    type = Py_TYPE(callable);
+    if (PyFunction_Check(callable) || !type->tp_call)
         return NULL;
     if (PyType_Check(callable))
         return (PyObject *)maker_of((PyTypeObject *)callable);
-    call = is_python_class(type)
-               ? Callees_in_class(type, state->names[NAME_CALL])
-               : NULL;
-    return call && PyFunction_Check(call) ? NULL : callable;
+    if (!is_python_class(type))
+        return callable;
+    call = Callees_in_class(type, state->names[NAME_CALL]);
+    return !call || Py_IS_TYPE(call, &PyWrapperDescr_Type) ? callable : NULL;
 }
 
-// Returns the address that identifies the C function. `callable` is a result of
-// resolve().
-static const void *address_of(const struct State *state, PyObject *callable)
+// Returns the PyMethodDef of a C function, or NULL. All bound methods and
+// descriptors of the function share it. __new__ of all types share one, so it
+// does not count.
+static const PyMethodDef *definition_of(PyObject *callable)
 {
     PyTypeObject *type = Py_TYPE(callable);
 
-    if (PyCFunction_Check(callable))
-        return ((PyCFunctionObject *)callable)->m_ml;
     if (type == &PyMethodDescr_Type || type == &PyClassMethodDescr_Type)
         return ((PyMethodDescrObject *)callable)->d_method;
-    if (type == &PyWrapperDescr_Type)
-        return ((PyWrapperDescrObject *)callable)->d_base;
-    if (PyType_Check(callable) || is_named(state, callable))
-        return callable;
-    // The address behind the type's address stands for calls of its objects.
-    return (const char *)type + 1;
+    if (PyCFunction_Check(callable)) {
+        const PyCFunctionObject *function = (PyCFunctionObject *)callable;
+
+        if (!function->m_self || !PyType_Check(function->m_self) ||
+            strcmp(function->m_ml->ml_name, "__new__") != 0)
+            return function->m_ml;
+    }
+    return NULL;
 }
 
 // Returns the name of the C function as a new reference, or NULL. `callable` is
@@ -216,108 +219,111 @@ static PyObject *name_of(const struct State *state, PyObject *callable)
     if (PyType_Check(callable))
         return name_of_type((PyTypeObject *)callable);
     name = name_of_object(state, callable);
-    return name ? name : name_in(name_of_type(type), "__call__");
+    return name ? name : name_in(name_of_type(maker_of(type)), "__call__");
 }
 
 // --- The stand-ins -----------------------------------------------------------
 
-// Returns the C function's stand-in as a borrowed reference, or NULL. If
-// another function with another name had the same address before, makes a new
-// stand-in.
-static PyObject *make(struct State *state, PyObject *address,
-                      PyObject *callable)
+// Returns a new reference to the key of the callable in state->c_functions, or
+// NULL. A function with a PyMethodDef has its address. Other functions have
+// their name, because the address of an object is used again.
+static PyObject *key_of(const struct State *state, PyObject *callable)
 {
-    PyObject *code = PyDict_GetItemWithError(state->c_functions, address);
-    PyObject *name = name_of(state, callable);
-    bool same =
-        code && name &&
-        PyUnicode_Compare(((PyCodeObject *)code)->co_qualname, name) == 0;
+    const PyMethodDef *definition = definition_of(callable);
 
-    if (!same) {
-        bool fits = PyDict_GET_SIZE(state->c_functions) < FUNCTIONS_MOST;
+    return definition ? PyLong_FromVoidPtr((void *)definition)
+                      : name_of(state, callable);
+}
 
-        code = name && (code || fits) ? StandIn_new(name, state->c_file) : NULL;
-        if (code && PyDict_SetItem(state->c_functions, address, code) < 0)
-            Py_CLEAR(code);
-        Py_XDECREF(code); // The dict keeps the code object.
-    }
+// Makes a stand-in. Returns it as a borrowed reference, or NULL.
+static PyObject *make(struct State *state, PyObject *key, PyObject *callable)
+{
+    PyObject *name = name_of(state, callable), *code = NULL;
+
+    // Reading a name may have run code of the program.
+    if (name && state->phase == PHASE_TRACING &&
+        PyDict_GET_SIZE(state->c_functions) < FUNCTIONS_MOST)
+        code = StandIn_new(state, name, state->c_file);
+    if (code && PyDict_SetItem(state->c_functions, key, code) < 0)
+        Py_CLEAR(code);
+    Py_XDECREF(code); // The dict keeps the code object.
     Py_XDECREF(name);
+    if (code)
+        Adopt_classify(state, (PyCodeObject *)code);
     return code;
 }
 
-// Returns true if the function is one that its extension module has defined and
-// that is never freed. Other addresses can be used again.
-static bool is_lasting(PyObject *callable)
-{
-    return PyCFunction_Check(callable) ||
-           Py_IS_TYPE(callable, &PyMethodDescr_Type) ||
-           Py_IS_TYPE(callable, &PyWrapperDescr_Type);
-}
-
-enum Search { FIND, FIND_OR_MAKE, MAKE };
-
-// Returns the stand-in of the callable as a borrowed reference, or NULL.
-static PyObject *stand_in(struct State *state, PyObject *callable,
-                          enum Search search)
+// Returns the stand-in of the callable as a borrowed reference, or NULL. If
+// `makes` is true, makes it if it is missing.
+static PyObject *stand_in(struct State *state, PyObject *callable, bool makes)
 {
     PyObject *error = PyErr_GetRaisedException();
-    PyObject *number = NULL, *code = NULL;
+    PyObject *key = NULL, *code = NULL;
 
     callable = resolve(state, callable);
     if (callable)
-        number = PyLong_FromVoidPtr((void *)address_of(state, callable));
-    if (number &&
-        (search == FIND || (search == FIND_OR_MAKE && is_lasting(callable))))
-        code = PyDict_GetItemWithError(state->c_functions, number);
-    if (number && !code && search != FIND) {
-        code = make(state, number, callable);
-        if (code)
-            Adopt_classify(state, (PyCodeObject *)code);
-    }
-    Py_XDECREF(number);
+        key = key_of(state, callable);
+    if (key && state->phase == PHASE_TRACING)
+        code = PyDict_GetItemWithError(state->c_functions, key);
+    if (key && !code && makes)
+        code = make(state, key, callable);
+    Py_XDECREF(key);
     PyErr_Clear();
     PyErr_SetRaisedException(error);
     return code && Adopt_find(state, code) ? code : NULL;
 }
 
-static void note(struct State *state, struct Code *caller, uint32_t unit,
-                 PyObject *code)
-{
-    Code_set_c_function(caller, unit,
-                        code ? Adopt_find(state, code)->hot.id : 0);
-}
-
-void CFunctions_note(struct State *state, struct Code *caller, uint32_t unit,
-                     PyObject *callable)
-{
-    if (state->phase == PHASE_TRACING)
-        note(state, caller, unit, stand_in(state, callable, MAKE));
-}
-
-void CFunctions_begin(struct State *state, struct Code *caller, uint32_t unit,
-                      PyObject *callable)
+PyObject *CFunctions_note(struct State *state, PyObject *caller, uint32_t unit,
+                          PyObject *callable)
 {
     PyObject *code;
+    struct Code *found;
 
     if (state->phase != PHASE_TRACING)
-        return;
-    code = stand_in(state, callable, FIND_OR_MAKE);
-    note(state, caller, unit, code);
+        return NULL;
+    code = stand_in(state, callable, true);
+    found = Adopt_find(state, caller);
+    if (found)
+        Code_set_c_function(found, unit,
+                            code ? Adopt_find(state, code)->hot.id : 0);
+    return code;
+}
+
+// Returns true if CPython reports no end of the call. CALL_FUNCTION_EX has no
+// event for the end if it calls a bound method.
+static bool has_no_end(const struct State *state, PyObject *caller,
+                       uint32_t unit, PyObject *callable)
+{
+    const struct Code *code = Adopt_find(state, caller);
+
+    return PyMethod_Check(callable) &&
+           (!code || unit >= code->layout.unit_count ||
+            Opcodes_is(&state->engine.opcodes, code->who.bytecode[2 * unit],
+                       "CALL_FUNCTION_EX"));
+}
+
+void CFunctions_begin(struct State *state, PyObject *caller, uint32_t unit,
+                      PyObject *callable)
+{
+    PyObject *code = CFunctions_note(state, caller, unit, callable);
+
     Counter_add(&state->engine.c_hooks, 1);
-    if (code)
-        StandIn_begin(code, caller->who.address);
+    if (code && !has_no_end(state, caller, unit, callable))
+        StandIn_begin(code, (uintptr_t)caller);
 }
 
 void CFunctions_end(struct State *state, PyObject *callable)
 {
-    PyObject *code;
+    PyObject *code = stand_in(state, callable, false);
 
-    if (state->phase != PHASE_TRACING)
-        return;
-    code = stand_in(state, callable, FIND);
     Counter_add(&state->engine.c_hooks, 1);
     if (code)
         StandIn_end(code);
+}
+
+void CFunctions_stop(struct State *state)
+{
+    PyDict_Clear(state->c_functions);
 }
 
 int CFunctions_init(struct State *state)

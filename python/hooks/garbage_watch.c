@@ -82,11 +82,11 @@ static PyMethodDef definition = {
     METH_FASTCALL, "Counts the collections of garbage while Ocular traces."};
 
 // Returns the code object that stands for the collector. It has no file.
-static PyObject *make_code(void)
+static PyObject *make_code(struct State *state)
 {
     PyObject *name = PyUnicode_FromString(GARBAGE_NAME);
     PyObject *file = PyUnicode_FromString("");
-    PyObject *code = name && file ? StandIn_new(name, file) : NULL;
+    PyObject *code = name && file ? StandIn_new(state, name, file) : NULL;
 
     Py_XDECREF(name);
     Py_XDECREF(file);
@@ -128,7 +128,7 @@ int GarbageWatch_init(struct State *state)
     if (!watch->callbacks)
         watch->callbacks = find_callbacks();
     if (!watch->code)
-        watch->code = make_code();
+        watch->code = make_code(state);
     watch->mark.code = (uintptr_t)watch->code;
     if (!watch->callback)
         watch->callback = PyCFunction_New(&definition, NULL);

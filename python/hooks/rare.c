@@ -88,7 +88,7 @@ static void note_callee(struct Code *caller, PyObject *const *args)
 {
     Callees_note(&ocular_state, caller, args[2]);
     if (ocular_state.sees_c && PyLong_Check(args[1]))
-        CFunctions_note(&ocular_state, caller, (uint32_t)Call_unit(args[1]),
+        CFunctions_note(&ocular_state, args[0], (uint32_t)Call_unit(args[1]),
                         args[2]);
 }
 
@@ -104,8 +104,8 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (ocular_state.counts_c) {
         if (code && PyLong_Check(args[1]))
-            CFunctions_begin(&ocular_state, code, (uint32_t)Call_unit(args[1]),
-                             args[2]);
+            CFunctions_begin(&ocular_state, args[0],
+                             (uint32_t)Call_unit(args[1]), args[2]);
         return Py_None; // Each call comes with this event.
     }
     Call_init(&call);

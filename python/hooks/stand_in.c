@@ -4,20 +4,37 @@
 #include "python/hooks/call.h"
 #include "python/hooks/writer.h"
 
-PyObject *StandIn_new(PyObject *name, PyObject *file)
+int StandIn_init(struct State *state)
 {
-    PyCodeObject *code =
-        (PyCodeObject *)Py_CompileString("None", "", Py_eval_input);
+    PyCodeObject *code;
 
+    if (state->stand_in_bytecode)
+        return 0;
+    code = (PyCodeObject *)Py_CompileString("None", "", Py_eval_input);
     if (!code)
-        return NULL;
-    // No other object has a reference to the code object yet. code.replace
-    // would call the program's audit hooks.
-    Py_SETREF(code->co_name, Py_NewRef(name));
-    Py_SETREF(code->co_qualname, Py_NewRef(name));
-    Py_SETREF(code->co_filename, Py_NewRef(file));
-    code->co_firstlineno = 0;
-    return (PyObject *)code;
+        return -1;
+    state->stand_in_bytecode = PyCode_GetCode(code);
+    state->stand_in_lines = Py_NewRef(code->co_linetable);
+    state->stand_in_consts = Py_NewRef(code->co_consts);
+    Py_DECREF(code);
+    return state->stand_in_bytecode ? 0 : -1;
+}
+
+// Compiling, and code.replace, would call the program's audit hooks.
+PyObject *StandIn_new(struct State *state, PyObject *name, PyObject *file)
+{
+    PyObject *none = PyTuple_New(0);
+    PyObject *bytes = PyBytes_FromString("");
+    PyObject *code =
+        none && bytes ? (PyObject *)PyUnstable_Code_New(
+                            0, 0, 0, 1, 0, state->stand_in_bytecode,
+                            state->stand_in_consts, none, none, none, none,
+                            file, name, name, 0, state->stand_in_lines, bytes)
+                      : NULL;
+
+    Py_XDECREF(bytes);
+    Py_XDECREF(none);
+    return code;
 }
 
 bool StandIn_find_units(struct State *state, const struct Code *code)

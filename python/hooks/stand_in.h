@@ -8,9 +8,12 @@
 #include "python/hooks/state.h"
 #include "tracer/hook/hit.h"
 
+// Compiles what all stand-ins have in common. Returns 0, or -1 with an
+// exception.
+int StandIn_init(struct State *state);
 // Returns a new stand-in without a line, or NULL with an exception. `name` and
-// `file` are texts of class str.
-PyObject *StandIn_new(PyObject *name, PyObject *file);
+// `file` are texts of class str. Runs no Python code.
+PyObject *StandIn_new(struct State *state, PyObject *name, PyObject *file);
 // Stores the code units of the hits for the beginning and the end in `state`.
 // They are the same for all stand-ins. Returns false if `code`, the record of a
 // stand-in, has no such units.

@@ -169,7 +169,8 @@ struct State {
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
     struct TaskNumbers tasks; // numbers of tasks in the timeline
     struct GarbageWatch garbage;
-    // Code units of the hits of stand-ins (stand_in.h).
+    // Parts of all stand-ins (stand_in.h), and the code units of their hits.
+    PyObject *stand_in_bytecode, *stand_in_lines, *stand_in_consts;
     uint8_t begin_unit, end_unit;
     struct Gil gil; // The sampler reads this struct without the GIL.
 

@@ -11,6 +11,7 @@
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
+#include "python/hooks/stand_in.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
@@ -477,8 +478,9 @@ static int initialise_state(struct State *state)
     GilFacts_find(state);
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tasks_init(state) < 0 || Tools_init(state) < 0 ||
-        Hooks_init(state) < 0 || GarbageWatch_init(state) < 0 ||
-        CFunctions_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
+        Hooks_init(state) < 0 || StandIn_init(state) < 0 ||
+        GarbageWatch_init(state) < 0 || CFunctions_init(state) < 0 ||
+        InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
     // Ocular knows which thread state a thread runs only if the thread has a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "python/module/tracing.h"
 #include "python/hooks/adopt.h"
+#include "python/hooks/c_functions.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
@@ -94,6 +95,7 @@ static void take_down(struct State *state)
     Counting_reset(&state->engine.counting);
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
+    CFunctions_stop(state);
     // No thread reads the registry any more, so retired code is freed at once.
     Registry_free_retired(state->engine.registry);
     TaskNumbers_clear(&state->tasks);

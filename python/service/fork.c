@@ -5,6 +5,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
+#include "python/hooks/c_functions.h"
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/own_trace.h"
@@ -341,6 +342,7 @@ static void let_session_go(struct Service *service)
     state->look_next = state->slice_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
+    CFunctions_stop(state);
     if (service->ended) // no thread of Ocular ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;

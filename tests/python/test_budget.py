@@ -192,7 +192,7 @@ def test_a_call_that_hangs_is_seen_after_its_slice(tracing):
     tracing(overhead_budget=0.002, deinstrument_threshold=100_000)
     try:
         found = row(work_until(seen, work), "hangs")
-    finally: # thousands of threads would make later tests fail
+    finally:  # thousands of threads would make later tests fail
         event.set()
         for thread in threads:
             thread.join()

@@ -87,7 +87,8 @@ void Code_set_c_function(struct Code *code, uint32_t unit, uint32_t id)
         atomic_load_explicit(&code->links.c_functions, memory_order_relaxed);
     size_t count = Code_instruction_count(code);
 
-    if (unit >= code->layout.unit_count || (!ids && !id))
+    // Code units above UINT16_MAX have no instruction number of their own.
+    if (unit >= code->layout.unit_count || unit > UINT16_MAX || (!ids && !id))
         return;
     if (!ids) {
         ids = Heap_zeroed(count, sizeof *ids);
