@@ -177,6 +177,34 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     assert_int_equal(Counter_get(&waits->own[WAITS_SOCKET].total_ns), 0);
 }
 
+static void sum_waits(void *context, const struct SampledWait *wait, pid_t tid)
+{
+    (void)tid;
+    *(double *)context += wait->ns + wait->starved_ns;
+}
+
+// 200 threads wait, and each lives for four observations.
+TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
+{
+    enum { THREADS = 200, STEPS = 400, LIFE = 4 };
+    static struct SampledStack stacks[THREADS];
+    double sum = 0;
+
+    attribution.sink = (struct SampleSink){.context = &sum, .wait = sum_waits};
+    for (int step = 0; step < STEPS; step++) {
+        WaitChoice_begin(&attribution.choice);
+        for (int i = 0; i < THREADS; i++) {
+            if ((step + i) % LIFE == 0)
+                stacks[i] = (struct SampledStack){.newest_id = 4};
+            stack = stacks[i];
+            STACK(0x1000);
+            add(0, 250e6);
+            stacks[i] = stack;
+        }
+    }
+    assert_float_equal(sum / (250e6 * THREADS * STEPS), 1, 0.05);
+}
+
 // The sink gets each wait that is long enough to be recorded.
 TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)
 {

@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-#define STEPS 400
+#define STEPS 4000
 #define THREADS 100
+#define STORED_NS 131e9 // Longest time that a recording stores.
 
 // Observes threads that all wait for `ns` in each step. Returns the recorded
 // waiting time divided by the true one, and sets *count to the number of
@@ -15,14 +16,13 @@
 static double observe(unsigned threads, double ns, double *count)
 {
     struct WaitChoice choice = {0};
-    double carried[THREADS] = {0};
     double recorded = 0, factor;
 
     *count = 0;
     for (int step = 0; step < STEPS; step++) {
         WaitChoice_begin(&choice);
         for (unsigned i = 0; i < threads; i++) {
-            factor = WaitChoice_factor(&choice, &carried[i], ns);
+            factor = WaitChoice_factor(&choice, ns, ns);
             recorded += factor * ns;
             *count += (factor > 0) / (double)STEPS;
         }
@@ -59,16 +59,15 @@ TEST(test_short_waits_are_seldom_recorded)
 TEST(test_each_wait_has_its_chance)
 {
     struct WaitChoice choice = {0};
-    double carried[THREADS] = {0};
     double sums[2] = {0};
 
-    for (int step = 0; step < 10 * STEPS; step++) {
+    for (int step = 0; step < STEPS; step++) {
         WaitChoice_begin(&choice);
         for (unsigned i = 0; i < THREADS; i++) {
             unsigned turn = ((unsigned)step + i) % 2;
             double ns = turn ? 10e6 : 30e6;
 
-            sums[turn] += ns * WaitChoice_factor(&choice, &carried[i], ns);
+            sums[turn] += ns * WaitChoice_factor(&choice, ns, ns);
         }
     }
     assert_float_equal(sums[1] / (sums[0] + sums[1]), 0.25, 0.03);
@@ -78,12 +77,29 @@ TEST(test_each_wait_has_its_chance)
 TEST(test_a_long_wait_is_always_recorded)
 {
     struct WaitChoice choice = {0};
-    double carried[THREADS] = {0}, carry = 0;
 
     for (int step = 0; step < STEPS; step++) {
         WaitChoice_begin(&choice);
         for (unsigned i = 0; i < THREADS; i++)
-            WaitChoice_factor(&choice, &carried[i], 1e6);
-        assert_float_equal(WaitChoice_factor(&choice, &carry, 250e6), 1, 0);
+            WaitChoice_factor(&choice, 1e6, 1e6);
+        assert_float_equal(WaitChoice_factor(&choice, 250e6, 250e6), 1, 0);
     }
+}
+
+// If very many threads wait, no recorded wait is longer than what a recording
+// stores, and the same holds for the weights of the kinds of waits.
+TEST(test_no_recorded_wait_is_too_long)
+{
+    struct WaitChoice choice = {0};
+    double recorded = 0, factor, ns = 60e9;
+
+    for (int step = 0; step < STEPS; step++) {
+        WaitChoice_begin(&choice);
+        for (unsigned i = 0; i < THREADS; i++) {
+            factor = WaitChoice_factor(&choice, ns, 1.5 * ns);
+            recorded += factor * ns;
+            assert_true(factor * 1.5 * ns < STORED_NS);
+        }
+    }
+    assert_float_equal(recorded / (ns * THREADS * STEPS), 1, 0.02);
 }

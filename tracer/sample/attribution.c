@@ -8,6 +8,7 @@
 #include "tracer/base/rcu.h"
 #include "tracer/code/links.h"
 
+#include <math.h>
 #include <string.h>
 
 uint32_t Attribution_unit(const struct Attribution *attribution,
@@ -474,7 +475,7 @@ static void draw_waits(const struct Attribution *attribution,
 
 // Passes the waiting time to the consumer of waits, if the wait is chosen.
 static void tell_wait(struct Attribution *attribution,
-                      struct SampledStack *stack,
+                      const struct SampledStack *stack,
                       const struct FlameSample *path, double wait_ns,
                       enum WaitKind drawn)
 {
@@ -482,8 +483,8 @@ static void tell_wait(struct Attribution *attribution,
 
     if (!attribution->sink.wait || !(wait_ns > 0))
         return;
-    factor =
-        WaitChoice_factor(&attribution->choice, &stack->carried_ns, wait_ns);
+    factor = WaitChoice_factor(&attribution->choice, wait_ns,
+                               fmax(stack->kind_ns, stack->starved_ns));
     if (!(factor > 0))
         return;
     attribution->sink.wait(

@@ -67,7 +67,6 @@ struct SampledStack {
     // The fraction of the waiting time since the last observation for which the
     // thread was ready to run but had no CPU.
     double starved;
-    double carried_ns; // ns of waiting that are not recorded yet.
     unsigned depth;
     // The frames of the stack, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];

@@ -7,6 +7,9 @@
 
 // Shortest wait that is always recorded, in ns. A recording stores waits in ms.
 #define LEAST_NS 10e6
+// Longest time that a chosen wait stands for, in ns. A recording stores at most
+// 131 s (SampleTrack). If very many threads wait, more waits are recorded.
+#define MOST_NS 130e9
 // If a step had longer waits than the steps after it, `expected_ns` falls by
 // this factor in each step.
 #define FALL 0.8
@@ -17,19 +20,14 @@ void WaitChoice_begin(struct WaitChoice *choice)
     choice->sum_ns = 0;
 }
 
-double WaitChoice_factor(struct WaitChoice *choice, double *carried_ns,
-                         double ns)
+double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns)
 {
-    double sum, always, factor;
+    double sum, factor;
 
     choice->sum_ns += ns;
     // The first step has no earlier step, so its own waits count.
     sum = fmax(choice->expected_ns, choice->sum_ns);
-    always = fmax(sum / WAIT_CHOICE_STEP, LEAST_NS);
-    *carried_ns += ns;
-    if (Random_next(&choice->random) * 0x1p-24 >= ns / always)
-        return 0;
-    factor = *carried_ns / ns;
-    *carried_ns = 0;
-    return factor;
+    factor = fmax(sum / WAIT_CHOICE_STEP, LEAST_NS) / ns;
+    factor = fmax(fmin(factor, MOST_NS / fmax(ns, most_ns)), 1);
+    return Random_next(&choice->random) * 0x1p-24 * factor < 1 ? factor : 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Chooses which waits are recorded, so that a recording grows by only a few
-// waits a second, however many threads wait. A wait that is not recorded is
-// carried over to the next recorded wait of its thread. So the recorded waits
-// of a thread have the right sum, and a wait is recorded with a probability in
-// proportion to its length. Only the sampler's thread uses a struct WaitChoice.
+// waits a second, however many threads wait. A wait is recorded with a
+// probability in proportion to its length, and is multiplied by the inverse of
+// the probability. So the sum of all recorded waits is right in the mean, even
+// if threads live only for a short time. Only the sampler's thread uses a
+// struct WaitChoice.
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +23,6 @@ struct WaitChoice { // All bytes 0 is a valid state.
 // Begins a step of the observer.
 void WaitChoice_begin(struct WaitChoice *choice);
 // Returns the factor by which a wait of `ns` is multiplied if it is recorded,
-// or 0 if the wait is not recorded. *carried_ns has the waits of the thread
-// that are not recorded yet, 0 in the beginning.
-double WaitChoice_factor(struct WaitChoice *choice, double *carried_ns,
-                         double ns);
+// or 0 if the wait is not recorded. `most_ns` is the largest of the wait's
+// weights, which are multiplied, too.
+double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns);
