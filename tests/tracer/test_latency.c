@@ -235,6 +235,20 @@ TEST_FIXTURE(test_a_librarys_calls_are_paid)
     assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 1);
 }
 
+// While another call runs, each further suspension of a known call costs time.
+TEST_FIXTURE(test_suspensions_after_the_first_are_paid)
+{
+    unsigned i = 0;
+
+    f->code->hot.running = 2;
+    suspend(f, 7, 1000, 1);
+    f->code->who.own = true;
+    end_slice(f, 20);
+    while (i < 1000 && stays_at_yield(f, 7, 0))
+        i++;
+    assert_int_equal(i, 40); // The ends of two seconds.
+}
+
 // The functions of libraries have a quarter of what the program's own functions
 // have.
 TEST_FIXTURE(test_the_means_for_ends_of_other_calls)
@@ -260,6 +274,7 @@ TEST_FIXTURE(test_ends_that_have_no_event)
     end_slice(f, 100);
     f->latencies.unwinds++; // PY_UNWIND is switched off.
     assert_false(Latency_sees_ends(&f->latencies, f->code));
+    assert_true(sees(f, 0, 0)); // This call could stay in flight for ever.
     assert_false(stays(f, 7, 0, 6000));
     assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
     Latency_watch(&f->latencies, f->code, 6000);

@@ -308,7 +308,8 @@ static bool watches(struct Latencies *latencies, struct Code *code,
         // Only the first suspension of a call is needed.
         if (part->suspends && !code->hot.running)
             return false;
-        if ((known && code->who.own) || pay(latencies, code, part->end))
+        if ((known && code->who.own && (part->begin || !part->suspends)) ||
+            pay(latencies, code, part->end))
             return true;
     }
     Latency_cut(code);
@@ -363,6 +364,8 @@ void Latency_look(struct Latencies *latencies)
     while (*link) {
         struct Latency *latency = Code_latency(*link);
 
+        if (!Latency_sees_ends(latencies, *link))
+            Latency_cut(*link);
         if (latency->open_count) {
             count(latencies, latency, latency->open_count, oldest(latency));
             link = &latency->next;
