@@ -294,6 +294,44 @@ TEST(single_tasks_of_a_few_groups_are_shown)
     TaskGroups_release(&groups);
 }
 
+// If a snapshot cannot hold all tasks, it has those of the group that was asked
+// for by its key.
+TEST(a_group_that_was_asked_for_comes_first)
+{
+    const struct TaskLine *const lines[] = {&INNER, NULL};
+    const struct TaskGroup last = {.coroutine = "f10", .line = NULL_U64};
+    struct TaskGroups groups = {NULL};
+    struct TaskBoard board;
+    struct Snapshot *snapshot;
+    uint64_t listed = 0;
+    char name[16];
+
+    TaskBoard_init(&board);
+    assert_true(TaskGroups_begin(&groups, 100));
+    for (unsigned i = 0; i <= 10; i++) {
+        const struct TaskLine line = {name, NULL, 0, 0};
+
+        snprintf(name, sizeof name, "f%u", i);
+        for (unsigned task = 0; task < (i < 10 ? 50 : 40); task++)
+            list(&groups, TaskGroups_find(&groups, &line, 0), ++listed, lines);
+    }
+    TaskBoard_ask_group(&board, TASK_KEY_ALL);
+    TaskBoard_ask_group(&board, TaskGroup_key(&last));
+    snapshot = show(&groups, &board, 100);
+    listed = 0;
+    for (size_t i = 0; i < snapshot->tasks_group_count; i++) {
+        const struct TaskGroup *row = &snapshot->tasks_groups[i];
+
+        listed += row->task_count;
+        if (strcmp(row->coroutine, "f10") == 0)
+            assert_int_equal(row->task_count, 40);
+    }
+    assert_int_equal(listed, 500);
+    Snapshot_free(snapshot);
+    TaskBoard_release(&board);
+    TaskGroups_release(&groups);
+}
+
 TEST(too_many_groups_and_lines_are_only_counted)
 {
     struct TaskGroups groups = {NULL};

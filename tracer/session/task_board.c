@@ -87,16 +87,14 @@ bool TaskBoard_ask_group(struct TaskBoard *board, uint64_t key)
     return TaskBoard_ask(board);
 }
 
-static bool is_requested(const struct TaskBoard *board,
-                         const struct TaskGroup *group)
+static bool is_requested(const struct TaskBoard *board, uint64_t key,
+                         uint64_t now_ns)
 {
-    uint64_t key = TaskGroup_key(group), now_ns = Now_ns(CLOCK_MONOTONIC);
-
     for (unsigned i = 0; i < TASK_REQUESTS; i++) {
         const struct TaskRequest *request = &board->requests[i];
 
         if (request->asked_ns && now_ns - request->asked_ns < ASKED_NS &&
-            (request->key == key || request->key == TASK_KEY_ALL))
+            request->key == key)
             return true;
     }
     return false;
@@ -215,18 +213,27 @@ static bool copy_group(struct Copy *copy, struct TaskGroup *group,
     return whole;
 }
 
+// Copies the groups that were asked for by their keys first, because a snapshot
+// has at most MOST_TASKS single tasks.
 static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
 {
+    uint64_t now_ns = Now_ns(CLOCK_MONOTONIC);
+    bool all = is_requested(board, TASK_KEY_ALL, now_ns);
     const struct TaskTable *table = copy->table;
     struct Snapshot *snapshot = copy->snapshot;
     struct TaskGroup *groups =
         Snapshot_alloc(snapshot, (table->count + 1) * sizeof *groups);
     bool whole = groups;
 
-    for (size_t i = 0; whole && i < table->count; i++) {
-        groups[i] = table->groups[i];
-        whole = copy_group(copy, &groups[i],
-                           is_requested(board, &table->groups[i]));
+    for (size_t i = 0; whole && i < 2 * table->count; i++) {
+        const struct TaskGroup *from = &table->groups[i % table->count];
+        struct TaskGroup *group = &groups[i % table->count];
+        bool asked = is_requested(board, TaskGroup_key(from), now_ns);
+
+        if (asked != (i < table->count))
+            continue;
+        *group = *from;
+        whole = copy_group(copy, group, asked || all);
     }
     if (!whole)
         return false;
