@@ -416,6 +416,21 @@ static int files_in_memory(void)
     return count;
 }
 
+// A call that a thread did not end is not open for ever.
+TEST_FIXTURE(test_the_open_call_of_a_thread_that_ended)
+{
+    struct Code *code = add_code(&f->engine, "f", 500);
+    struct ThreadTrace *other = add_trace(&f->engine, false);
+
+    ThreadTrace_enter(other, code, 1, 0, Clock_read(&f->engine.clock));
+    ThreadTrace_end(other);
+    ThreadTraces_reset(&f->engine.traces, false, Clock_read(&f->engine.clock));
+    assert_int_equal(code->hot.running, 1);
+    code->hot.dark = true;
+    Engine_rearm(&f->engine, code, 500, true);
+    assert_int_equal(code->hot.running, 0);
+}
+
 // A child that is forked while a copy is made closes the copy. Otherwise the
 // memory of the copy would be in use as long as the child lives.
 TEST_FIXTURE(test_a_child_keeps_no_copy)

@@ -107,6 +107,8 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
     ticks = Clock_read(&engine->clock);
     if (!Latency_sees_ends(&engine->registry->latencies, code)) {
         ThreadTraces_forget(&engine->traces, code);
+        // The calls of threads that have ended still count.
+        code->hot.running = 0;
         Latency_cut(code);
     }
     if (code->hot.dark) {
