@@ -346,6 +346,7 @@ static int set_global(struct State *state, long events)
 
 int Tools_arm(struct State *state)
 {
+    _Atomic uint32_t *unwinds = &state->engine.registry->latencies.unwinds;
     long global = state->event_bits[ON_RAISE];
 
     if (!UNWIND_IS_LOCAL)
@@ -355,6 +356,9 @@ int Tools_arm(struct State *state)
         state->engine.session->config.threshold ? UNWINDS_MOST : 0;
     if (set_global(state, global) < 0)
         return -1;
+    // An earlier session may have switched PY_UNWIND off.
+    if (atomic_load_explicit(unwinds, memory_order_relaxed) % 2)
+        atomic_fetch_add_explicit(unwinds, 1, memory_order_relaxed);
     state->global_events[0] =
         state->event_bits[ON_START] | state->event_bits[ON_RESUME];
     return call(state->set_events, "(il)", state->discovery,

@@ -12,16 +12,19 @@
 // Largest number of callbacks of a future, or of entries of a set, that are
 // read.
 #define LOOKS 64
+// Room for the name of a task that is followed by a number of tasks.
+#define SHORT_TEXT 41
 
 // --- Names -----------------------------------------------------------------
 
-// Copies a text. If it does not fit, cuts it between two UTF-8 characters.
-static void copy_text(char *to, const char *from)
+// Copies a text to a buffer of `room` bytes. If the text does not fit, cuts it
+// between two UTF-8 characters.
+static void copy_text(char *to, const char *from, size_t room)
 {
     size_t size = strlen(from);
 
-    if (size >= TASK_TEXT) {
-        size = TASK_TEXT - 1;
+    if (size >= room) {
+        size = room - 1;
         while (size && ((uint8_t)from[size] & 0xc0) == 0x80)
             size--;
     }
@@ -39,7 +42,8 @@ void WaitingTask_name(char *text, const struct AwaitTask *read)
     else
         copy_text(text, read->name && PyUnicode_CheckExact(read->name)
                             ? Adopt_text(read->name, &keep)
-                            : "?");
+                            : "?",
+                  TASK_TEXT);
     Py_XDECREF(keep);
 }
 
@@ -245,7 +249,7 @@ static void write_awaited(struct ListedTask *listed, PyObject *future)
     if (read.name)
         WaitingTask_name(listed->waits_for, &read);
     else
-        copy_text(listed->waits_for, dot ? dot + 1 : type);
+        copy_text(listed->waits_for, dot ? dot + 1 : type, TASK_TEXT);
 }
 
 static void write_waiters(struct ListedTask *listed,
@@ -260,11 +264,14 @@ static void write_waiters(struct ListedTask *listed,
     if (!read.name)
         return;
     WaitingTask_name(name, &read);
-    if (waiters->count > 1)
-        snprintf(listed->awaited_by, TASK_TEXT, "%.40s +%zd", name,
+    copy_text(listed->awaited_by, name,
+              waiters->count > 1 ? SHORT_TEXT : TASK_TEXT);
+    if (waiters->count > 1) {
+        size_t size = strlen(listed->awaited_by);
+
+        snprintf(listed->awaited_by + size, TASK_TEXT - size, " +%zd",
                  waiters->count - 1);
-    else
-        copy_text(listed->awaited_by, name);
+    }
 }
 
 void WaitingTask_read(struct ListedTask *listed, PyObject *task,

@@ -121,6 +121,20 @@ def test_who_waits_for_whom():
     run_traced(main())
 
 
+def test_a_name_is_cut_between_two_characters():
+    async def main():
+        task = asyncio.create_task(sleeps(), name="leaf")
+        names = [f"x{25 * 'ä'}{number}" for number in range(2)]
+        waiting = [asyncio.create_task(awaits(task), name=name) for name in names]
+        await asyncio.sleep(0)
+        found = by_name(await find(lambda groups: waiting_of(groups) == 3))
+        assert found["leaf"]["awaited_by"] == f"x{19 * 'ä'} +1"
+        task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    run_traced(main())
+
+
 def test_states_and_ages():
     async def main():
         event, loop = asyncio.Event(), asyncio.get_running_loop()
