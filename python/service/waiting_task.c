@@ -40,9 +40,10 @@ void WaitingTask_name(char *text, const struct AwaitTask *read)
         snprintf(text, TASK_TEXT, "Task-%llu",
                  (unsigned long long)AwaitTask_number(read));
     else
-        copy_text(text, read->name && PyUnicode_CheckExact(read->name)
-                            ? Adopt_text(read->name, &keep)
-                            : "?",
+        copy_text(text,
+                  read->name && PyUnicode_CheckExact(read->name)
+                      ? Adopt_text(read->name, &keep)
+                      : "?",
                   TASK_TEXT);
     Py_XDECREF(keep);
 }

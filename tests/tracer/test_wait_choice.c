@@ -55,6 +55,19 @@ TEST(test_short_waits_are_seldom_recorded)
     assert_true(count < 0.5);
 }
 
+// The few waits of a step are recorded as they are, even if their lengths
+// differ.
+TEST(test_few_waits_keep_their_lengths)
+{
+    struct WaitChoice choice = {0};
+
+    for (int step = 0; step < STEPS; step++) {
+        WaitChoice_begin(&choice);
+        for (unsigned i = 1; i <= WAIT_CHOICE_STEP; i++)
+            assert_float_equal(WaitChoice_factor(&choice, i * 10e6, 0), 1, 0);
+    }
+}
+
 // Threads that wait in two functions by turns get the right part of each.
 TEST(test_each_wait_has_its_chance)
 {

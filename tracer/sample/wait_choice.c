@@ -17,7 +17,8 @@
 void WaitChoice_begin(struct WaitChoice *choice)
 {
     choice->expected_ns = fmax(choice->sum_ns, FALL * choice->expected_ns);
-    choice->sum_ns = 0;
+    choice->expected_count = choice->count;
+    choice->sum_ns = choice->count = 0;
 }
 
 double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns)
@@ -25,8 +26,12 @@ double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns)
     double sum, factor;
 
     choice->sum_ns += ns;
+    choice->count++;
     // The first step has no earlier step, so its own waits count.
     sum = fmax(choice->expected_ns, choice->sum_ns);
+    // If there are few waits, all are recorded.
+    if (fmax(choice->expected_count, choice->count) <= WAIT_CHOICE_STEP)
+        sum = 0;
     factor = fmax(sum / WAIT_CHOICE_STEP, LEAST_NS) / ns;
     factor = fmax(fmin(factor, MOST_NS / fmax(ns, most_ns)), 1);
     return Random_next(&choice->random) * 0x1p-24 * factor < 1 ? factor : 0;

@@ -17,7 +17,8 @@ struct WaitChoice { // All bytes 0 is a valid state.
     double sum_ns;  // Sum of the waits of this step.
     // Sum of the waits of a step, as the newest steps show it.
     double expected_ns;
-    uint32_t random; // State of the random generator that chooses.
+    double count, expected_count; // Waits of this step and of the last step.
+    uint32_t random;              // State of the random generator that chooses.
 };
 
 // Begins a step of the observer.
