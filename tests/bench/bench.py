@@ -335,17 +335,6 @@ def show_ratios(rounds):
         )
         dark = ratio(function, size, rounds, mode="precise", deinstrument_threshold=500)
         print(f"{name:24}{full:12.2f}{dark:12.3f}")
-    excluded = ratio(
-        programs.exception_heavy,
-        30_000,
-        rounds,
-        deinstrument_threshold=500,
-        include_only=["no such code"],
-    )
-    print(
-        f"{'exceptions, excluded':24}{'':12}{excluded:12.3f}   (four frames "
-        f"each; no hook is left in it)"
-    )
 
 
 # --- Forks ---------------------------------------------------------------------

@@ -92,22 +92,6 @@ def loop_heavy(size):
     return total
 
 
-def fail(depth):
-    if depth == 0:
-        raise KeyError(depth)
-    fail(depth - 1)
-
-
-def exception_heavy(size):
-    """Does almost nothing except raising exceptions. Each exception passes through four
-    frames."""
-    for _ in range(size):
-        try:
-            fail(3)
-        except KeyError:
-            pass
-
-
 # --- Generated functions ------------------------------------------------------
 
 # Functions are generated from these statements. Each statement contains a number that

@@ -20,43 +20,6 @@ static struct Snapshot *number(struct Snapshot *snapshot, uint64_t n)
     return snapshot;
 }
 
-static struct Snapshot *numbered(uint64_t n)
-{
-    return number(Snapshot_new(), n);
-}
-
-// When nobody reads the snapshot before the newest any more, this snapshot is
-// returned as a blank snapshot.
-TEST(test_a_blank_one_is_the_one_before)
-{
-    struct Publish publish = {0};
-    struct Snapshot *first = numbered(1), *second = numbered(2), *blank;
-
-    Publish_set(&publish, first);
-    blank = Publish_blank(&publish);
-    // The first snapshot is still being read.
-    assert_ptr_not_equal(blank, first);
-    Snapshot_free(blank);
-    Publish_set(&publish, second);
-    assert_true(Publish_bytes(&publish) >=
-                Snapshot_bytes(first) + Snapshot_bytes(second));
-    blank = Publish_blank(&publish);
-    assert_ptr_equal(blank, first);
-    assert_int_equal(blank->pid, NULL_U64);
-    assert_null(blank->command);
-    assert_int_equal(Publish_bytes(&publish), Snapshot_bytes(second));
-    Publish_set(&publish, blank);
-    Publish_trim(&publish);
-    assert_int_equal(Publish_bytes(&publish), Snapshot_bytes(blank));
-    Publish_set(&publish, numbered(3));
-    Publish_set(&publish, NULL);
-    assert_int_equal(Publish_bytes(&publish), 0);
-    Publish_set(&publish, numbered(4));
-    Publish_set(&publish, numbered(5));
-    Snapshot_free(Publish_take(&publish));
-    assert_int_equal(Publish_bytes(&publish), 0);
-}
-
 struct Race {
     struct Publish publish;
     _Atomic bool stop;
