@@ -136,12 +136,6 @@ def find_kinds(viewer, is_right, least):
     assert parts(stacks, "Mixed.mixed")["sleep"] > 0
 
 
-def test_kinds_of_a_known_thread(viewer):
-    """`make figures` compares the parts themselves (tests/figures), because on a busy
-    machine they need minutes."""
-    find_kinds(viewer, lambda shown, true: shown > 0 and true > 0, 0.2)
-
-
 def test_a_worker_without_a_job_is_idle(viewer):
     """A worker's job that waits is not idle, although the job is below the worker's
     loop on the stack."""

@@ -144,7 +144,7 @@ static int share_copy(struct Session *session, const uint32_t *ids,
 
 // Shares the file that an earlier viewer may still be copying. Bringing the
 // recording up to date now would drop lists that the earlier viewer needs.
-static int share_lent(struct Timeline *timeline, uint64_t until_ns,
+static int share_held(struct Timeline *timeline, uint64_t until_ns,
                       struct Handout *handout)
 {
     uint64_t left = until_ns - Now_ns(CLOCK_MONOTONIC);
@@ -158,14 +158,14 @@ static int share_lent(struct Timeline *timeline, uint64_t until_ns,
 static int give_timeline(struct Session *session, struct Handout *handout)
 {
     struct Timeline *timeline = Exports_timeline(session);
-    uint64_t lent_ns = timeline ? Timeline_held_until(timeline) : 0;
+    uint64_t held_ns = timeline ? Timeline_held_until(timeline) : 0;
     uint32_t *ids;
     size_t count;
     int error;
 
     if (!timeline)
         return -ENODATA;
-    if (lent_ns && !share_lent(timeline, lent_ns, handout))
+    if (held_ns && !share_held(timeline, held_ns, handout))
         return 0;
     ids = list_functions(session, &count);
     if (!ids)

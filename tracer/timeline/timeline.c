@@ -51,7 +51,7 @@ struct Timeline {
     unsigned holds;
     // CLOCK_MONOTONIC in ns until which Timeline_hold_for holds the timeline,
     // or 0.
-    uint64_t lent_ns;
+    uint64_t held_until_ns;
     // Number of truncations of the file at the last check.
     unsigned truncations;
     bool names_lost; // True if all names must be written again.
@@ -216,9 +216,10 @@ static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
 
 static bool is_lent(struct Timeline *timeline)
 {
-    if (timeline->lent_ns && Now_ns(CLOCK_MONOTONIC) >= timeline->lent_ns)
-        timeline->lent_ns = 0;
-    return timeline->lent_ns;
+    if (timeline->held_until_ns &&
+        Now_ns(CLOCK_MONOTONIC) >= timeline->held_until_ns)
+        timeline->held_until_ns = 0;
+    return timeline->held_until_ns;
 }
 
 // Returns true if `more` bytes more would exceed the limit.
@@ -621,7 +622,7 @@ uint64_t Timeline_hold_for(struct Timeline *timeline, uint64_t ns)
     uint64_t until = Now_ns(CLOCK_MONOTONIC) + ns;
 
     pthread_mutex_lock(&timeline->mutex);
-    timeline->lent_ns = until;
+    timeline->held_until_ns = until;
     pthread_mutex_unlock(&timeline->mutex);
     return until;
 }
@@ -631,7 +632,7 @@ uint64_t Timeline_held_until(struct Timeline *timeline)
     uint64_t until;
 
     pthread_mutex_lock(&timeline->mutex);
-    until = is_lent(timeline) ? timeline->lent_ns : 0;
+    until = is_lent(timeline) ? timeline->held_until_ns : 0;
     pthread_mutex_unlock(&timeline->mutex);
     return until;
 }
