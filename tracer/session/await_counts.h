@@ -15,7 +15,8 @@
 // asyncio or anyio, its name says what its callers await.
 struct AwaitCount {
     struct TaskLine at; // The struct AwaitCount owns its texts.
-    // What a call of the function awaits, or AWAIT_UNKNOWN.
+    // The kind of await in which a call of the function is suspended, or
+    // AWAIT_UNKNOWN.
     enum AwaitKind kind;
     uint64_t chain; // Number of the newest chain in which the function was.
     // Suspended calls that the present walk has found.
