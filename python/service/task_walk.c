@@ -109,6 +109,16 @@ static void read_names(struct CodeNames *names, const PyCodeObject *code,
     };
 }
 
+// Reads the names of a coroutine function, with its first line and its id.
+static void read_function(struct CodeNames *names, const struct Slice *slice,
+                          PyCodeObject *code)
+{
+    const struct Code *traced = Adopt_find(slice->state, (PyObject *)code);
+
+    read_names(names, code, (uint32_t)code->co_firstlineno);
+    names->line.function = traced ? traced->hot.id : 0;
+}
+
 static void release_names(struct CodeNames *names)
 {
     Py_XDECREF(names->keep_name);
@@ -120,16 +130,13 @@ static struct CountedTasks *group_of_code(struct Slice *slice,
 {
     const struct Known wanted = {.code = code};
     struct Known *known = known_of(slice->groups, &wanted);
-    const struct Code *traced;
     struct CodeNames names;
 
     if (is_same(known, &wanted))
         return known->found;
-    traced = Adopt_find(slice->state, (PyObject *)code);
-    read_names(&names, code, (uint32_t)code->co_firstlineno);
+    read_function(&names, slice, code);
     *known = wanted;
-    known->found = TaskGroups_find(&slice->walk->groups, &names.line,
-                                   traced ? traced->hot.id : 0);
+    known->found = TaskGroups_find(&slice->walk->groups, &names.line);
     release_names(&names);
     return known->found;
 }
@@ -170,21 +177,18 @@ static struct CountedTasks *group_of(struct Slice *slice,
     struct TaskLine line = {.name = Py_TYPE(one->is.coroutine)->tp_name};
 
     return one->frame.code ? group_of_code(slice, one->frame.code)
-                           : TaskGroups_find(&slice->walk->groups, &line, 0);
+                           : TaskGroups_find(&slice->walk->groups, &line);
 }
 
 static struct AwaitCount *await_of(struct Slice *slice, PyCodeObject *code)
 {
     const struct Known wanted = {.code = code};
     struct Known *known = known_of(slice->awaits, &wanted);
-    const struct Code *traced;
     struct CodeNames names;
 
     if (is_same(known, &wanted))
         return known->found;
-    traced = Adopt_find(slice->state, (PyObject *)code);
-    read_names(&names, code, (uint32_t)code->co_firstlineno);
-    names.line.function = traced ? traced->hot.id : 0;
+    read_function(&names, slice, code);
     *known = wanted;
     known->found = AwaitCounts_find(&slice->walk->awaits, &names.line);
     release_names(&names);

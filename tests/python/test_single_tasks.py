@@ -13,29 +13,12 @@ import time
 
 import ocular
 import pytest
-
-QUIET = dict(perfetto=False, quiet=True)
-
-
-def run_traced(main):
-    ocular.start_tracing(**QUIET, overhead_budget=0.01)
-    try:
-        asyncio.run(main)
-    finally:
-        ocular.stop_tracing()
+from python.task_snapshots import QUIET, run_traced, whole
 
 
 async def find(condition):
-    """Takes snapshots until a snapshot meets the condition. Returns its task groups by
-    coroutine."""
-    due = time.monotonic() + 60
-    while time.monotonic() < due:
-        tasks = ocular.snapshot()["tasks"]
-        groups = {group["coroutine"].split(".")[-1]: group for group in tasks["groups"]}
-        if tasks["total"] is not None and condition(groups):
-            return groups
-        await asyncio.sleep(0.1)
-    raise AssertionError(tasks)
+    """Returns the task groups of the first snapshot that meets the condition."""
+    return (await whole(condition))[1]
 
 
 def by_name(groups):

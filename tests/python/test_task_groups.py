@@ -11,8 +11,7 @@ import time
 
 import ocular
 import pytest
-
-QUIET = dict(perfetto=False, quiet=True)
+from python.task_snapshots import QUIET, run_traced, whole
 
 
 @pytest.fixture(params=["exact", "budget"])
@@ -25,27 +24,6 @@ def tracing(request):
     ocular.start_tracing(**QUIET, **settings)
     yield
     ocular.stop_tracing()
-
-
-def run_traced(main):
-    ocular.start_tracing(**QUIET, overhead_budget=0.01)
-    try:
-        asyncio.run(main)
-    finally:
-        ocular.stop_tracing()
-
-
-async def whole(condition):
-    """Takes snapshots until a snapshot meets the condition. Returns its task groups by
-    coroutine."""
-    due = time.monotonic() + 60
-    while time.monotonic() < due:
-        tasks = ocular.snapshot()["tasks"]
-        groups = {group["coroutine"].split(".")[-1]: group for group in tasks["groups"]}
-        if tasks["total"] is not None and condition(groups):
-            return tasks["total"], groups
-        await asyncio.sleep(0.1)
-    raise AssertionError(tasks)
 
 
 def line_of(text):

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static const struct TaskLine WORKER = {"worker", "/a.py", 3, 0};
+static const struct TaskLine WORKER = {"worker", "/a.py", 3, 7};
 
 // Makes a whole walk that finds `count` tasks of WORKER, and returns its table.
 static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
@@ -19,7 +19,7 @@ static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
 
     assert_true(TaskGroups_begin(groups, at_s));
     for (unsigned i = 0; i < count; i++) {
-        group = TaskGroups_find(groups, &WORKER, 7);
+        group = TaskGroups_find(groups, &WORKER);
         assert_non_null(group);
         TaskGroups_add(groups, group, NULL, 0);
     }
@@ -121,7 +121,7 @@ TEST(the_number_of_a_task_shows_its_least_age)
     // The table forgets the births of many tasks.
     for (unsigned i = 0; i <= 1000; i++)
         TaskGroups_note_birth(&groups, 10 + i, 100 + i);
-    group = TaskGroups_find(&groups, &WORKER, 0);
+    group = TaskGroups_find(&groups, &WORKER);
     // The program gave this task a name.
     TaskGroups_add(&groups, group, NULL, 0);
     TaskGroups_end(&groups, 1100);
@@ -153,8 +153,7 @@ static struct TaskGroup ages(struct TaskGroups *groups, uint64_t lowest,
 
     assert_true(TaskGroups_begin(groups, at_s));
     for (uint64_t number = lowest; number <= highest; number++) {
-        TaskGroups_add(groups, TaskGroups_find(groups, &WORKER, 7), NULL,
-                       number);
+        TaskGroups_add(groups, TaskGroups_find(groups, &WORKER), NULL, number);
         TaskGroups_note_birth(groups, number, at_s);
     }
     TaskGroups_end(groups, at_s);
@@ -247,7 +246,7 @@ TEST(a_long_chain_keeps_its_innermost_line)
     // Each walk reads the tasks again.
     for (unsigned i = 0; i < 2; i++) {
         assert_true(TaskGroups_begin(&groups, 100));
-        list(&groups, TaskGroups_find(&groups, &WORKER, 7), 9, lines);
+        list(&groups, TaskGroups_find(&groups, &WORKER), 9, lines);
     }
     snapshot = show(&groups, &board, 100);
     row = snapshot->tasks_groups;
@@ -276,7 +275,7 @@ TEST(single_tasks_of_a_few_groups_are_shown)
         const struct TaskGroup group = {.coroutine = name, .line = NULL_U64};
 
         snprintf(name, sizeof name, "f%u", i);
-        list(&groups, TaskGroups_find(&groups, &line, 0), i + 1, lines);
+        list(&groups, TaskGroups_find(&groups, &line), i + 1, lines);
         TaskBoard_ask_group(&board, TaskGroup_key(&group));
         TaskBoard_ask_group(&board, TaskGroup_key(&group));
     }
@@ -313,7 +312,7 @@ TEST(a_group_that_was_asked_for_comes_first)
 
         snprintf(name, sizeof name, "f%u", i);
         for (unsigned task = 0; task < (i < 10 ? 50 : 40); task++)
-            list(&groups, TaskGroups_find(&groups, &line, 0), ++listed, lines);
+            list(&groups, TaskGroups_find(&groups, &line), ++listed, lines);
     }
     TaskBoard_ask_group(&board, TASK_KEY_ALL);
     TaskBoard_ask_group(&board, TaskGroup_key(&last));
@@ -344,7 +343,7 @@ TEST(too_many_groups_and_lines_are_only_counted)
         const struct TaskLine line = {name, NULL, 0, 0};
 
         snprintf(name, sizeof name, "f%u", i);
-        group = TaskGroups_find(&groups, &line, 0);
+        group = TaskGroups_find(&groups, &line);
         assert_true(!group == (i >= TASK_GROUPS));
         TaskGroups_add(&groups, group, NULL, 0);
     }

@@ -68,8 +68,7 @@ void TaskGroups_interrupt(struct TaskGroups *groups)
 }
 
 struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
-                                     const struct TaskLine *coroutine,
-                                     uint32_t function)
+                                     const struct TaskLine *coroutine)
 {
     struct CountedTasks *group, *place = NULL;
     uint64_t hash = TaskLine_hash(coroutine);
@@ -88,7 +87,6 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
     if (!place || !TaskLine_copy(&place->coroutine, coroutine))
         return NULL;
     place->hash = hash;
-    place->function = function;
     place->lowest = UINT64_MAX;
     // The last whole walk over the tasks found no task of this group.
     if (groups->last_s > 0)
@@ -359,7 +357,7 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
         .growing_s = NULL_F64,
         .oldest_s = birth ? now_s - birth->at_s : NULL_F64,
         .oldest_is_least = birth && birth->least,
-        .id = group->function ? group->function : NULL_U64,
+        .id = group->coroutine.function ? group->coroutine.function : NULL_U64,
     };
     if (table->total != NULL_U64) {
         row->growth_per_min = growth(groups, group);

@@ -37,7 +37,6 @@ struct CountedTasks {
     // texts. If the name is NULL, the entry is free.
     struct TaskLine coroutine;
     uint64_t hash;
-    uint32_t function; // Id of the coroutine function, or 0.
     // Number of tasks of the group that the newest walk over the tasks has
     // found.
     uint64_t found;
@@ -95,11 +94,9 @@ bool TaskGroups_begin(struct TaskGroups *groups, double now_s);
 // Notes that no walk over the tasks will take place for a while.
 void TaskGroups_interrupt(struct TaskGroups *groups);
 // Returns the group of a coroutine function. Returns NULL if there are too many
-// groups or there is no memory. `function` is the id of the coroutine function,
-// or 0.
+// groups or there is no memory.
 struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
-                                     const struct TaskLine *coroutine,
-                                     uint32_t function);
+                                     const struct TaskLine *coroutine);
 // Returns the TaskWait of a line at which tasks of the group wait, or NULL.
 struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
                                  const struct TaskLine *at);
