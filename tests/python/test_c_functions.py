@@ -78,6 +78,7 @@ def test_calls_are_those_of_cprofile():
     for name in names.split():
         assert found[name]["calls"] == truth[name], name
         assert found[name]["calls_exact"] is True
+        assert found[name]["avg_cycles"] > 0, "the ends of the calls are seen"
     assert found["list.append"]["calls"] == 1000
     assert found["dict.get"]["calls"] == 600
     assert found["dict.fromkeys"]["calls"] == 300
