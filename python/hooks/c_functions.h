@@ -3,7 +3,8 @@
 // that never runs stands for the C function, as for the garbage collector
 // (garbage_watch.h). The hook of the CALL event reports the callables. The
 // sampler then credits the time in C to the C function instead of its caller.
-// Callers hold the GIL. No function leaves an exception set.
+// Callers hold the GIL. No function leaves an exception set unless its comment
+// says so.
 #pragma once
 
 #include "python/hooks/state.h"
