@@ -29,6 +29,7 @@ class Waits:
         self.lock = threading.Lock()
         self.sockets, self.pipe = socket.socketpair(), os.pipe()
         self.listener = socket.create_server(("127.0.0.1", 0))
+        self.accepts = accepts in functions
         self.threads = [
             threading.Thread(target=function, args=(self,), name=function.__name__)
             for function in (*functions, feeds)
@@ -69,7 +70,8 @@ def feeds(waits):
             time.sleep(PAUSE_S)
         waits.sockets[1].send(b"x")
         os.write(waits.pipe[1], b"x")
-        socket.create_connection(waits.listener.getsockname()).close()
+        if waits.accepts:  # otherwise the listener's queue would soon be full
+            socket.create_connection(waits.listener.getsockname()).close()
 
 
 def sleeps(waits):
@@ -212,6 +214,32 @@ def test_threads_that_wait_for_the_gil():
                 and max(parts.values()) < NEAR
                 and abs(snapshot["cpu"]["waited"] - ready) < 2 * NEAR
             )
+
+        assert wait_until(check)
+
+
+def test_threads_that_soon_end():
+    """A thread that waits and ends before the sampler's second look at it counts with what
+    it has waited. This is the way of a server that starts a thread for each request."""
+    waited = 0
+
+    def answers():
+        nonlocal waited
+        begin = time.monotonic()
+        time.sleep(0.2)
+        waited += time.monotonic() - begin
+
+    with ocular.tracing(**QUIET):
+        began = time.monotonic()
+
+        def check():
+            for _ in range(10):
+                threading.Thread(target=answers).start()
+                time.sleep(0.1)
+            found = row(ocular.snapshot(), "answers")
+            truth = waited / (time.monotonic() - began)
+            waits = (found and found["waits"]) or {}
+            return abs(waits.get("sleep", 0) / truth - 1) < 0.15
 
         assert wait_until(check)
 

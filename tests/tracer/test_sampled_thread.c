@@ -26,6 +26,9 @@ static uint64_t read_ns(void *context, clockid_t id)
 
 static const struct SampleClock CLOCK = {.read_ns = read_ns};
 
+// ns for which a first observation stands.
+#define FIRST_NS (20.0 * MS)
+
 // Observes the thread after `wall` ns, in which the thread has run for `cpu`
 // ns.
 static enum Observation observe(uint64_t wall, uint64_t cpu)
@@ -34,7 +37,7 @@ static enum Observation observe(uint64_t wall, uint64_t cpu)
     cpu_ns += cpu;
     now.ns += (double)wall;
     now.full_ns += (double)wall;
-    return SampledThread_observe(&thread, &CLOCK, &now);
+    return SampledThread_observe(&thread, &CLOCK, &now, FIRST_NS);
 }
 
 static int set_up(void **state)
@@ -44,7 +47,10 @@ static int set_up(void **state)
     cpu_ns = 700 * MS;
     now = (struct ShareTime){0};
     SampledThread_init(&thread, STATE, TID);
+    thread.listed = true;
     assert_int_equal(observe(0, 0), OBSERVED_NEW);
+    assert_true(thread.wait_ns == FIRST_NS);
+    SampledThread_forget_waits(&thread);
     return 0;
 }
 
@@ -78,7 +84,7 @@ TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
     assert_true(thread.wait_ns == 150.0 * MS);
     assert_int_equal(Counter_get(&thread.cpu.total_ns), 351 * MS);
     assert_int_equal(Counter_get(&thread.wait.total_ns), 150 * MS);
-    assert_int_equal(Counter_get(&thread.samples), 2);
+    assert_int_equal(Counter_get(&thread.samples), 3);
 }
 
 // Each observation found the thread running, so no function got the thread's
@@ -92,10 +98,26 @@ TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
         wall_ns += 250 * MS;
         cpu_ns += 100 * MS;
         now = ShareClock_now(&clock);
-        SampledThread_observe(&thread, &CLOCK, &now);
+        SampledThread_observe(&thread, &CLOCK, &now, FIRST_NS);
     }
     assert_true(fabs(thread.wait_ns / now.full_ns - 0.6) < 1e-9);
     assert_int_equal(Counter_get(&thread.wait.total_ns), 60000ull * MS);
+}
+
+// The timer of a thread that has just begun stands for two others, too.
+TEST_WITH(test_a_thread_that_is_not_listed, set_up, NULL)
+{
+    struct CpuTimer timer = {.represents = 3};
+
+    SampledThread_init(&thread, STATE, TID);
+    thread.timer = &timer;
+    assert_int_equal(observe(250 * MS, 0), OBSERVED_NEW);
+    assert_true(thread.wait_ns == 3 * FIRST_NS);
+    observe(250 * MS, 50 * MS);
+    assert_true(thread.wait_ns == 3 * FIRST_NS + 600.0 * MS);
+    thread.listed = true;
+    observe(250 * MS, 50 * MS);
+    assert_true(thread.wait_ns == 3 * FIRST_NS + 800.0 * MS);
 }
 
 // A new thread with the same number first has the timer of the old thread.

@@ -77,28 +77,29 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 // attributes the waiting time, except time of waiting for a CPU.
 // Returns true if the thread has run since its last observation.
 static bool observe(struct Observer *observer, size_t place,
-                    const struct ShareTime *now)
+                    const struct ShareTime *now, double first_ns)
 {
     struct SampledThread *thread =
         observer->sampling->threads.table->threads[place];
     struct GilWatch *gil = &observer->sampling->gil;
-    enum Observation seen =
-        SampledThread_observe(thread, &observer->sampling->clock, now);
+    enum Observation seen = SampledThread_observe(
+        thread, &observer->sampling->clock, now, first_ns);
     double cpu_ns, wait_ns = thread->wait_ns;
     bool on_cpu = false, running = false;
 
     if (seen == OBSERVED_GONE)
         return false;
-    set_timer(observer, thread);
-    if (seen == OBSERVED_NEW)
-        return true;
-    if (seen == OBSERVED_RAN) {
+    if (thread->listed)
+        set_timer(observer, thread);
+    if (seen != OBSERVED_IDLE) {
         walk(observer, thread);
         // A thread that holds the GIL counts as running, because the sampler's
         // own thread may have taken the CPU from it.
         on_cpu = SampledThread_is_running(thread, &observer->sampling->clock);
         running = on_cpu || thread->start.active;
     }
+    if (seen == OBSERVED_NEW && running)
+        SampledThread_forget_waits(thread);
     cpu_ns = (double)SampledThread_overdue_ns(thread, running);
     if (cpu_ns > 0) {
         SampledThread_account(thread);
@@ -115,7 +116,7 @@ static bool observe(struct Observer *observer, size_t place,
     thread->stack.idle = SampledThread_is_idle(thread);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
-    return thread->ran;
+    return thread->ran || seen == OBSERVED_NEW;
 }
 
 bool Observer_observe_all(struct Observer *observer, size_t first,
@@ -126,14 +127,17 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
     // True if this step of the observer does not reach all threads.
     bool others = table->count > turns;
     bool timed = false, untimed = false;
+    double first_ns = (double)observer->sampling->step_ns;
 
+    if (turns)
+        first_ns *= (double)table->count / (double)turns;
     for (size_t i = 0; i <= turns; i++) {
         size_t place = i ? observer->next++ % table->count : first;
         bool ran;
 
         if (place >= table->count || (i && place == first))
             continue;
-        ran = observe(observer, place, now);
+        ran = observe(observer, place, now, first_ns);
         timed |= ran && is_timed(table->threads[place]);
         untimed |= ran && !is_timed(table->threads[place]);
     }

@@ -23,22 +23,12 @@ void SampledThread_init(struct SampledThread *thread, uintptr_t state,
     thread->tid = thread->stack.tid = tid;
 }
 
-static void forget_waits(struct SampledThread *thread)
+void SampledThread_forget_waits(struct SampledThread *thread)
 {
     thread->wait_ns = thread->gil.off_ns = thread->gil.faded_ns = 0;
     thread->gil.all_ns = thread->gil.owed_ns = thread->gil.told_ns = 0;
     thread->gil.since_ns = thread->gil.starved_ns = 0;
     thread->gil.ready_ns = 0;
-}
-
-static enum Observation begin(struct SampledThread *thread)
-{
-    thread->known = true;
-    thread->walked = thread->ran = false;
-    thread->still_ns = 0;
-    forget_waits(thread);
-    SampledThread_account(thread);
-    return OBSERVED_NEW;
 }
 
 // Waiting time that is not attributed to a function yet decays as shares do.
@@ -61,9 +51,31 @@ static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
     thread->wait_age = now->age;
 }
 
+// Returns the number of threads for which the thread's waits stand.
+static double represented(const struct SampledThread *thread)
+{
+    return thread->listed || !thread->timer ? 1 : thread->timer->represents;
+}
+
+// The timer of a thread that is not listed covers all its CPU time.
+static enum Observation begin(struct SampledThread *thread,
+                              const struct ShareTime *now, double first_ns)
+{
+    thread->known = true;
+    thread->walked = thread->ran = false;
+    thread->still_ns = 0;
+    SampledThread_forget_waits(thread);
+    Counter_add(&thread->samples, 1);
+    if (thread->listed || !thread->timer)
+        SampledThread_account(thread);
+    keep_wait(thread, now, first_ns * represented(thread));
+    return OBSERVED_NEW;
+}
+
 enum Observation SampledThread_observe(struct SampledThread *thread,
                                        const struct SampleClock *clock,
-                                       const struct ShareTime *now)
+                                       const struct ShareTime *now,
+                                       double first_ns)
 {
     uint64_t cpu_ns = SampleClock_ns(clock, Now_clock_of(thread->tid));
     uint64_t wall_ns = SampleClock_ns(clock, CLOCK_MONOTONIC);
@@ -80,11 +92,11 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
     if (ran < 0)
         SampledThread_drop_timer(thread);
     if (!thread->known || ran < 0)
-        return begin(thread);
+        return begin(thread, now, first_ns);
     ShareValue_add(&thread->cpu, now, ran);
     ShareValue_add(&thread->wait, now, waited);
     Counter_add(&thread->samples, 1);
-    keep_wait(thread, now, waited);
+    keep_wait(thread, now, waited * represented(thread));
     thread->ran = ran > 0;
     thread->still_ns = thread->ran ? 0 : thread->still_ns + since;
     return thread->ran || !thread->walked ? OBSERVED_RAN : OBSERVED_IDLE;
@@ -153,5 +165,5 @@ void SampledThread_drop_timer(struct SampledThread *thread)
 void SampledThread_forget(struct SampledThread *thread)
 {
     thread->known = thread->walked = false;
-    forget_waits(thread);
+    SampledThread_forget_waits(thread);
 }

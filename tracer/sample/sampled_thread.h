@@ -52,8 +52,10 @@ struct SampledThread {
     // The PyThreadState's values with which the newest walk of the stack began.
     struct WalkStart start;
     struct SampledStack stack;
-    // Next thread in the list SampledThreads.unlisted.
-    struct SampledThread *next;
+    // True if a list contained the thread. A thread that has begun after the
+    // newest list was made is not listed, and its timer may represent others.
+    bool listed;
+    bool gone; // True if the thread is not listed and has ended.
 };
 
 enum Observation {
@@ -70,10 +72,15 @@ enum Observation {
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid);
-// Reads the thread's clocks.
+// Reads the thread's clocks. The first observation of a thread stands for
+// `first_ns` ns, which is the time between two observations. So the waits of
+// threads that live for less than this time are right in the mean.
 enum Observation SampledThread_observe(struct SampledThread *thread,
                                        const struct SampleClock *clock,
-                                       const struct ShareTime *now);
+                                       const struct ShareTime *now,
+                                       double first_ns);
+// Takes back the wait of a first observation, because the thread is running.
+void SampledThread_forget_waits(struct SampledThread *thread);
 // Returns true if the thread's CPU clock has moved since the observation. The
 // caller has just read the thread's stack.
 bool SampledThread_is_running(const struct SampledThread *thread,

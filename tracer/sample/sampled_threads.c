@@ -16,7 +16,6 @@ int SampledThreads_init(struct SampledThreads *threads)
 {
     pthread_mutex_init(&threads->lock, NULL);
     threads->incoming = NULL;
-    threads->unlisted = NULL;
     memset(&threads->ended, 0, sizeof(threads->ended));
     threads->table = Heap_zeroed(1, sizeof(struct SampledThreadTable));
     return threads->table ? 0 : -ENOMEM;
@@ -37,13 +36,7 @@ void SampledThreads_release(struct SampledThreads *threads)
     // their memory.
     if (threads->table)
         table_free(threads->table);
-    for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
-         unlisted = next) {
-        next = unlisted->next;
-        Heap_free(unlisted);
-    }
     Heap_free(threads->incoming);
-    threads->unlisted = NULL;
     threads->table = NULL;
     threads->incoming = NULL;
 }
@@ -79,7 +72,7 @@ static struct SampledThread *take(struct SampledThreadTable *table,
         size_t at = (*next + i) % table->count;
         struct SampledThread *thread = table->threads[at];
 
-        if (thread && is_same(thread, listed)) {
+        if (thread && !thread->gone && is_same(thread, listed)) {
             table->threads[at] = NULL;
             *next = at + 1;
             return thread;
@@ -88,36 +81,42 @@ static struct SampledThread *take(struct SampledThreadTable *table,
     return NULL;
 }
 
-// Takes a listed thread out of the list of unlisted threads. Returns NULL if
-// the thread is not in the list of unlisted threads. After the call, the
-// thread's timer stands only for this one thread.
-static struct SampledThread *take_unlisted(struct SampledThreads *threads,
-                                           const struct ListedThread *listed)
+static struct SampledThread *find(const struct SampledThreadTable *table,
+                                  pid_t tid)
 {
-    struct SampledThread **link = &threads->unlisted, *thread;
-
-    while (*link && (*link)->tid != listed->tid)
-        link = &(*link)->next;
-    thread = *link;
-    if (!thread)
-        return NULL;
-    *link = thread->next;
-    thread->timer->represents = 1;
-    return thread;
+    for (size_t i = 0; i < table->count; i++)
+        if (table->threads[i]->tid == tid && !table->threads[i]->gone)
+            return table->threads[i];
+    return NULL;
 }
 
-bool SampledThreads_add_unlisted(struct SampledThreads *threads,
-                                 struct CpuTimer *timer)
+// Adds an element to the table. Returns false if memory is out.
+static bool append(struct SampledThreads *threads, struct SampledThread *thread)
 {
-    struct SampledThreadTable *table = threads->table;
-    struct SampledThread *thread;
+    struct SampledThreadTable *old = threads->table, *table;
+    size_t size = old->count * sizeof(old->threads[0]);
 
-    for (size_t i = 0; i < table->count; i++) {
-        thread = table->threads[i];
-        if (thread->tid != timer->tid)
-            continue;
-        if (thread->timer)
-            return false;
+    pthread_mutex_lock(&threads->lock);
+    table = Heap_alloc(sizeof(*table) + size + sizeof(table->threads[0]));
+    if (table) {
+        table->count = old->count + 1;
+        memcpy(table->threads, old->threads, size);
+        table->threads[old->count] = thread;
+        threads->table = table;
+        Heap_free(old);
+    }
+    pthread_mutex_unlock(&threads->lock);
+    return table;
+}
+
+bool SampledThreads_begin(struct SampledThreads *threads,
+                          struct CpuTimer *timer)
+{
+    struct SampledThread *thread = find(threads->table, timer->tid);
+
+    if (thread && thread->timer)
+        return false;
+    if (thread) {
         timer->represents = 1;
         thread->timer = timer;
         return true;
@@ -127,9 +126,10 @@ bool SampledThreads_add_unlisted(struct SampledThreads *threads,
         return false;
     SampledThread_init(thread, timer->state, timer->tid);
     thread->timer = timer;
-    thread->next = threads->unlisted;
-    threads->unlisted = thread;
-    return true;
+    if (append(threads, thread))
+        return true;
+    Heap_free(thread);
+    return false;
 }
 
 static void copy_value(struct ShareValue *to, const struct ShareValue *from)
@@ -190,48 +190,77 @@ static bool same_threads(const struct SampledThreadTable *table,
         const struct SampledThread *thread = table->threads[i];
         const struct ListedThread *listed = &list->threads[i];
 
-        if (thread->state != listed->state || thread->tid != listed->tid ||
-            thread->number != listed->number ||
+        if (!thread->listed || thread->state != listed->state ||
+            thread->tid != listed->tid || thread->number != listed->number ||
             strcmp(thread->name, listed->name) != 0)
             return false;
     }
     return true;
 }
 
+// The thread's timer stands only for this one thread from now on.
+static void list(struct SampledThread *thread,
+                 const struct ListedThread *listed)
+{
+    if (!thread->listed && thread->timer)
+        thread->timer->represents = 1;
+    thread->listed = true;
+    thread->number = listed->number;
+    set_state(thread, listed->state);
+    memcpy(thread->name, listed->name, sizeof(thread->name));
+}
+
+// Moves the threads that have begun after the list was made from the old table
+// to the new one, and ends the other threads that are left in the old table.
+static void move_or_end(struct SampledThreads *threads,
+                        struct SampledThreadTable *table)
+{
+    struct SampledThreadTable *old = threads->table;
+
+    for (size_t i = 0; i < old->count; i++) {
+        struct SampledThread *thread = old->threads[i];
+
+        if (!thread)
+            continue;
+        if (thread->listed) {
+            end(&threads->ended, thread);
+        } else if (thread->gone) {
+            CpuTimer_free(thread->timer);
+        } else {
+            table->threads[table->count++] = thread;
+            old->threads[i] = NULL;
+        }
+    }
+}
+
 // Makes a new table from the offered list. The threads of the old table that
 // still exist move to the new table.
 static struct SampledThreadTable *renew(struct SampledThreads *threads,
-                                        const struct OfferedThreads *list)
+                                        const struct OfferedThreads *offered)
 {
     struct SampledThreadTable *old = threads->table;
     struct SampledThreadTable *table =
-        Heap_alloc(sizeof(*table) + list->count * sizeof(table->threads[0]));
-    size_t i, count = 0, next = 0;
+        Heap_alloc(sizeof(*table) +
+                   (offered->count + old->count) * sizeof(table->threads[0]));
+    size_t i, next = 0;
 
     if (table == NULL)
         return NULL;
-    table->count = list->count;
-    for (i = 0; i < list->count; i++)
-        table->threads[i] = take(old, &next, &list->threads[i]);
-    for (i = 0; i < list->count; i++) {
-        const struct ListedThread *listed = &list->threads[i];
+    table->count = 0;
+    for (i = 0; i < offered->count; i++)
+        table->threads[i] = take(old, &next, &offered->threads[i]);
+    for (i = 0; i < offered->count; i++) {
+        const struct ListedThread *listed = &offered->threads[i];
         struct SampledThread *thread = table->threads[i];
 
-        if (thread == NULL)
-            thread = take_unlisted(threads, listed);
         if (thread == NULL)
             thread = make(&threads->ended, listed);
         if (thread == NULL)
             continue;
-        thread->number = listed->number;
-        set_state(thread, listed->state);
-        memcpy(thread->name, listed->name, sizeof(thread->name));
-        table->threads[count++] = thread;
+        list(thread, listed);
+        table->threads[table->count++] = thread;
     }
-    table->count = count;
-    for (i = 0; i < old->count; i++)
-        if (old->threads[i])
-            end(&threads->ended, old->threads[i]);
+    move_or_end(threads, table);
     return table;
 }
 
@@ -328,7 +357,7 @@ long SampledThreads_shares(struct SampledThreads *threads,
 {
     const struct Ended *ended = &threads->ended;
     struct SampledThreadTable *table;
-    size_t live, count;
+    size_t live, count, known = 0; // Only listed threads have a row.
 
     pthread_mutex_lock(&threads->lock);
     table = threads->table;
@@ -336,11 +365,12 @@ long SampledThreads_shares(struct SampledThreads *threads,
     count = live + ended->count;
     *shares = Heap_alloc((count ? count : 1) * sizeof(**shares));
     for (size_t i = 0; *shares && i < live; i++)
-        describe(&(*shares)[i], table->threads[i], now);
+        if (table->threads[i]->listed)
+            describe(&(*shares)[known++], table->threads[i], now);
     for (size_t i = 0; *shares && i < ended->count; i++)
-        describe_ended(&(*shares)[live + i], &ended->threads[i], now);
+        describe_ended(&(*shares)[known++], &ended->threads[i], now);
     pthread_mutex_unlock(&threads->lock);
-    return *shares ? (long)count : -ENOMEM;
+    return *shares ? (long)known : -ENOMEM;
 }
 
 uint64_t SampledThreads_dropped(struct SampledThreads *threads)

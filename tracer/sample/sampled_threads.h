@@ -52,10 +52,6 @@ struct SampledThreads {
     // The newest list of threads that was offered, or NULL. Threads exchange
     // `incoming` atomically, without the lock.
     struct OfferedThreads *_Atomic incoming;
-    // Threads that started after the list was made, linked by `next`. Some of
-    // the threads in `unlisted` may have ended. Only the sampler's thread uses
-    // `unlisted`.
-    struct SampledThread *unlisted;
 };
 
 // Returns 0 or -ENOMEM.
@@ -70,12 +66,12 @@ int SampledThreads_offer(struct SampledThreads *threads,
 // Takes the newest list that was offered. Threads that still exist keep their
 // numbers. Only the sampler calls this function.
 void SampledThreads_take(struct SampledThreads *threads);
-// Adds a thread that has made its own timer. When a list contains this thread,
-// it moves from `unlisted` to the table. Returns false if the thread has a
-// timer already or there is no memory. If the result is false, the caller still
-// owns the new timer. Only the sampler calls this function.
-bool SampledThreads_add_unlisted(struct SampledThreads *threads,
-                                 struct CpuTimer *timer);
+// Adds a thread that has begun and has made its own timer, before a list
+// contains the thread. Returns false if the thread has a timer already or there
+// is no memory. If the result is false, the caller still owns the new timer.
+// Only the sampler calls this function.
+bool SampledThreads_begin(struct SampledThreads *threads,
+                          struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the
 // caller frees with Heap_free(). Returns the number of threads, or -ENOMEM. Any
 // thread may call this function.

@@ -93,7 +93,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     struct Sampling *sampling = &sampler->sampling;
     struct Observer *observer = &sampler->observer;
     struct ShareTime now;
-    uint64_t samples, since_ns;
+    uint64_t samples;
     size_t first;
     bool ran;
 
@@ -109,15 +109,13 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     }
     Samples_take_begun(&sampler->samples);
     samples = Samples_waiting(&sampler->samples) + observer->found;
-    since_ns = now_ns - sampling->stepped_ns;
     now = Sampling_advance(sampling, now_ns, samples);
     observer->found = 0;
     Samples_collect(&sampler->samples, &now);
     SampledThreads_take(&sampling->threads);
     WaitChoice_begin(&sampling->attribution.choice);
-    first = GilWatch_begin(&sampling->gil, since_ns, &now);
-    ran = Observer_observe_all(observer, first, &now) ||
-          sampling->threads.unlisted;
+    first = GilWatch_begin(&sampling->gil, sampling->step_ns, &now);
+    ran = Observer_observe_all(observer, first, &now);
     GilWatch_end(&sampling->gil, &now);
     Observer_note_reads(observer, now_ns);
     choose_due(sampler, now_ns, samples, ran);

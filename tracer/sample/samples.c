@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/sample/samples.h"
-#include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 
 static void take_sample(struct Samples *samples, struct SampledThread *thread,
@@ -48,15 +47,6 @@ static void take_costs(struct Samples *samples, struct CpuTimer *timer)
     timer->seen_lost = lost;
 }
 
-static void drop_unlisted(struct SampledThread **link)
-{
-    struct SampledThread *thread = *link;
-
-    *link = thread->next;
-    CpuTimer_free(thread->timer);
-    Heap_free(thread);
-}
-
 void Samples_take_begun(struct Samples *samples)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
@@ -66,7 +56,7 @@ void Samples_take_begun(struct Samples *samples)
         next = timer->next;
         // The timer may use a signal that the sampler has given up since.
         if (timer->signal != timers->signal ||
-            !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
+            !SampledThreads_begin(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
     }
     Starts_step(&samples->starts, samples->sampling->stepped_ns);
@@ -74,13 +64,12 @@ void Samples_take_begun(struct Samples *samples)
 
 static void free_timers(struct Samples *samples)
 {
-    const struct SampledThreadTable *table = samples->sampling->threads.table;
+    const struct SampledThreadTable *table;
 
+    Samples_take_begun(samples);
+    table = samples->sampling->threads.table;
     for (size_t i = 0; i < table->count; i++)
         SampledThread_drop_timer(table->threads[i]);
-    Samples_take_begun(samples);
-    while (samples->sampling->threads.unlisted)
-        drop_unlisted(&samples->sampling->threads.unlisted);
 }
 
 static void note_signal(struct Samples *samples)
@@ -118,13 +107,10 @@ static uint64_t count_of(const struct SampledThread *thread)
 uint64_t Samples_waiting(const struct Samples *samples)
 {
     const struct SampledThreadTable *table = samples->sampling->threads.table;
-    const struct SampledThread *unlisted = samples->sampling->threads.unlisted;
     uint64_t count = 0;
 
     for (size_t i = 0; i < table->count; i++)
         count += count_of(table->threads[i]);
-    for (; unlisted; unlisted = unlisted->next)
-        count += count_of(unlisted);
     return count;
 }
 
@@ -149,23 +135,18 @@ static bool collect_from(struct Samples *samples, struct SampledThread *thread,
 void Samples_collect(struct Samples *samples, const struct ShareTime *now)
 {
     const struct SampledThreadTable *table = samples->sampling->threads.table;
-    struct SampledThread **unlisted = &samples->sampling->threads.unlisted;
     uint64_t ticks = Clock_read(samples->sampling->timers.clock);
     bool unread = false;
 
-    for (size_t i = 0; i < table->count; i++)
-        unread |= collect_from(samples, table->threads[i], now);
-    while (*unlisted) {
+    for (size_t i = 0; i < table->count; i++) {
+        struct SampledThread *thread = table->threads[i];
+
         // The thread's CPU clock is read before its samples are collected. So
         // if the thread has ended, all its samples are collected.
-        bool gone =
-            !Sampling_ns(samples->sampling, Now_clock_of((*unlisted)->tid));
-
-        unread |= collect_from(samples, *unlisted, now);
-        if (gone)
-            drop_unlisted(unlisted);
-        else
-            unlisted = &(*unlisted)->next;
+        if (!thread->listed)
+            thread->gone =
+                !Sampling_ns(samples->sampling, Now_clock_of(thread->tid));
+        unread |= collect_from(samples, thread, now);
     }
     Counter_set(&samples->collected, ticks);
     check_timers(samples, unread);

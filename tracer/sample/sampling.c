@@ -35,10 +35,10 @@ uint64_t Sampling_period_ns(const struct Sampling *sampling)
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples)
 {
-    uint64_t since = now_ns - sampling->stepped_ns;
-
+    sampling->step_ns = now_ns - sampling->stepped_ns;
     sampling->stepped_ns = now_ns;
-    ShareClock_advance(&sampling->time, (double)since, (double)samples);
+    ShareClock_advance(&sampling->time, (double)sampling->step_ns,
+                       (double)samples);
     return Sampling_now(sampling);
 }
 

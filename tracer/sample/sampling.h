@@ -20,6 +20,7 @@ struct Sampling {
     struct SampleClock clock;
     struct ShareClock time;
     uint64_t stepped_ns; // CLOCK_MONOTONIC in ns at the newest step.
+    uint64_t step_ns;    // ns between the two newest steps.
     // Wanted number of samples per second of CPU time, as the bits of a double.
     counter_t hz;
     // Number of samples of running threads, including observations.
