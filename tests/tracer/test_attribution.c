@@ -155,11 +155,15 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     stack.wait_kind = WAITS_SOCKET;
     stack.kind_ns = 75;
     stack.starved_ns = 25;
+    stack.starved = 0.25;
     add(0, 100);
+    // A wait for a CPU is no part of a call, whatever the function does.
+    assert_int_equal(
+        Counter_get(&Share_parts(&a->share)->wait_to_run.total_ns), 25);
     STACK(0x3000, 0x2000);
     stack.wait_kind = WAITS_SLEEP;
     stack.kind_ns = 200;
-    stack.starved_ns = 0;
+    stack.starved_ns = stack.starved = 0;
     add(0, 200);
     own = Share_parts(&a->share);
     waits = Share_waits(&a->share);

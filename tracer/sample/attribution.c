@@ -272,6 +272,8 @@ static void learn_callee(const struct Attribution *attribution,
 // The CPU time and the waiting time of one sample, as credits for shares.
 struct SampleTime {
     struct ShareCredit all, ran, waited;
+    // The part of `waited` in which the thread waited for the GIL or for a CPU.
+    struct ShareCredit to_run;
     // The parts of `ran` that were spent in C functions and in the garbage
     // collector.
     struct ShareCredit in_c, in_garbage;
@@ -288,6 +290,8 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
     ShareCredit_init(&time->all, now, cpu_ns + wait_ns);
     ShareCredit_init(&time->ran, now, cpu_ns);
     ShareCredit_init(&time->waited, now, wait_ns);
+    ShareCredit_init(&time->to_run, now,
+                     wait_ns * (stack->waits_to_run ? 1 : stack->starved));
     ShareCredit_init(&time->in_c, now,
                      stack->in_c && !stack->in_garbage ? cpu_ns : 0);
     ShareCredit_init(&time->in_garbage, now, stack->in_garbage ? cpu_ns : 0);
@@ -501,8 +505,7 @@ static void tell_wait(struct Attribution *attribution,
 }
 
 // Credits the sample to the innermost function itself.
-static void credit_own(struct Share *share, const struct SampledStack *stack,
-                       struct SampleTime *time, bool in_c)
+static void credit_own(struct Share *share, struct SampleTime *time, bool in_c)
 {
     struct ShareParts *parts = Share_own_parts(share);
 
@@ -511,8 +514,7 @@ static void credit_own(struct Share *share, const struct SampledStack *stack,
         return;
     ShareValue_credit(&parts->wait, &time->waited);
     credit_waits(share, parts, time, true);
-    if (stack->waits_to_run)
-        ShareValue_credit(&parts->wait_to_run, &time->waited);
+    ShareValue_credit(&parts->wait_to_run, &time->to_run);
     if (in_c)
         ShareValue_credit(&parts->in_c, &time->ran);
 }
@@ -554,7 +556,7 @@ double Attribution_add(struct Attribution *attribution,
     runs = python_of(attribution, stack, code, &frame);
     kind = stack->idle ? WAITS_IDLE : time.kind;
     if (code) {
-        credit_own(&code->share, stack, &time, in_c);
+        credit_own(&code->share, &time, in_c);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
         if (cpu_ns > 0 && runs)
