@@ -3,6 +3,7 @@
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/tools.h"
 #include "tracer/code/arming.h"
+#include "tracer/code/c_calls.h"
 #include "tracer/code/precise.h"
 #include "tracer/code/spans.h"
 
@@ -152,14 +153,24 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Arms the sites of a code object again. The CALL event is not cleared, so
-// disabled sites of CALL stay disabled, unless C functions have rows: a call
-// instruction may then call another function than before.
+// Returns true if disabled sites of CALL are to be armed, too. If C functions
+// have rows, they count the calls in a window. Code without such calls may call
+// another function than before.
+static bool renews_calls(const struct State *state, PyCodeObject *code)
+{
+    const struct Code *found =
+        state->sees_c ? Adopt_find(state, (PyObject *)code) : NULL;
+
+    return found && (!CCalls_of(found) || CCalls_is_open(found));
+}
+
+// Arms the sites of a code object again. The CALL event is usually not cleared,
+// so disabled sites of CALL stay disabled.
 static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
 {
     count_armed(state, code);
     if (Tools_set_local(state, code,
-                        state->sees_c || sets_profile(code)
+                        renews_calls(state, code) || sets_profile(code)
                             ? state->no_events
                             : state->call_event) < 0)
         return -1;
@@ -244,12 +255,17 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         Counter_set(&result->hot.entries, seen);
         result->who.garbage = garbage;
         result->who.c_function = c_function;
+        if (c_function)
+            CCalls_prepare(result);
+        if (c_function && !state->counts_c) {
+            // Calls are counted only in windows (c_calls.h).
+            result->hot.calls_exact = result->hot.exact = false;
+            result->spans.arming = ARMED_SLICES;
+        }
         if (result->cold.begins_tasks)
             state->engine.counting.ring.task_code = (uintptr_t)code;
         // The program's own code is always armed, because users want to see it.
-        begin_span(state, result,
-                   c_function ? state->counts_c
-                              : arms_new(state) || stays || result->who.own);
+        begin_span(state, result, arms_new(state) || stays || result->who.own);
         Engine_add(&state->engine, result);
     }
     accepted = result;
@@ -315,6 +331,20 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
     PyErr_Clear();
     Py_DECREF(object);
     return result;
+}
+
+void Adopt_renew_calls(struct State *state, struct Code *code)
+{
+    PyCodeObject *object = (PyCodeObject *)code->who.address;
+
+    Py_INCREF(object);
+    if (!sets_profile(object) &&
+        Tools_set_local(state, object,
+                        state->local_events[code->cold.jumps][0]) == 0)
+        Tools_set_local(state, object,
+                        state->local_events[code->cold.jumps][1]);
+    PyErr_Clear();
+    Py_DECREF(object);
 }
 
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code)

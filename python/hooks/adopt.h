@@ -56,6 +56,8 @@ static inline uint64_t Adopt_hits(const struct State *state)
 // events cannot be set. Leaves no exception set.
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps);
+// Arms the call instructions of armed code again.
+void Adopt_renew_calls(struct State *state, struct Code *code);
 // Makes a struct Code for a program of the calibration. The filter does not
 // apply to this struct Code, which never goes dark. Such a struct Code is in no
 // list of the registry, and its code has no local events. Returns NULL with an

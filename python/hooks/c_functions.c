@@ -4,7 +4,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/stand_in.h"
-#include "tracer/code/links.h"
+#include "tracer/code/c_calls.h"
 
 // Largest number of C functions with rows of their own.
 #define FUNCTIONS_MOST 8192
@@ -253,9 +253,21 @@ static PyObject *make(struct State *state, PyObject *key, PyObject *callable)
     return code;
 }
 
-// Returns the stand-in of the callable as a borrowed reference, or NULL. If
-// `makes` is true, makes it if it is missing.
-static PyObject *stand_in(struct State *state, PyObject *callable, bool makes)
+// Returns the address that identifies the callable as long as Ocular traces, or
+// NULL. Only classes of C code that are never freed have one, and functions
+// with a PyMethodDef.
+static const void *address_of(PyObject *callable)
+{
+    if (PyType_Check(callable))
+        return ((PyTypeObject *)callable)->tp_flags & Py_TPFLAGS_HEAPTYPE
+                   ? NULL
+                   : callable;
+    return definition_of(callable);
+}
+
+// Returns the stand-in of the callable as a borrowed reference, or NULL. Makes
+// the stand-in if it is missing.
+static PyObject *search(struct State *state, PyObject *callable)
 {
     PyObject *error = PyErr_GetRaisedException();
     PyObject *key = NULL, *code = NULL;
@@ -265,7 +277,7 @@ static PyObject *stand_in(struct State *state, PyObject *callable, bool makes)
         key = key_of(state, callable);
     if (key && state->phase == PHASE_TRACING)
         code = PyDict_GetItemWithError(state->c_functions, key);
-    if (key && !code && makes)
+    if (key && !code)
         code = make(state, key, callable);
     Py_XDECREF(key);
     PyErr_Clear();
@@ -273,56 +285,65 @@ static PyObject *stand_in(struct State *state, PyObject *callable, bool makes)
     return code && Adopt_find(state, code) ? code : NULL;
 }
 
-PyObject *CFunctions_note(struct State *state, PyObject *caller, uint32_t unit,
-                          PyObject *callable)
+// Returns the record of the callable's stand-in, or NULL.
+static struct Code *stand_in(struct State *state, PyObject *callable)
 {
+    const void *address;
+    struct SeenFunction *seen;
     PyObject *code;
-    struct Code *found;
 
-    if (state->phase != PHASE_TRACING)
+    if (PyFunction_Check(callable) || state->phase != PHASE_TRACING)
         return NULL;
-    code = stand_in(state, callable, true);
-    found = Adopt_find(state, caller);
-    if (found)
-        Code_set_c_function(found, unit,
-                            code ? Adopt_find(state, code)->hot.id : 0);
-    return code;
+    address = address_of(callable);
+    seen = &state->c_seen[((uintptr_t)address >> 4) % SEEN_FUNCTIONS];
+    if (address && seen->address == address)
+        return Adopt_find(state, seen->code);
+    code = search(state, callable);
+    if (code && address)
+        *seen = (struct SeenFunction){address, code};
+    return code ? Adopt_find(state, code) : NULL;
 }
 
 // Returns true if CPython reports no end of the call. CALL_FUNCTION_EX has no
 // event for the end if it calls a bound method.
-static bool has_no_end(const struct State *state, PyObject *caller,
+static bool has_no_end(const struct State *state, const struct Code *caller,
                        uint32_t unit, PyObject *callable)
 {
-    const struct Code *code = Adopt_find(state, caller);
-
     return PyMethod_Check(callable) &&
-           (!code || unit >= code->layout.unit_count ||
-            Opcodes_is(&state->engine.opcodes, code->who.bytecode[2 * unit],
+           (unit >= caller->layout.unit_count ||
+            Opcodes_is(&state->engine.opcodes, caller->who.bytecode[2 * unit],
                        "CALL_FUNCTION_EX"));
 }
 
-void CFunctions_begin(struct State *state, PyObject *caller, uint32_t unit,
-                      PyObject *callable)
+enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
+                             uint32_t unit, PyObject *callable)
 {
-    PyObject *code = CFunctions_note(state, caller, unit, callable);
+    const struct Code *code = stand_in(state, callable);
+    bool known = CCalls_note(caller, unit, code ? code->hot.id : 0);
+    bool counts = code && !has_no_end(state, caller, unit, callable);
 
-    Counter_add(&state->engine.c_hooks, 1);
-    if (code && !has_no_end(state, caller, unit, callable))
-        StandIn_begin(code, (uintptr_t)caller);
+    if (!state->counts_c &&
+        (!CCalls_is_open(caller) || !(counts || CCalls_expects(caller, unit))))
+        return C_ENDS;
+    if (counts)
+        StandIn_write((PyObject *)caller->who.address, HIT_C_BEGIN, unit,
+                      code->hot.id);
+    return known ? C_IS_KNOWN : C_GOES_ON;
 }
 
-void CFunctions_end(struct State *state, PyObject *callable)
+void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
+                    PyObject *callable)
 {
-    PyObject *code = stand_in(state, callable, false);
+    const struct Code *code = stand_in(state, callable);
 
-    Counter_add(&state->engine.c_hooks, 1);
     if (code)
-        StandIn_end(code);
+        StandIn_write((PyObject *)caller->who.address, HIT_C_END, unit,
+                      code->hot.id);
 }
 
 void CFunctions_stop(struct State *state)
 {
+    memset(state->c_seen, 0, sizeof state->c_seen);
     PyDict_Clear(state->c_functions);
 }
 

@@ -13,17 +13,19 @@
 // exception.
 int CFunctions_init(struct State *state);
 
-// Notes that the call instruction at code unit `unit` of the code object
-// `caller` is about to call `callable`, and returns the C function's stand-in
-// as a borrowed reference. If `callable` is no C function, returns NULL, and
-// the instruction has no C function any more. Reading the name of an object of
-// an extension may run code of the extension.
-PyObject *CFunctions_note(struct State *state, PyObject *caller, uint32_t unit,
-                          PyObject *callable);
-// CFunctions_begin also counts the beginning of the call, and CFunctions_end
-// its end. Calls of Python functions are not counted.
-void CFunctions_begin(struct State *state, PyObject *caller, uint32_t unit,
-                      PyObject *callable);
-void CFunctions_end(struct State *state, PyObject *callable);
+enum CEvent {
+    C_ENDS,     // The instruction needs no further events in this window.
+    C_GOES_ON,  // Each further call of the instruction is to have an event.
+    C_IS_KNOWN, // The same, and the called function is not new.
+};
+
+// Notes that the call instruction at code unit `unit` of `caller` is about to
+// call `callable`. If calls are counted now, counts the call of a C function.
+// Reading the name of an object of an extension may run code of the extension.
+enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
+                             uint32_t unit, PyObject *callable);
+// Counts the end of a call of a C function.
+void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
+                    PyObject *callable);
 // Forgets all C functions at the end of a trace.
 void CFunctions_stop(struct State *state);

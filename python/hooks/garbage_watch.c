@@ -33,7 +33,8 @@ static void begin(struct Garbage *garbage)
     // release.
     atomic_store_explicit(&mark->frame, frame ? frame : (uintptr_t)state,
                           memory_order_release);
-    StandIn_begin(ocular_state.garbage.code, code);
+    StandIn_write(ocular_state.garbage.code, HIT_C_BEGIN,
+                  ocular_state.begin_unit, code ? Hit_caller(code) : 0);
 }
 
 static void end(struct Garbage *garbage, PyObject *info)
@@ -47,7 +48,8 @@ static void end(struct Garbage *garbage, PyObject *info)
                           : 0;
 
     if (garbage->began && !TscGuard_has_tripped())
-        StandIn_end(ocular_state.garbage.code);
+        StandIn_write(ocular_state.garbage.code, HIT_C_END,
+                      ocular_state.end_unit, 0);
     Garbage_end(garbage, (unsigned)generation, ticks);
     forget(garbage);
 }

@@ -8,6 +8,7 @@
 #include "python/hooks/call.h"
 #include "python/hooks/tools.h"
 #include "tracer/base/tsc_guard.h"
+#include "tracer/code/c_calls.h"
 
 #include <math.h>
 
@@ -202,6 +203,22 @@ static bool flow_begins(const PyTracebackObject *trace, const PyObject *code)
     return (PyObject *)newest == code;
 }
 
+// Also counts the exception for the C function that has raised it. If the
+// instruction calls several C functions, this is the newest known one.
+static void count_in_c(const struct Code *code, PyObject *offset)
+{
+    struct CPair *pair = PyLong_Check(offset)
+                             ? CCalls_newest(code, (uint32_t)Call_unit(offset))
+                             : NULL;
+    struct Code *called =
+        pair ? Registry_by_id(ocular_state.engine.registry, pair->id) : NULL;
+
+    if (!called)
+        return;
+    Counter_add(&pair->raised, 1);
+    Code_touch(called);
+}
+
 static void count(PyObject *const *args, uint64_t ticks)
 {
     struct Exceptions *exceptions = &ocular_state.engine.exceptions;
@@ -226,6 +243,8 @@ static void count(PyObject *const *args, uint64_t ticks)
     if (begins && code) {
         Counter_add(&code->cold.raised, 1);
         Code_touch(code);
+        if (ocular_state.sees_c)
+            count_in_c(code, args[1]);
     }
 }
 

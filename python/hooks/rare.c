@@ -84,12 +84,21 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     return unless_dark(code);
 }
 
-static void note_callee(struct Code *caller, PyObject *const *args)
+static PyObject *note_call(struct Code *code, PyObject *const *args,
+                           struct Call *call)
 {
-    Callees_note(&ocular_state, caller, args[2]);
+    enum CEvent event = C_ENDS;
+
     if (ocular_state.sees_c && PyLong_Check(args[1]))
-        CFunctions_note(&ocular_state, args[0], (uint32_t)Call_unit(args[1]),
-                        args[2]);
+        event = CFunctions_begin(&ocular_state, code,
+                                 (uint32_t)Call_unit(args[1]), args[2]);
+    if (ocular_state.counts_c) // All hits are counted.
+        return Py_None;
+    if (event == C_IS_KNOWN)
+        return Py_None;
+    Callees_note(&ocular_state, code, args[2]);
+    Call_pay(call);
+    return event == C_ENDS ? ocular_state.disable : Py_None;
 }
 
 PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -102,15 +111,9 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     if (PyVectorcall_NARGS(nargsf) < 3 || TscGuard_has_tripped())
         return ocular_state.disable;
     code = Adopt_find(&ocular_state, args[0]);
-    if (ocular_state.counts_c) {
-        if (code && PyLong_Check(args[1]))
-            CFunctions_begin(&ocular_state, args[0],
-                             (uint32_t)Call_unit(args[1]), args[2]);
-        return Py_None; // Each call comes with this event.
-    }
     Call_init(&call);
     if (code)
-        note_callee(code, args);
+        return note_call(code, args, &call);
     Call_pay(&call);
     return ocular_state.disable;
 }
@@ -118,12 +121,18 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 PyObject *Rare_c_end(PyObject *self, PyObject *const *args, size_t nargsf,
                      PyObject *names)
 {
+    struct Code *code;
+
     (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
-    if (PyVectorcall_NARGS(nargsf) >= 3 && !TscGuard_has_tripped() &&
-        Adopt_find(&ocular_state, args[0]))
-        CFunctions_end(&ocular_state, args[2]);
+    if (PyVectorcall_NARGS(nargsf) < 3 || !PyLong_Check(args[1]) ||
+        !ocular_state.sees_c || TscGuard_has_tripped())
+        return Py_None;
+    code = Adopt_find(&ocular_state, args[0]);
+    if (code)
+        CFunctions_end(&ocular_state, code, (uint32_t)Call_unit(args[1]),
+                       args[2]);
     return Py_None;
 }
 

@@ -66,20 +66,11 @@ static void count_now(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     Py_XDECREF(offset);
 }
 
-static void write_hit(PyObject *code, enum HitKind kind, size_t unit, size_t to)
+void StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 {
+    if (!Hit_fits(0, unit, to))
+        return;
     if ((!ocular_state.fast || !Writer_write(code, kind, unit, to)) &&
         !Writer_write_again(code, kind, unit, to))
         count_now(code, kind, unit, to);
-}
-
-void StandIn_begin(PyObject *code, uintptr_t caller)
-{
-    write_hit(code, HIT_GARBAGE, ocular_state.begin_unit,
-              caller ? Hit_caller(caller) : 0);
-}
-
-void StandIn_end(PyObject *code)
-{
-    write_hit(code, HIT_GARBAGE_END, ocular_state.end_unit, 0);
 }

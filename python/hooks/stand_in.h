@@ -18,7 +18,5 @@ PyObject *StandIn_new(struct State *state, PyObject *name, PyObject *file);
 // They are the same for all stand-ins. Returns false if `code`, the record of a
 // stand-in, has no such units.
 bool StandIn_find_units(struct State *state, const struct Code *code);
-// Writes a hit for the beginning of the C code, which the Python code at the
-// address `caller` has called.
-void StandIn_begin(PyObject *code, uintptr_t caller);
-void StandIn_end(PyObject *code);
+// Writes a hit that does not come from an event of the code object `code`.
+void StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to);

@@ -116,6 +116,14 @@ struct RaiseWatch {
     const void *lasting; // `flow` may point to this member
 };
 
+#define SEEN_FUNCTIONS 256
+
+// A C function whose stand-in c_functions.c has found.
+struct SeenFunction {
+    const void *address; // Identifies the C function. NULL if there is none.
+    PyObject *code;      // The stand-in. Borrowed.
+};
+
 #define EXTRA_OTHER 1u
 // An extra has these low bits if its code object was called once and not
 // classified, because the budget was overdrawn. The higher bits hold the
@@ -176,6 +184,8 @@ struct State {
 
     PyObject *c_functions; // See c_functions.c; NULL before the first one.
     PyObject *c_file;      // The file name of code that stands for C.
+    // The newest functions in c_functions, by a hash of the address.
+    struct SeenFunction c_seen[SEEN_FUNCTIONS];
     struct RaiseWatch raises;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;

@@ -45,7 +45,7 @@ static PyObject *local_events(const struct State *state, bool jumps, bool calls)
         if ((rare && !UNWIND_IS_LOCAL) || (jump && !jumps) ||
             (i == ON_INSTRUCTION && !state->precise) ||
             (i == ON_CALL && !calls) || i == ON_RAISE ||
-            (i >= ON_C_RETURN && !(calls && state->counts_c)))
+            (i >= ON_C_RETURN && !(calls && state->sees_c)))
             continue;
         mask |= state->event_bits[i];
     }

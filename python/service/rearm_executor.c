@@ -2,6 +2,7 @@
 #include "python/service/rearm_executor.h"
 #include "python/hooks/adopt.h"
 #include "tracer/code/arming.h"
+#include "tracer/code/c_calls.h"
 #include "tracer/code/spans.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
+// Calls of C functions after which a function's window ends (c_calls.h).
+#define C_CALLS 512
 #define HOT_JUMPS 8   // Hottest functions whose jumps are armed.
 #define LOOKED_S 30.0 // Seconds for which jumps stay armed after a request.
 #define LEAST_S 2e-3  // Least seconds between two holds.
@@ -197,6 +200,7 @@ static void note_own(struct RearmExecutor *executor, const struct Code *code)
 // lock.
 static void close_one(struct RearmExecutor *executor, struct Code *code)
 {
+    CCalls_close(code, Counter_get(&code->hot.entries), now(executor));
     Spans_close(code, now(executor), hz(executor));
     Spans_set_arming(code, ARMED_SLICES);
     if (!code->hot.dark)
@@ -222,6 +226,7 @@ static void settle(struct RearmExecutor *executor,
             note_own(executor, code);
         return;
     }
+    CCalls_close(code, Counter_get(&code->hot.entries), now(executor));
     Spans_settle(code, now(executor), hz(executor));
     if (!code->hot.dark && (Code_arming(code) != ARMED_ALWAYS ||
                             executor->slices.phase == SLICE_ENDS)) {
@@ -279,6 +284,9 @@ static void arm_one(struct RearmExecutor *executor, struct Code *code,
 {
     bool jumps = wants_jumps(executor, code), stays;
     struct Counting *counting = &executor->state->engine.counting;
+    // Calls of C functions are counted in every second slice, because a call
+    // in which they are counted is not timed.
+    bool opens = !all || (executor->slices.count + code->hot.id) % 2;
 
     Counting_begin(counting);
     if (all)
@@ -289,9 +297,13 @@ static void arm_one(struct RearmExecutor *executor, struct Code *code,
         Spans_open(code, now(executor));
         Code_extend(code, most, now(executor));
     }
+    if (opens)
+        CCalls_open(code, now(executor), C_CALLS);
     Counting_end(counting);
     if (!stays)
         Adopt_rearm(executor->state, code, most, jumps);
+    else if (opens && CCalls_of(code))
+        Adopt_renew_calls(executor->state, code);
 }
 
 static void begin_one(struct RearmExecutor *executor, struct Code *code)

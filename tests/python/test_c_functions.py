@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests the rows of C functions, which events="c_call" brings: their names, their counted
-calls at threshold 0, and otherwise their shares of samples."""
+calls at threshold 0, and otherwise their shares of samples and their estimated calls."""
 
 import asyncio
 import cProfile
@@ -186,37 +186,77 @@ def test_an_unknown_event_is_refused():
     assert not ocular.is_tracing()
 
 
-def squeeze(data):
-    return zlib.compress(data, 9)
-
-
-def order(numbers):
-    return sorted(numbers)
+def call(function, value):
+    return function(value)
 
 
 def test_samples_find_the_c_function():
-    """The share of each C function is the CPU time that the program measures itself."""
+    """The share of each C function is the CPU time that the program measures itself. One
+    instruction calls two C functions."""
     data = bytes(range(256)) * 800
     numbers = [i * 7919 % 100003 for i in range(40000)]
-    spent = {"zlib.compress": 0.0, "sorted": 0.0}
+    rows_of = {"zlib.compress": (zlib.compress, data), "sorted": (sorted, numbers)}
+    rows_of["str.encode"] = str.encode, "\u00e4" * 2_000_000
+    spent = dict.fromkeys(rows_of, 0.0)
 
     def work():
-        while sum(spent.values()) < 1.5:
-            for name, function, value in (
-                ("zlib.compress", squeeze, data),
-                ("sorted", order, numbers),
-            ):
+        while sum(spent.values()) < 2:
+            for name, (function, value) in rows_of.items():
                 begin = time.thread_time()
-                function(value)
+                call(function, value)
                 spent[name] += time.thread_time() - begin
 
     found = traced(work, events="c_call", perfetto=False, quiet=True)
     whole = sum(found[name]["run_share"] for name in spent)
     for name in spent:
         share = found[name]["run_share"] / whole
-        assert abs(share - spent[name] / sum(spent.values())) < 0.15, name
-        # No event has counted the calls.
-        assert found[name]["calls"] is None and found[name]["calls_per_s"] is None
+        assert abs(share - spent[name] / sum(spent.values())) < 0.1, name
+        assert found[name]["calls_exact"] is False
+
+
+def handle(function, numbers):
+    """Is entered a few hundred times a second."""
+    for _ in range(5):
+        {}.get(1)
+    for i in range(4):
+        function[i == 0](-1)
+    try:
+        int("x")
+    except ValueError:
+        pass
+    numbers.append(1)
+
+
+def test_rates_under_a_budget_follow_from_the_callers():
+    """In slices, the calls of each entry of a function are counted."""
+    numbers, pause_s, found = [], 0.004, {}
+    # Calls of each entry. The main loop has one call that never ends, so its calls are
+    # those in a time, and less exact.
+    truth = {"dict.get": (5, 0.1), "abs": (3, 0.1), "str": (1, 0.1), "int": (1, 0.1)}
+    truth["time.sleep"] = 1, 0.3
+
+    def is_right(name, each, tolerance):
+        row = found[name]
+        wanted = pytest.approx(each * len(numbers), rel=tolerance)
+        return row["calls_per_s_error"] and row["calls_estimated"] == wanted
+
+    ocular.start_tracing(events="c_call", overhead_budget=0.01, perfetto=False, quiet=True)
+    try:
+        ends = time.monotonic() + 60
+        while not found or not all(is_right(name, *truth[name]) for name in truth):
+            assert time.monotonic() < ends, (found, len(numbers))
+            for _ in range(100):
+                handle((abs, str), numbers)
+                time.sleep(pause_s)
+            found = rows(ocular.snapshot())
+    finally:
+        ocular.stop_tracing()
+    row = found["int"]
+    assert row["raised"] == len(numbers)
+    assert row["calls"] < row["calls_estimated"] and row["state"] == "partial"
+    assert row["rate_estimated"] is True
+    assert found["dict.get"]["calls_per_s"] == pytest.approx(5 * row["calls_per_s"], 0.1)
+    assert row["p99_cycles"] >= row["p50_cycles"] > 0
 
 
 def test_no_audit_hook_of_the_program_is_called():

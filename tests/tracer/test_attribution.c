@@ -3,7 +3,7 @@
 // of a stack if it ends in retired code, in C code, in a garbage collection or
 // between two frames.
 #include "ipc/base/heap.h"
-#include "tracer/code/links.h"
+#include "tracer/code/c_calls.h"
 #include "tracer/sample/attribution.h"
 
 #include "tests/tracer/make_code.h"
@@ -158,8 +158,8 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     stack.starved = 0.25;
     add(0, 100);
     // A wait for a CPU is no part of a call, whatever the function does.
-    assert_int_equal(
-        Counter_get(&Share_parts(&a->share)->wait_to_run.total_ns), 25);
+    assert_int_equal(Counter_get(&Share_parts(&a->share)->wait_to_run.total_ns),
+                     25);
     STACK(0x3000, 0x2000);
     stack.wait_kind = WAITS_SLEEP;
     stack.kind_ns = 200;
@@ -329,7 +329,7 @@ TEST_WITH(test_a_c_function_gets_its_samples, set_up, tear_down)
 {
     a->who.c_function = true;
     specialize(CALL_C, 0);
-    Code_set_c_function(caller, AT_CALL, a->hot.id);
+    CCalls_note(caller, AT_CALL, a->hot.id);
     judge_at(AT_LOAD, true);
     assert_int_equal(stack.depth, 2);
     judge_at(AT_CALL, true);
@@ -349,7 +349,7 @@ TEST_WITH(test_a_c_function_gets_its_samples, set_up, tear_down)
     assert_int_equal(stack.depth, 2);
     // The instruction calls a Python function now.
     stack.newest_id = 4;
-    Code_set_c_function(caller, AT_CALL, 0);
+    CCalls_note(caller, AT_CALL, 0);
     judge_at(AT_CALL, true);
     assert_int_equal(stack.depth, 2);
 }

@@ -76,6 +76,13 @@ struct ShareParts {
     // The part of Share.cpu at call instructions that have pushed no frame,
     // which is time in C.
     struct ShareValue in_c;
+    // Time of C functions with rows of their own that the function called, on
+    // the CPU and in waits except those of `wait_to_run`. A call of the
+    // function takes Share.cpu, `wait` and `called_c`.
+    struct ShareValue called_c;
+    // Number of samples in `called_c` that found the C function running. Only
+    // the sampler uses `called_samples`.
+    uint32_t called_samples;
     // Time in which other threads waited for the GIL while the function had it.
     struct ShareValue blocked;
     // Time in which the function itself, or a function that it called, ran or

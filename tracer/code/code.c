@@ -185,6 +185,18 @@ fail:
     return NULL;
 }
 
+static void free_c_calls(struct CCalls *calls)
+{
+    struct CPair *pair, *next;
+
+    for (int i = 0; calls && i < C_CALLS_BUCKETS; i++)
+        for (pair = calls->pairs[i]; pair; pair = next) {
+            next = pair->next;
+            Heap_free(pair);
+        }
+    Heap_free(calls);
+}
+
 void Code_free(struct Code *code)
 {
     if (!code)
@@ -203,7 +215,7 @@ void Code_free(struct Code *code)
     Heap_free(code->links.callers);
     Share_release(&code->share);
     Heap_free(code->links.callees);
-    Heap_free((void *)code->links.c_functions);
+    free_c_calls(code->links.c_calls);
     Heap_free(code);
 }
 

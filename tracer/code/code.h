@@ -8,6 +8,7 @@
 
 #include "tracer/base/opcode.h"
 #include "tracer/base/share.h"
+#include "tracer/code/code_c_calls.h"
 #include "tracer/code/code_cold.h"
 #include "tracer/code/code_hot.h"
 #include "tracer/code/code_identity.h"
@@ -114,6 +115,13 @@ static inline struct Latency *Code_latency(const struct Code *code)
 static inline bool Code_is_stand_in(const struct Code *code)
 {
     return code->who.garbage || code->who.c_function;
+}
+
+// Returns true for a C function whose calls are counted only in the windows of
+// its callers (c_calls.h).
+static inline bool Code_is_counted_by_callers(const struct Code *code)
+{
+    return code->who.c_function && !code->hot.calls_exact;
 }
 
 // Returns the number of counted calls. A call that is suspended and resumed

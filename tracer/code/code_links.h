@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+struct CCalls;
+
 struct CodeLinks {
     uint32_t *callers;     // Array of the ids of known callers, or NULL.
     uint32_t caller_count; // Number of ids in `callers`.
@@ -21,8 +23,7 @@ struct CodeLinks {
     // Number of times that a new id replaced an older id in `callees` because
     // the array was full.
     uint32_t callee_next;
-    // Array with the id of the C function that each instruction calls, or 0.
-    // The array is NULL before the first known C function. Only a thread that
-    // holds the GIL writes the array. The sampler reads it.
-    _Atomic uint32_t *_Atomic c_functions;
+    // The C functions that the function calls, or NULL before the first one
+    // (c_calls.h).
+    struct CCalls *_Atomic c_calls;
 };

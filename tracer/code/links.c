@@ -80,33 +80,3 @@ int Code_link(struct Code *caller, struct Code *code)
         Code_gain_dark_callee(caller);
     return news;
 }
-
-void Code_set_c_function(struct Code *code, uint32_t unit, uint32_t id)
-{
-    _Atomic uint32_t *ids =
-        atomic_load_explicit(&code->links.c_functions, memory_order_relaxed);
-    size_t count = Code_instruction_count(code);
-
-    // Code units above UINT16_MAX have no instruction number of their own.
-    if (unit >= code->layout.unit_count || unit > UINT16_MAX || (!ids && !id))
-        return;
-    if (!ids) {
-        ids = Heap_zeroed(count, sizeof *ids);
-        if (!ids)
-            return;
-        Counter_add(&code->cold.grown_bytes, count * sizeof *ids);
-        // The release pairs with the acquire in Code_c_function.
-        atomic_store_explicit(&code->links.c_functions, ids,
-                              memory_order_release);
-    }
-    atomic_store_explicit(&ids[code->layout.units[unit].number], id,
-                          memory_order_relaxed);
-}
-
-uint32_t Code_c_function(const struct Code *code, uint16_t number)
-{
-    _Atomic uint32_t *ids =
-        atomic_load_explicit(&code->links.c_functions, memory_order_acquire);
-
-    return ids ? atomic_load_explicit(&ids[number], memory_order_relaxed) : 0;
-}

@@ -37,6 +37,7 @@ uint64_t Code_sampled_ns(const struct Code *code)
     uint64_t to_run = Counter_get(&parts->wait_to_run.total_ns);
 
     return Counter_get(&code->share.cpu.total_ns) +
+           Counter_get(&parts->called_c.total_ns) +
            (wait > to_run ? wait - to_run : 0);
 }
 
@@ -124,7 +125,8 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     double mean = Code_mean_cycles(code);
     double wait = ShareValue_window(&parts->wait, now) -
                   ShareValue_window(&parts->wait_to_run, now);
-    double ran = ShareValue_window(&code->share.cpu, now);
+    double ran = ShareValue_window(&code->share.cpu, now) +
+                 ShareValue_window(&parts->called_c, now);
 
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }

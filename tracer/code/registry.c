@@ -170,6 +170,8 @@ void Registry_add(struct Registry *registry, struct Code *code)
                          : &registry->first,
           code);
     registry->last = code;
+    if (code->who.c_function)
+        atomic_store_explicit(&registry->has_c, true, memory_order_relaxed);
     push_new(registry, code);
     atomic_fetch_add(&registry->count, 1);
     atomic_fetch_add(&registry->bytes, code->node.registered_bytes);

@@ -39,6 +39,7 @@ struct Registry {
     // Bytes of memory of all code, as measured when the code was added.
     _Atomic uint64_t bytes;
     _Atomic uint32_t newest_id; // The newest id of a struct Code.
+    _Atomic bool has_c;         // True after a C function was added.
     struct Latencies latencies; // Guarded by the counting lock.
 };
 

@@ -211,7 +211,7 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
     case HIT_STEP:
         return step(trace, code, hit, depth);
     default:
-        return ThreadTrace_collect(trace, code, hit, depth);
+        return ThreadTrace_run_c(trace, code, hit, depth);
     }
 }
 

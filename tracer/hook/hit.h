@@ -14,11 +14,13 @@ enum HitKind {
     HIT_LEAVE,  // A call returns or yields.
     HIT_RAISE,  // An exception leaves a call.
     HIT_JUMP,
-    HIT_BRANCH,      // A branch (from 3.14 on only the left arm of a branch).
-    HIT_RIGHT,       // The right arm of a branch (from 3.14 on).
-    HIT_STEP,        // An instruction is about to run (precise mode).
-    HIT_GARBAGE,     // a garbage collection begins.
-    HIT_GARBAGE_END, // a garbage collection has ended.
+    HIT_BRANCH, // A branch (from 3.14 on only the left arm of a branch).
+    HIT_RIGHT,  // The right arm of a branch (from 3.14 on).
+    HIT_STEP,   // An instruction is about to run (precise mode).
+    // C code begins or ends. If `who` does not stand for the garbage collector,
+    // it calls a C function, whose id is the target.
+    HIT_C_BEGIN,
+    HIT_C_END,
     // No event. The hits after this one belong to the thread record in `who`.
     HIT_THREAD,
     // No event. `who` does not have an address, but the number of ticks that
@@ -100,7 +102,8 @@ static inline size_t Hit_unit(const struct Hit *hit)
     return (hit->where >> HIT_UNIT_BITS) & ((1u << HIT_UNIT_BITS) - 1);
 }
 
-// For a jump or a branch, returns the target's code unit. If the hit begins a
+// For a jump or a branch, returns the target's code unit. For a C function,
+// returns the function's id. If the hit begins a
 // call or a garbage collection, returns the bits of the caller's code object
 // (Hit_caller), or 0 if the caller is unknown. If the hit ends a call, returns
 // the hash of the call's frame (Hit_frame).

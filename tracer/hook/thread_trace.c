@@ -6,6 +6,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/code/arming.h"
+#include "tracer/code/c_calls.h"
 #include "tracer/code/means.h"
 #include "tracer/code/registry.h"
 #include "tracer/code/spans.h"
@@ -325,6 +326,8 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     if (code->hot.dark)
         return false;
     code->hot.closed = false;
+    // The newest entry does not belong to the window of C functions.
+    CCalls_close(code, Counter_get(&code->hot.entries) - 1, ticks);
     if (code->spans.ended)
         // The hooks stayed from the end of the slice until this hit.
         Spans_begin_dark(code, ticks);

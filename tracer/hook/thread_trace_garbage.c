@@ -1,60 +1,113 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/hook/thread_trace_garbage.h"
+#include "tracer/code/c_calls.h"
 #include "tracer/hook/thread_trace_call.h"
 
-static void begin(struct ThreadTrace *trace, struct Code *code,
-                  const struct Hit *hit, uint32_t depth)
+// C code that begins or ends.
+struct CodeInC {
+    struct Code *code; // The stand-in.
+    size_t caller;     // Hit_caller of the calling function, or 0.
+    uint32_t depth;    // Depth of the calling function.
+    uint64_t ticks;
+};
+
+// Returns the stand-in's site of a kind. A stand-in has one site of each kind.
+static struct Site *site_of(const struct Code *code, enum SiteKind kind)
 {
+    uint32_t i = 0;
+
+    while (i < code->layout.site_count && code->layout.sites[i].kind != kind)
+        i++;
+    return i < code->layout.site_count ? &code->layout.sites[i] : NULL;
+}
+
+static void begin(struct ThreadTrace *trace, const struct CodeInC *call)
+{
+    struct Code *code = call->code;
+    const struct Site *site = site_of(code, SITE_START);
     uintptr_t caller;
 
-    // The end of an earlier garbage collection was not seen.
+    // The end of an earlier call was not seen.
     while (trace->top->code == code)
-        ThreadTrace_pop_unseen(trace, hit->ticks);
-    ThreadTrace_settle(trace, depth + 1, Hit_to(hit), hit->ticks);
+        ThreadTrace_pop_unseen(trace, call->ticks);
+    ThreadTrace_settle(trace, call->depth + 1, call->caller, call->ticks);
     // If the calling function has no frame, only the bits of Hit_caller are
     // known of it.
-    caller = trace->top->depth == depth ? trace->top->address
-                                        : (uintptr_t)Hit_to(hit) << 4;
-    // The function gets no link to the function of garbage collections. With
-    // this link, the function would count as one that calls other functions,
-    // and would not be timed between slices.
+    caller = trace->top->depth == call->depth ? trace->top->address
+                                              : (uintptr_t)call->caller << 4;
+    // The function gets no link to C code. With this link, the function would
+    // count as one that calls other functions, and would not be timed between
+    // slices.
     code->hot.last_caller = trace->top->id;
     trace->begins = EVENT_ENTER;
-    ThreadTrace_enter(trace, code, depth + 1,
-                      code->layout.units[Hit_unit(hit)].number, hit->ticks);
+    ThreadTrace_enter(trace, code, call->depth + 1,
+                      site ? code->layout.units[site->unit].number : 0,
+                      call->ticks);
     if (trace->top->code != code) // Memory is out.
         return;
-    // A finalizer is called at `depth` + 1, and the interpreter gives the
-    // function below the collection as its caller.
-    trace->top->depth = depth;
+    // A Python function that C code calls is at `depth` + 1, and the
+    // interpreter gives the function below the C code as its caller.
+    trace->top->depth = call->depth;
     trace->top->address = caller;
 }
 
-static void end(struct ThreadTrace *trace, struct Code *code,
-                const struct Hit *hit, uint32_t depth)
+static void end(struct ThreadTrace *trace, const struct CodeInC *call)
 {
     struct Contention *contention = trace->contention;
     int64_t long_span = contention->long_span;
 
-    ThreadTrace_settle(trace, depth + 1, 0, hit->ticks);
-    // The beginning of the collection has no frame.
-    if (trace->top->code != code)
+    ThreadTrace_settle(trace, call->depth + 1, 0, call->ticks);
+    // The beginning has no frame.
+    if (trace->top->code != call->code)
         return;
-    // A long pause is the garbage collector's own time, because the garbage
-    // collector holds the GIL. If a finalizer in C releases the GIL, its
-    // waiting time counts as the garbage collector's own time, too.
+    // A long garbage collection is the garbage collector's own time, because
+    // it holds the GIL. If C code releases the GIL, its waiting time counts as
+    // its own time, too.
     contention->long_span = INT64_MAX;
-    ThreadTrace_leave(trace, code, Code_site(code, 2 * Hit_unit(hit)), depth,
-                      hit->ticks);
+    ThreadTrace_leave(trace, call->code, site_of(call->code, SITE_RETURN),
+                      call->depth, call->ticks);
     contention->long_span = long_span;
 }
 
-bool ThreadTrace_collect(struct ThreadTrace *trace, struct Code *code,
-                         const struct Hit *hit, uint32_t depth)
+static void call_c(struct ThreadTrace *trace, struct Code *caller,
+                   const struct Hit *hit, uint32_t depth)
 {
-    if (Hit_kind(hit) == HIT_GARBAGE)
-        begin(trace, code, hit, depth);
-    else if (Hit_kind(hit) == HIT_GARBAGE_END)
-        end(trace, code, hit, depth);
+    const struct CodeInC call = {
+        .code = Registry_by_id(trace->registry, (uint32_t)Hit_to(hit)),
+        .caller = Hit_caller(caller->who.address),
+        .depth = depth,
+        .ticks = hit->ticks,
+    };
+    int64_t net = (int64_t)(hit->ticks - Counter_own(&trace->overhead));
+    struct Frame *frame;
+
+    Counter_add(&trace->overhead, (uint64_t)(C_HOOK_S * trace->contention->hz));
+    if (!call.code || !call.code->who.c_function)
+        return;
+    if (Hit_kind(hit) == HIT_C_END) {
+        end(trace, &call);
+        return;
+    }
+    if (CCalls_count(caller, (uint32_t)Hit_unit(hit), call.code->hot.id,
+                     call.code->hot.calls_exact, hit->ticks, net))
+        begin(trace, &call);
+    // The hooks of C functions are left out of the caller's cycles, but their
+    // cost is not known exactly. So a call with such hooks is not timed.
+    frame = trace->top - (trace->top->code == call.code);
+    if (!call.code->hot.calls_exact && frame->code == caller)
+        frame->epoch = EPOCH_NONE;
+}
+
+bool ThreadTrace_run_c(struct ThreadTrace *trace, struct Code *code,
+                       const struct Hit *hit, uint32_t depth)
+{
+    const struct CodeInC call = {code, Hit_to(hit), depth, hit->ticks};
+
+    if (!code->who.garbage)
+        call_c(trace, code, hit, depth);
+    else if (Hit_kind(hit) == HIT_C_BEGIN)
+        begin(trace, &call);
+    else if (Hit_kind(hit) == HIT_C_END)
+        end(trace, &call);
     return false;
 }

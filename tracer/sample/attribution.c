@@ -6,7 +6,7 @@
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
-#include "tracer/code/links.h"
+#include "tracer/code/c_calls.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,9 +40,9 @@ struct Place {
     // Id of the function that the instruction calls, as earlier samples have
     // shown; 0 if unknown.
     uint32_t callee;
-    // Id of the C function that the instruction calls; 0 if unknown.
-    uint32_t c_function;
-    uintptr_t at; // Address of the instruction.
+    struct Code *code; // Code of the innermost frame, or NULL.
+    uint16_t number;   // Number of the instruction.
+    uintptr_t at;      // Address of the instruction.
     // Only on 3.12: true if the callee's frame is ending by a return or an
     // exception.
     bool returning;
@@ -89,7 +89,8 @@ static struct Place find_place(const struct Attribution *attribution,
     return (struct Place){
         .flags = flags[code->who.bytecode[2 * first]],
         .callee = code->share.callees ? code->share.callees[number] : 0,
-        .c_function = Code_c_function(code, number),
+        .code = code,
+        .number = number,
         .at = frame->instruction - (uintptr_t)2 * (unit - first),
         .returning = first != unit,
     };
@@ -139,9 +140,11 @@ static bool takes_entry(const struct Attribution *attribution,
     double calls = (double)Counter_get(&code->hot.self_calls);
     double cycles = (double)Counter_get(&code->hot.self_cycles);
 
+    double samples = (double)Counter_get(&code->share.run_samples) +
+                     Share_parts(&code->share)->called_samples;
+
     return !(cycles > 0) || code->share.entry_samples * cycles <=
-                                (double)Counter_get(&code->share.run_samples) *
-                                    calls * attribution->call_ticks;
+                                samples * calls * attribution->call_ticks;
 }
 
 // Returns true if the innermost frame is at a call instruction that runs a C
@@ -175,8 +178,11 @@ static bool calls_c(const struct Attribution *attribution,
 // Pushes the C function that the innermost frame has called onto the stack, if
 // the function is known.
 static void push_c(const struct Attribution *attribution,
-                   struct SampledStack *stack, uint32_t id)
+                   struct SampledStack *stack, const struct Place *place)
 {
+    uint32_t id = place->code ? CCalls_choose(place->code, place->number,
+                                              attribution->registry)
+                              : 0;
     const struct Code *code =
         id ? Registry_by_id(attribution->registry, id) : NULL;
 
@@ -201,7 +207,7 @@ void Attribution_judge(const struct Attribution *attribution,
         place.garbage || // CPython's garbage collector is C code.
         (place.flags & OPCODE_CALL && calls_c(attribution, stack, &place));
     if (stack->in_c && !place.garbage)
-        push_c(attribution, stack, place.c_function);
+        push_c(attribution, stack, &place);
     Rcu_read_unlock();
 }
 
@@ -272,8 +278,9 @@ static void learn_callee(const struct Attribution *attribution,
 // The CPU time and the waiting time of one sample, as credits for shares.
 struct SampleTime {
     struct ShareCredit all, ran, waited;
-    // The part of `waited` in which the thread waited for the GIL or for a CPU.
-    struct ShareCredit to_run;
+    // The part of `waited` in which the thread waited for the GIL or for a CPU,
+    // and all other time.
+    struct ShareCredit to_run, in_call;
     // The parts of `ran` that were spent in C functions and in the garbage
     // collector.
     struct ShareCredit in_c, in_garbage;
@@ -287,11 +294,13 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
                       const struct ShareTime *now, double cpu_ns,
                       double wait_ns)
 {
+    double to_run = wait_ns * (stack->waits_to_run ? 1 : stack->starved);
+
     ShareCredit_init(&time->all, now, cpu_ns + wait_ns);
     ShareCredit_init(&time->ran, now, cpu_ns);
     ShareCredit_init(&time->waited, now, wait_ns);
-    ShareCredit_init(&time->to_run, now,
-                     wait_ns * (stack->waits_to_run ? 1 : stack->starved));
+    ShareCredit_init(&time->to_run, now, to_run);
+    ShareCredit_init(&time->in_call, now, cpu_ns + wait_ns - to_run);
     ShareCredit_init(&time->in_c, now,
                      stack->in_c && !stack->in_garbage ? cpu_ns : 0);
     ShareCredit_init(&time->in_garbage, now, stack->in_garbage ? cpu_ns : 0);
@@ -519,6 +528,18 @@ static void credit_own(struct Share *share, struct SampleTime *time, bool in_c)
         ShareValue_credit(&parts->in_c, &time->ran);
 }
 
+// Credits the sample of a C function with a row to the Python function that has
+// called it.
+static void credit_called_c(struct Share *share, struct SampleTime *time)
+{
+    struct ShareParts *parts = Share_own_parts(share);
+
+    if (!parts)
+        return;
+    ShareValue_credit(&parts->called_c, &time->in_call);
+    parts->called_samples += time->ran.ns > 0;
+}
+
 // Returns the innermost Python function of a stack whose innermost function is
 // `code`, or NULL. *frame is the frame of `code`, and becomes the frame of the
 // Python function.
@@ -559,6 +580,8 @@ double Attribution_add(struct Attribution *attribution,
         credit_own(&code->share, &time, in_c);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
+        if (runs && runs != code)
+            credit_called_c(&runs->share, &time);
         if (cpu_ns > 0 && runs)
             count_instruction(attribution, runs, &stack->frames[frame], in_c,
                               &path);

@@ -7,10 +7,6 @@
 // garbage collection, beyond the cost of two hooks.
 #define GARBAGE_S 1e-6
 
-// Seconds that the hook of a call's beginning or end in a C function takes to
-// find the function, beyond the cost of a hook that writes a hit.
-#define C_HOOK_S 150e-9
-
 static double worker_s(const struct Worker *worker)
 {
     return (double)Worker_cpu_ns(worker) / 1e9;
@@ -31,11 +27,10 @@ static double hooks_s(struct Engine *engine)
 {
     // The sum of the hooks' costs may be some ns below 0, because the measured
     // cost of a kind of hook may be negative.
-    return C_HOOK_S * (double)Counter_get(&engine->c_hooks) +
-           fmax((double)((int64_t)ThreadTraces_sum(&engine->traces).overhead +
+    return fmax((double)((int64_t)ThreadTraces_sum(&engine->traces).overhead +
                          step_ticks(engine)),
                 0) /
-               Clock_hz(&engine->clock);
+           Clock_hz(&engine->clock);
 }
 
 static void read_costs(void *context, struct BudgetReading *reading)

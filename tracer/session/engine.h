@@ -24,9 +24,6 @@ struct Engine {
     struct Names names;
     struct Contention contention;
     struct Garbage garbage;
-    // Number of hooks of calls of C functions, beside those that write a hit.
-    // The thread that holds the GIL writes it.
-    counter_t c_hooks;
     struct EventLoops loops;
     struct Exceptions exceptions;
     // A semaphore that is posted if the collector has something to do.

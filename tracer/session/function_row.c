@@ -3,6 +3,7 @@
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 #include "tracer/sample/breakdown.h"
+#include "tracer/session/c_rates.h"
 #include "tracer/session/exception_rows.h"
 #include "tracer/session/latency_row.h"
 #include "tracer/session/parts_row.h"
@@ -350,11 +351,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     LatencyRow_fill(f, code, at);
     ExceptionRows_fill_function(f, code, at);
     fill_rates(f, code, at);
-    if (code->who.c_function && code->hot.dark) {
-        // No event has counted the calls.
-        f->calls = NULL_U64;
-        f->calls_estimated = f->calls_per_s = NAN;
-    }
+    CRates_fill(f, code, at);
     fill_sites(f, code);
     f->state = state_of(code, f->sites, f->dark_sites);
     f->age_s = age_of(code, at);
@@ -385,7 +382,8 @@ uint64_t FunctionRow_settled_until(const struct Function *f,
                                      f->calls == code->row.rate_calls;
 
     if (!same || (code->hot.histogram && !code->row.quantiles_settled) ||
-        !is_growth_known(f, code) || LatencyRow_changes(code))
+        !is_growth_known(f, code) || LatencyRow_changes(code) ||
+        code->who.c_function) // The row depends on the callers' rows.
         return 0;
     return Spans_is_settled(code) ? UINT64_MAX : spans_until(code);
 }

@@ -199,7 +199,6 @@ int Session_start(struct Session **result, struct Engine *engine,
     Listings_init(session);
     TaskBoard_init(&session->tasks);
     Garbage_reset(&engine->garbage, Now_s(CLOCK_MONOTONIC));
-    Counter_set(&engine->c_hooks, 0);
     EventLoops_reset(&engine->loops, config->stall_s, Clock_hz(&engine->clock));
     Exceptions_reset(&engine->exceptions);
     session->start_ticks = Clock_read(&engine->clock);

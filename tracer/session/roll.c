@@ -2,6 +2,7 @@
 #include "tracer/session/roll.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
+#include "tracer/session/c_rates.h"
 #include "tracer/session/exception_rows.h"
 #include "tracer/session/function_row.h"
 
@@ -249,16 +250,22 @@ static void note_moved(void *context, struct SharedRow *row)
     roll->entries[row->slot].row = row;
 }
 
+// Fills the rows that are due of C functions, or of all other functions.
 static bool fill_due(struct Roll *roll, struct RowLog *log,
-                     const struct Moment *at)
+                     const struct Moment *at, bool c_functions)
 {
     bool whole = true;
 
+    if (c_functions)
+        CRates_update(at);
     for (size_t i = 0; i < roll->due_count; i++) {
         struct RollEntry *entry = &roll->entries[roll->due[i]];
-        struct SharedRow *row = RowLog_add(log);
+        struct SharedRow *row;
         uint64_t until;
 
+        if (entry->code->who.c_function != c_functions)
+            continue;
+        row = RowLog_add(log);
         row->slot = roll->due[i];
         whole &= FunctionRow_fill(&log->begun->arena, row, entry->code, at);
         until = FunctionRow_settled_until(&row->function, entry->code);
@@ -318,7 +325,7 @@ bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
     look_for_all(roll, at);
     choose(roll, log, at->ticks, moment.uptime_s);
     if (!RowLog_begin(log, &moment, roll->due_count, note_moved, roll) ||
-        !fill_due(roll, log, at)) {
+        !fill_due(roll, log, at, false) || !fill_due(roll, log, at, true)) {
         give_up(roll, log, moment.uptime_s);
         return false;
     }

@@ -172,7 +172,7 @@ struct Session {
     struct Export export;
     struct Handouts handouts;
     // Functions whose code objects no longer exist. The mutex `draining` guards
-    // the members from `retired` to `exception_rates`.
+    // the members from `retired` to `c_rates_s`.
     struct Retired retired;
     struct Roll roll;   // Functions that may have a row in a snapshot.
     struct RowLog rows; // Rows of the functions in published snapshots.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/code/c_calls: how many calls of C functions a function makes.
+#include "tracer/code/c_calls.h"
+
+#include "tests/tracer/make_opcodes.h"
+
+#include "tests/unit.h"
+
+#include "tests/tracer/make_function.h"
+
+enum { AT = 1, ELSEWHERE = 4 }; // Code units of two instructions.
+
+static struct Registry *registry;
+static struct Opcodes opcodes;
+static struct Code *caller, *one, *other; // `one` and `other` are C functions.
+static uint64_t ticks;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_opcodes(&opcodes);
+    registry = Registry_new();
+    caller = make_function(registry, &opcodes, LOOP, sizeof LOOP, 500);
+    one = make_function(registry, &opcodes, LOOP, sizeof LOOP, 0);
+    other = make_function(registry, &opcodes, LOOP, sizeof LOOP, 0);
+    ticks = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Registry_free(registry);
+    return 0;
+}
+
+// Calls a C function `count` times in a row. Returns true if all calls count.
+static bool call(const struct Code *function, uint32_t unit, int count)
+{
+    bool whole = true;
+
+    CCalls_note(caller, unit, function->hot.id);
+    for (; count > 0; count--, ticks++)
+        whole &= CCalls_count(caller, unit, function->hot.id, false, ticks,
+                              (int64_t)ticks);
+    return whole;
+}
+
+static bool enter(int calls_of_one, int calls_of_other)
+{
+    Counter_add(&caller->hot.entries, 1);
+    return call(one, AT, calls_of_one) && call(other, AT, calls_of_other);
+}
+
+static const struct CPair *pair_of(const struct Code *function, uint32_t unit)
+{
+    CCalls_note(caller, unit, function->hot.id);
+    return CCalls_newest(caller, unit);
+}
+
+static double of_entry(const struct Code *function)
+{
+    return pair_of(function, AT)->calls / CCalls_of(caller)->entries;
+}
+
+TEST_WITH(test_a_window_has_whole_entries, set_up, tear_down)
+{
+    // The first window begins with the first call of a C function.
+    while (enter(3, 1))
+        ;
+    assert_false(CCalls_is_open(caller));
+    assert_float_equal(of_entry(one), 3, 1e-9);
+    assert_float_equal(of_entry(other), 1, 1e-9);
+    assert_false(call(one, AT, 1));
+    // The clock ends a window. Entries without calls of C functions count, too.
+    CCalls_open(caller, ticks, 1000);
+    for (int i = 0; i < 100; i++)
+        assert_true(enter(3 * (i % 2), i % 2));
+    CCalls_close(caller, Counter_get(&caller->hot.entries), ticks + 100);
+    assert_in_range(of_entry(one) * 1000, 1500, 1600);
+    assert_in_range(CCalls_of(caller)->ticks, 300, 400);
+    // The entry at which the function goes dark is not in the window.
+    CCalls_open(caller, ticks, 1000);
+    enter(1, 1);
+    caller->hot.dark = true;
+    assert_false(enter(1, 1));
+}
+
+// One call of a main loop never ends. Its window ends after some time.
+TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
+{
+    Counter_add(&caller->hot.entries, 1);
+    call(one, AT, 10000);
+    assert_false(CCalls_is_open(caller));
+    assert_float_equal(pair_of(one, AT)->calls / CCalls_of(caller)->busy, 1,
+                       0.01);
+    // A window of whole entries replaces it.
+    CCalls_open(caller, ticks, 1000);
+    enter(2, 1);
+    CCalls_close(caller, Counter_get(&caller->hot.entries), ticks);
+    assert_true(CCalls_of(caller)->busy == 0);
+    assert_float_equal(of_entry(one), 2, 1e-9);
+}
+
+TEST_WITH(test_an_instruction_divides_its_samples, set_up, tear_down)
+{
+    const uint16_t number = caller->layout.units[AT].number;
+    unsigned found = 0;
+
+    assert_false(CCalls_note(caller, AT, 0)); // A Python function.
+    assert_null(CCalls_of(caller));
+    assert_false(CCalls_note(caller, AT, one->hot.id));
+    assert_false(CCalls_note(caller, AT, other->hot.id));
+    assert_true(CCalls_note(caller, AT, one->hot.id));
+    assert_false(CCalls_note(caller, ELSEWHERE, other->hot.id));
+    // Before the first window, the newest function gets the samples.
+    assert_int_equal(CCalls_choose(caller, number, registry), one->hot.id);
+    assert_false(CCalls_note(caller, AT, 0));
+    assert_true(CCalls_note(caller, AT, 0));
+    assert_int_equal(CCalls_choose(caller, number, registry), 0);
+    // 3 calls of 100 cycles, and 1 call of 900 cycles.
+    while (enter(3, 1))
+        ;
+    Counter_set(&one->hot.self_calls, 3);
+    Counter_set(&one->hot.self_cycles, 300);
+    Counter_set(&other->hot.self_calls, 1);
+    Counter_set(&other->hot.self_cycles, 900);
+    for (int i = 0; i < 100; i++)
+        found += CCalls_choose(caller, number, registry) == other->hot.id;
+    assert_in_range(found, 74, 76);
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/code/c_calls.h"
+#include "ipc/base/heap.h"
+#include "tracer/code/means.h"
+#include "tracer/code/spans.h"
+
+#include <math.h>
+
+// Calls of C functions after which the first window of a function ends. The
+// function itself is timed only after the window.
+#define FIRST_CALLS 64
+#define FIRST 0.1 // Weight of the first window.
+// A window ends between two entries, unless one entry makes this many calls.
+#define MOST_CALLS 4096
+// Largest number of C functions that are kept for one instruction.
+#define PAIRS_MOST 16
+// The cycles of a call are at least this number if they decide about samples,
+// because hooks cannot measure fewer cycles.
+#define LEAST_CYCLES 50
+
+// --- Pairs -------------------------------------------------------------------
+
+static struct CPair *first_in(const struct CCalls *calls, uint16_t number)
+{
+    // This load pairs with the release in add.
+    return atomic_load_explicit(&calls->pairs[number % C_CALLS_BUCKETS],
+                                memory_order_acquire);
+}
+
+static struct CPair *after(const struct CPair *pair)
+{
+    return atomic_load_explicit(&pair->next, memory_order_relaxed);
+}
+
+static struct CPair *find(const struct CCalls *calls, uint16_t number,
+                          uint32_t id)
+{
+    struct CPair *pair = first_in(calls, number);
+
+    while (pair && (pair->number != number || pair->id != id))
+        pair = after(pair);
+    return pair;
+}
+
+// Code units above UINT16_MAX have no instruction number of their own.
+static bool has_number(const struct Code *code, uint32_t unit)
+{
+    return unit < code->layout.unit_count && unit <= UINT16_MAX;
+}
+
+void CCalls_prepare(struct Code *code)
+{
+    struct CCalls *calls = Heap_zeroed(1, sizeof *calls);
+
+    if (!calls)
+        return;
+    calls->window = C_FIRST;
+    calls->most = FIRST_CALLS;
+    Counter_add(&code->cold.grown_bytes, sizeof *calls);
+    // The release pairs with the acquire in CCalls_of.
+    atomic_store_explicit(&code->links.c_calls, calls, memory_order_release);
+}
+
+static struct CPair *add(struct Code *code, struct CCalls *calls,
+                         uint16_t number, uint32_t id)
+{
+    struct CPair *_Atomic *head = &calls->pairs[number % C_CALLS_BUCKETS];
+    struct CPair *pair;
+    int count = 0;
+
+    for (pair = *head; pair; pair = after(pair))
+        count += pair->number == number;
+    pair = count < PAIRS_MOST ? Heap_zeroed(1, sizeof *pair) : NULL;
+    if (!pair)
+        return NULL;
+    pair->id = id;
+    pair->number = number;
+    atomic_init(&pair->next, *head);
+    Counter_add(&code->cold.grown_bytes, sizeof *pair);
+    // The release pairs with the acquire in first_in.
+    atomic_store_explicit(head, pair, memory_order_release);
+    return pair;
+}
+
+bool CCalls_note(struct Code *code, uint32_t unit, uint32_t id)
+{
+    struct CCalls *calls = CCalls_of(code);
+    struct CPair *pair, *own = NULL;
+    uint16_t number;
+    bool changed = false;
+
+    if (!has_number(code, unit) || (!calls && !id))
+        return false;
+    if (!calls)
+        CCalls_prepare(code);
+    calls = CCalls_of(code);
+    if (!calls)
+        return false;
+    number = code->layout.units[unit].number;
+    for (pair = first_in(calls, number); pair; pair = after(pair)) {
+        if (pair->number != number)
+            continue;
+        if (pair->id == id)
+            own = pair;
+        if (pair->newest == (pair->id == id))
+            continue;
+        changed = true;
+        atomic_store_explicit(&pair->newest, pair->id == id,
+                              memory_order_relaxed);
+    }
+    if (own || !id)
+        return own || !changed;
+    pair = add(code, calls, number, id);
+    if (pair)
+        atomic_store_explicit(&pair->newest, true, memory_order_relaxed);
+    return false;
+}
+
+static struct CPair *newest_of(const struct CCalls *calls, uint16_t number)
+{
+    struct CPair *pair = first_in(calls, number);
+
+    while (pair && (pair->number != number ||
+                    !atomic_load_explicit(&pair->newest, memory_order_relaxed)))
+        pair = after(pair);
+    return pair;
+}
+
+struct CPair *CCalls_newest(const struct Code *code, uint32_t unit)
+{
+    const struct CCalls *calls = CCalls_of(code);
+
+    return calls && has_number(code, unit)
+               ? newest_of(calls, code->layout.units[unit].number)
+               : NULL;
+}
+
+bool CCalls_expects(const struct Code *code, uint32_t unit)
+{
+    struct CCalls *calls = CCalls_of(code);
+    const struct CPair *pair = NULL;
+
+    if (calls && has_number(code, unit) && calls->others < MOST_CALLS) {
+        calls->others++;
+        pair = first_in(calls, code->layout.units[unit].number);
+        while (pair && pair->number != code->layout.units[unit].number)
+            pair = after(pair);
+    }
+    return pair;
+}
+
+// --- Samples -----------------------------------------------------------------
+
+// Returns the weight of a pair among the C functions of its instruction.
+static double weight_of(const struct CPair *pair, struct Registry *registry)
+{
+    const struct Code *code = Registry_by_id(registry, pair->id);
+    double mean = code ? Code_self_mean(code) : NAN;
+
+    return code ? pair->calls * fmax(mean, LEAST_CYCLES) : 0;
+}
+
+uint32_t CCalls_choose(struct Code *code, uint16_t number,
+                       struct Registry *registry)
+{
+    const struct CCalls *calls = CCalls_of(code);
+    struct CPair *first = calls ? first_in(calls, number) : NULL, *pair;
+    struct CPair *most = NULL;
+    double whole = 0;
+
+    for (pair = first; pair; pair = after(pair))
+        if (pair->number == number)
+            whole += weight_of(pair, registry);
+    for (pair = first; pair && whole > 0; pair = after(pair)) {
+        if (pair->number != number)
+            continue;
+        pair->unattributed += weight_of(pair, registry) / whole;
+        if (!most || pair->unattributed > most->unattributed)
+            most = pair;
+    }
+    if (most)
+        most->unattributed -= 1;
+    else if (first)
+        most = newest_of(calls, number);
+    return most ? most->id : 0;
+}
+
+// --- Windows -----------------------------------------------------------------
+
+static void set_window(struct CCalls *calls, enum CWindow window)
+{
+    atomic_store_explicit(&calls->window, window, memory_order_relaxed);
+}
+
+static void begin(struct CCalls *calls, uint64_t entries, uint64_t ticks)
+{
+    calls->hits = 0;
+    calls->from_entries = calls->entries_then = entries;
+    calls->from_ticks = ticks;
+    set_window(calls, C_OPEN);
+}
+
+void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most)
+{
+    struct CCalls *calls = CCalls_of(code);
+
+    if (!calls)
+        return;
+    calls->most = most;
+    calls->others = 0;
+    begin(calls, Counter_get(&code->hot.entries), ticks);
+}
+
+// Returns the weight of the open window. A first window begins with a call, so
+// it makes a function look busier than it is.
+static double weight_now(const struct CCalls *calls)
+{
+    return calls->most == FIRST_CALLS ? FIRST : 1;
+}
+
+// Multiplies all sums by `kept`, and adds the calls of the open window.
+static void add_window(struct CCalls *calls, double kept)
+{
+    double weight = weight_now(calls);
+
+    for (int i = 0; i < C_CALLS_BUCKETS; i++)
+        for (struct CPair *pair = calls->pairs[i]; pair; pair = after(pair)) {
+            pair->calls = kept * pair->calls + weight * pair->open;
+            pair->open = 0;
+        }
+    calls->entries = kept * calls->entries;
+    calls->ticks = kept * calls->ticks;
+    calls->busy = kept * calls->busy;
+}
+
+void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks)
+{
+    struct CCalls *calls = CCalls_of(code);
+    double weight;
+
+    if (!calls || calls->window != C_OPEN)
+        return;
+    set_window(calls, C_SHUT);
+    // Windows that ended in the middle of a long call have other sums.
+    add_window(calls, calls->busy > 0 ? 0 : SPANS_KEPT);
+    weight = weight_now(calls);
+    if (entries > calls->from_entries)
+        calls->entries =
+            calls->entries + weight * (double)(entries - calls->from_entries);
+    if (ticks > calls->from_ticks)
+        calls->ticks =
+            calls->ticks + weight * (double)(ticks - calls->from_ticks);
+}
+
+// Ends a window in the middle of a long call.
+static void cut(struct CCalls *calls)
+{
+    bool same = calls->busy > 0;
+    double length = fmax((double)(calls->last - calls->first), 1);
+
+    set_window(calls, C_SHUT);
+    add_window(calls, same ? SPANS_KEPT : 0);
+    calls->busy = calls->busy + weight_now(calls) * length;
+}
+
+bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
+                  uint64_t ticks, int64_t net)
+{
+    struct CCalls *calls = CCalls_of(code);
+    struct CPair *pair;
+    uint64_t entries = Counter_get(&code->hot.entries);
+
+    if (!calls || !has_number(code, unit))
+        return exact;
+    pair = find(calls, code->layout.units[unit].number, id);
+    if (exact) {
+        if (pair)
+            pair->calls = pair->calls + 1;
+        return true;
+    }
+    if (code->hot.dark)
+        set_window(calls, C_SHUT);
+    if (calls->window == C_FIRST)
+        // The function's present entry belongs to the window.
+        begin(calls, entries - (entries > 0), ticks);
+    if (calls->window != C_OPEN)
+        return false;
+    if (entries != calls->entries_then && calls->hits >= calls->most) {
+        CCalls_close(code, entries - 1, ticks);
+        return false;
+    }
+    calls->entries_then = entries;
+    // A main loop that began before the trace has no other hit.
+    if (!Counter_get(&code->hot.last_seen))
+        Counter_set(&code->hot.last_seen, ticks);
+    if (calls->hits++ == 0)
+        calls->first = net;
+    calls->last = net;
+    if (pair)
+        pair->open++;
+    if (calls->hits < MOST_CALLS)
+        return true;
+    cut(calls);
+    return true;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// struct CCalls contains the C functions that a function calls. A thread that
+// holds the GIL adds pairs and writes `newest`. The sampler writes
+// `unattributed`. A holder of the counting lock writes all other members. Any
+// thread may read the atomic members in an RCU read section.
+#pragma once
+
+#include "tracer/base/counter.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define C_CALLS_BUCKETS 16
+
+// A call instruction and a C function that it has called.
+struct CPair {
+    struct CPair *_Atomic next; // The next pair in the same bucket.
+    uint32_t id;                // Id of the C function. Immutable.
+    uint16_t number;            // Number of the instruction. Immutable.
+    // True if the instruction's newest event reported this C function.
+    _Atomic bool newest;
+    // Weighted number of calls in closed windows.
+    _Atomic double calls;
+    uint32_t open; // Number of calls in the open window.
+    // Number of exceptions that the calls have raised. A holder of the GIL
+    // writes `raised`.
+    counter_t raised;
+    // Samples that belong to the pair, minus samples that it got. Only the
+    // sampler uses `unattributed`.
+    double unattributed;
+};
+
+enum CWindow {
+    C_SHUT,  // The hooks of call instructions remove themselves.
+    C_FIRST, // The window opens at the function's next call of a C function.
+    C_OPEN
+};
+
+// Sums for rows (session/c_rates.h). Only the thread that builds snapshots uses
+// them.
+struct CSums {
+    // Of a function that calls C functions: its estimated number of calls when
+    // its row was filled, and CLOCK_MONOTONIC in seconds when this was done.
+    double estimated, estimated_s;
+    // Of a C function: calls per second, the square of their standard error,
+    // and the numbers of calls and of exceptions.
+    double rate, variance, calls, raised;
+    bool known; // True if any of its calls were counted.
+};
+
+struct CCalls {
+    struct CSums sums;
+    _Atomic uint8_t window; // enum CWindow. Hooks read `window`.
+    uint32_t hits, most;    // Calls in the open window, and when it may end.
+    // Calls of Python functions in the window by instructions that also call C
+    // functions. A holder of the GIL writes `others`.
+    uint32_t others;
+    uint64_t from_entries; // Entries at the beginning of the window.
+    uint64_t entries_then; // Entries at the newest call of a C function.
+    uint64_t from_ticks;   // Ticks at the beginning of the window.
+    int64_t first, last;   // Net ticks of the window's first and last call.
+    // Weighted sums over closed windows. `entries` is the number of entries.
+    // `ticks` is the length of windows that contain whole calls. `busy` is the
+    // net length of windows that ended in the middle of a long call, or 0.
+    _Atomic double entries, ticks, busy;
+    struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
+};
