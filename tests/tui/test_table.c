@@ -126,6 +126,17 @@ TEST(test_too_short_to_be_told)
     function.avg_cycles = 0; // This mean is too short to be measured.
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
+    // Of a C function, CPython's own events take some 200 cycles.
+    function.file = "<C function>";
+    function.avg_cycles = function.p50_cycles = 299;
+    function.p99_cycles = 300;
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<300");
+    assert_string_equal(says(COLUMN_P50, &row, &times), "<150ns");
+    assert_string_equal(says(COLUMN_P99, &row, &cycles), "300");
+    // Samples know the mean of shorter calls.
+    function.avg_estimated = true;
+    function.run_samples = 100;
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~299");
 }
 
 // The window has 100 samples of a whole core, so one sample stands for 1 %.

@@ -251,6 +251,11 @@ double Row_rate_samples(const struct Row *row)
     return Window_samples(&row->window, row->now->cpu_share) + or_zero(waiting);
 }
 
+bool Row_is_c(const struct Row *row)
+{
+    return row->now->file && strcmp(row->now->file, "<C function>") == 0;
+}
+
 bool Row_is_old(const struct Row *row)
 {
     uint64_t state = row->now->state;

@@ -115,6 +115,8 @@ double Row_waited(const struct Row *row);
 double Row_raised(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
+// Returns true for a C function with a row of its own.
+bool Row_is_c(const struct Row *row);
 // Returns true if the function's data is old and the function may be running.
 // (A function that is not called has no newer data.)
 bool Row_is_stale(const struct Row *row);

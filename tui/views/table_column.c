@@ -14,6 +14,9 @@
 // A rate whose relative standard error is above ROUGH_RATE is shown with one
 // digit.
 #define ROUGH_RATE 0.25
+// Hooks cannot measure a call of a C function that takes fewer cycles, because
+// CPython's own events take some 200 of them.
+#define LEAST_C 300
 #define UNKNOWN_RATE 0.5 // a rate with a larger relative error is not shown
 
 // Rounds an estimate if it is based on few samples. `samples` is NaN if the
@@ -162,6 +165,21 @@ static void put_spent(struct ListCell *out, const struct TableCell *cell)
                  cycles > 0 || (exact && cycles == 0) ? text : "");
 }
 
+// Writes "<300" if the calls of a C function are too short to be measured.
+// Returns false if they are not.
+static bool put_short_c(struct ListCell *out, const struct TableCell *cell)
+{
+    const struct Display *display = cell->display;
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "<";
+
+    if (!Row_is_c(cell->row) || !(cell->value < LEAST_C))
+        return false;
+    strcpy(text + 1, Display_cycles(number, LEAST_C, display));
+    ListCell_put(out, STYLE_PLAIN, text);
+    fade(out, cell->row);
+    return true;
+}
+
 static void put_avg(struct ListCell *out, const struct TableCell *cell)
 {
     char mean[NUMBER_MAX], text[NUMBER_MAX + 1];
@@ -171,7 +189,8 @@ static void put_avg(struct ListCell *out, const struct TableCell *cell)
     double samples = Row_u64(row->now->run_samples);
 
     ListCell_put(out, STYLE_PLAIN, "");
-    if (!isfinite(cycles) || (estimated && samples == 0))
+    if (!isfinite(cycles) || (estimated && samples == 0) ||
+        (!estimated && put_short_c(out, cell)))
         return;
     if (estimated)
         cycles = by_samples(cycles, samples);
@@ -185,6 +204,8 @@ static void put_avg(struct ListCell *out, const struct TableCell *cell)
 
 static void put_cost(struct ListCell *out, const struct TableCell *cell)
 {
+    if (put_short_c(out, cell))
+        return;
     ListCell_cost(out, cell->value, cell->display);
     fade(out, cell->row);
 }
