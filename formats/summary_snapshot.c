@@ -7,6 +7,7 @@
 #include "formats/darkness.h"
 #include "formats/run_facts.h"
 #include "ipc/base/heap.h"
+#include "ipc/own_file.h"
 #include "tracer/timeline/timeline.h"
 
 #include <inttypes.h>
@@ -190,7 +191,13 @@ static void estimate_calls(const struct Maker *maker, struct Function *f,
 static void count_calls(const struct Maker *maker, struct Function *f,
                         const struct Sum *sum, const struct ArmedTime *armed)
 {
-    f->calls_exact = maker->counted && !armed->was_dark && !armed->rearmed;
+    bool windows =
+        OwnFile_is_c(f->file) && maker->sums->reader->trace.threshold;
+
+    // If there is a threshold, calls of C functions are counted only in windows
+    // (tracer/code/c_calls.h).
+    f->calls_exact =
+        maker->counted && !armed->was_dark && !armed->rearmed && !windows;
     f->resumptions = sum->resumed;
     f->calls = sum->calls + sum->resumed > 0 ? sum->calls : NULL_U64;
     if (f->calls == NULL_U64)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See c_functions.h.
 #include "python/hooks/c_functions.h"
+#include "ipc/own_file.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/stand_in.h"
@@ -8,7 +9,6 @@
 
 // Largest number of C functions with rows of their own.
 #define FUNCTIONS_MOST 8192
-#define FILE_NAME "<C function>" // Takes the place of a path.
 
 // --- Names -------------------------------------------------------------------
 
@@ -354,6 +354,6 @@ int CFunctions_init(struct State *state)
     // adopt.c recognises the stand-ins by this object, which no other code
     // object has.
     if (!state->c_file)
-        state->c_file = PyUnicode_FromString(FILE_NAME);
+        state->c_file = PyUnicode_FromString(C_FUNCTION_FILE);
     return state->c_functions && state->c_file ? 0 : -1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tui/model/row.h"
+#include "ipc/own_file.h"
 
 #include <math.h>
-#include <string.h>
 
 // An estimate is shown only if its standard error is at most this part of the
 // estimate.
@@ -253,7 +253,7 @@ double Row_rate_samples(const struct Row *row)
 
 bool Row_is_c(const struct Row *row)
 {
-    return row->now->file && strcmp(row->now->file, "<C function>") == 0;
+    return OwnFile_is_c(row->now->file);
 }
 
 bool Row_is_old(const struct Row *row)

@@ -4,6 +4,7 @@
 // opened, and no process that waits at a pipe is woken.
 #include "tui/model/source.h"
 
+#include "ipc/own_file.h"
 #include "tui/model/archive.h"
 #include "tui/model/place.h"
 #include "tui/text/text.h"
@@ -180,7 +181,7 @@ static bool comes_from_no_file(struct Source *source, const char *file)
         return false;
     Text_clean(name, sizeof name, file);
     source->state = SOURCE_NONE;
-    if (!strcmp(file, "<C function>"))
+    if (OwnFile_is_c(file))
         snprintf(source->why, sizeof source->why,
                  "a C function has no Python source");
     else if (!strncmp(file, "<frozen ", 8))
