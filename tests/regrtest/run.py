@@ -29,7 +29,7 @@ MODES = {
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
     # In this mode the whole budget goes to samples, so there are as many signals as timer
     # ticks.
-    "sampled": (["--budget=1", *SERVING, "--no-perfetto"], 10),
+    "sampled": (["--budget=1", "--events=c_call", *SERVING, "--no-perfetto"], 10),
 }
 MOST_MEMORY = 4 << 30  # bytes; a run that uses more memory than this is ended
 GRACE = 3  # seconds that processes which a run has started may take to end
