@@ -71,6 +71,9 @@ harden := -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter _FORTIFY_SOURCE,$(predefined)),,-D_FORTIFY_SOURCE=2) \
 	$(if $(filter __x86_64__,$(predefined)),-fcf-protection) \
 	$(if $(filter __aarch64__,$(predefined)),-mbranch-protection=standard)
+# elfutils is optional: without it, there are no native stacks.
+libs_libdw := $(shell $(PKG_CONFIG) --libs libdw libelf 2>/dev/null)
+common += $(if $(libs_libdw),-DOCULAR_LIBDW)
 harden_link := -Wl,-z,relro,-z,now,-z,noexecstack
 # Without NDEBUG, Python's headers have assertions, which also run in the hooks.
 flags_obj := -O2 -g -DNDEBUG -fno-plt $(harden)
@@ -391,7 +394,7 @@ ifdef tag
 $(foreach m,liburcu-bp json-c ncursesw zlib cmocka,\
 	$(eval libs_$m := $(shell $(PKG_CONFIG) --libs $m 2>/dev/null)))
 foreign := $(shell $(PKG_CONFIG) --cflags-only-I liburcu-bp json-c ncursesw \
-	zlib 2>/dev/null)
+	zlib $(if $(libs_libdw),libdw) 2>/dev/null)
 
 $(foreach v,$(variants),$(eval $(call compiled,$v)))
 $(foreach v,$(variants),$(foreach p,$(unit_tests) $(test_helpers),\
@@ -402,13 +405,13 @@ $(coverage_top): $(viewer_units:%.c=build/coverage/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) $(flags_coverage) -pthread $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw json-c zlib) -lm
+		$(call libs,ncursesw json-c zlib libdw) -lm
 
 $(top): $(viewer_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -pie $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw json-c zlib) -lm
+		$(call libs,ncursesw json-c zlib libdw) -lm
 
 # --- One interpreter's part ---------------------------------------------------
 
@@ -437,7 +440,7 @@ $(formats): $(formats_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(harden_link) -Wl,-z,defs \
-		$(LDFLAGS) -o $@ $^ $(call libs,json-c zlib) -lm
+		$(LDFLAGS) -o $@ $^ $(call libs,json-c zlib libdw) -lm
 
 # The extension in another variant. $1: variant
 define extension_variant
@@ -463,7 +466,7 @@ $(here)/$1/lib/ocular/libocular_formats.so: $(formats_units:%.c=build/$1/%.o)
 	@mkdir -p $$(@D)
 	@echo "  LINK  $$@"
 	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$^ \
-		$(call libs,json-c zlib) -lm
+		$(call libs,json-c zlib libdw) -lm
 endef
 $(foreach v,asan tsan coverage,$(eval $(call extension_variant,$v)))
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "formats/conversion.h"
 #include "formats/event_buffer.h"
+#include "formats/native_names.h"
+#include "formats/native_rows.h"
 #include "formats/output.h"
 #include "formats/perfetto.h"
 #include "formats/profile_file.h"
@@ -90,7 +92,7 @@ static void count_calls(struct Profile *profile,
 }
 
 static int write_profile(const struct RecordingReader *reader,
-                         const struct FlameTable *table,
+                         struct FlameTable *table,
                          const struct Conversion *conversion, struct Bytes *out)
 {
     const char *path = conversion->output.path;
@@ -98,9 +100,13 @@ static int write_profile(const struct RecordingReader *reader,
     const struct PerfettoTrace *trace = &reader->trace;
     uint64_t end_ticks = table == reader->stacks ? reader->head.now_ticks
                                                  : trace->view->last_ticks;
+    struct NativeNames names = {0};
     struct Profile profile;
-    int error = Profile_init(&profile, table);
+    int error;
 
+    NativeNames_set(&names, table);
+    NativeNames_release(&names);
+    error = Profile_init(&profile, table);
     if (error)
         return error;
     profile.start_unix_ns = trace->start_unix_ns;
@@ -345,4 +351,9 @@ int Conversion_run(struct Conversion *conversion)
     return error;
 }
 
-const struct Formats Conversion_formats = {Conversion_run};
+const struct Formats Conversion_formats = {
+    .convert = Conversion_run,
+#ifdef OCULAR_LIBDW
+    .native_rows = NativeRows_read,
+#endif
+};

@@ -13,10 +13,9 @@ static const struct Field ROW_FIELDS[] = {
 static const struct Record ROW_RECORD = RECORD(FlameRow, "stack", ROW_FIELDS);
 
 static const struct Field FUNCTION_FIELDS[] = {
-    U64(FlameFunction, id),
-    TEXT(FlameFunction, name),
-    TEXT(FlameFunction, file),
-    U64(FlameFunction, line),
+    U64(FlameFunction, id),      TEXT(FlameFunction, name),
+    TEXT(FlameFunction, file),   U64(FlameFunction, line),
+    U64(FlameFunction, address), TEXT(FlameFunction, build),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(FlameFunction, "stack_function", FUNCTION_FIELDS);

@@ -9,6 +9,8 @@
 #include "ipc/record.h"
 #include "ipc/wait_kind.h"
 
+#include <stdbool.h>
+
 struct FlameRow {
     // Number of the row of this function's caller; null for the root. The
     // caller's row comes before this row.
@@ -53,6 +55,15 @@ static inline int FlameWait_kind(uint64_t id)
                : -1;
 }
 
+// The ids of C functions that a walk over the machine's stack has found begin
+// with FLAME_NATIVE_ID, which itself stands for callers that are not known.
+#define FLAME_NATIVE_ID 0xc0000000u
+
+static inline bool FlameNative_is(uint64_t id)
+{
+    return id >= FLAME_NATIVE_ID && id < FLAME_WAIT_ID;
+}
+
 struct FlameFunction {
     uint64_t id;
     // The name, the file and the line are null if the function no longer
@@ -60,6 +71,11 @@ struct FlameFunction {
     const char *name;
     const char *file;
     uint64_t line;
+    // Only for C functions, whose `file` is the library: the address of the
+    // function in this file, and the file's build id. The traced process sends
+    // no name, and the viewer reads the name in the file.
+    uint64_t address;
+    const char *build;
 };
 
 struct FlameTable {

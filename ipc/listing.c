@@ -19,12 +19,26 @@ static const struct Field ROW_FIELDS[] = {
 static const struct Record ROW_RECORD =
     RECORD(ListingRow, "instruction", ROW_FIELDS);
 
+static const struct Field NATIVE_FIELDS[] = {
+    U64(ListingNative, line),    U64(ListingNative, ns),
+    TEXT(ListingNative, name),   TEXT(ListingNative, file),
+    U64(ListingNative, address), TEXT(ListingNative, build),
+};
+static const struct Record NATIVE_RECORD =
+    RECORD(ListingNative, "native", NATIVE_FIELDS);
+
 static const struct Field LISTING_FIELDS[] = {
-    U64(Listing, id),       TEXT(Listing, name),
-    TEXT(Listing, file),    U64(Listing, line),
-    BOOL(Listing, precise), U64(Listing, instructions),
-    BOOL(Listing, words),   F64(Listing, process_start_s),
-    F64(Listing, at_s),     LIST(Listing, rows, row_count, ROW_RECORD),
+    U64(Listing, id),
+    TEXT(Listing, name),
+    TEXT(Listing, file),
+    U64(Listing, line),
+    BOOL(Listing, precise),
+    U64(Listing, instructions),
+    BOOL(Listing, words),
+    F64(Listing, process_start_s),
+    F64(Listing, at_s),
+    LIST(Listing, rows, row_count, ROW_RECORD),
+    LIST(Listing, natives, native_count, NATIVE_RECORD),
 };
 const struct Record LISTING_RECORD = RECORD(Listing, "listing", LISTING_FIELDS);
 

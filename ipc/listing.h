@@ -47,6 +47,17 @@ struct ListingRow {
     uint64_t was_specialized;
 };
 
+// CPU time of a C function on top of the stack, below a line of the function.
+struct ListingNative {
+    uint64_t line; // Line of the Python code; null if unknown.
+    uint64_t ns;   // ns of CPU time since the sampler began.
+    // As in FlameFunction. A null file stands for code that is not known.
+    const char *name;
+    const char *file;
+    uint64_t address;
+    const char *build;
+};
+
 struct Listing {
     uint64_t id; // Id of the function.
     const char *name;
@@ -66,12 +77,16 @@ struct Listing {
     double at_s;
     const struct ListingRow *rows;
     size_t row_count;
+    // The largest times, the largest first; empty if nobody has asked for them.
+    const struct ListingNative *natives;
+    size_t native_count;
     struct Arena arena;
 };
 
 extern const struct Record LISTING_RECORD; // The schema of a whole listing.
 
-#define LISTING_ROWS 32768 // Maximum number of rows of a listing.
+#define LISTING_ROWS 32768  // Maximum number of rows of a listing.
+#define LISTING_NATIVES 256 // Maximum number of C functions of a listing.
 
 // Returns an empty listing, in which every member is null, or NULL if there is
 // no memory.

@@ -58,7 +58,10 @@ enum MessageType {
     MESSAGE_TASKS = 27,
     // The same, and also asks for the single tasks of a group. The number is
     // TaskGroup_key().
-    MESSAGE_TASK_GROUP = 28
+    MESSAGE_TASK_GROUP = 28,
+    // Asks for the C functions below Python functions in the stacks and
+    // listings of the next seconds.
+    MESSAGE_NATIVE = 29
 };
 
 // The recordings that a HANDOUT can ask for.

@@ -25,7 +25,13 @@ MAY_INCLUDE = {
 }
 
 # {(folder, other folder): the only headers of the other folder that it may include}
-ALONE = {("tui", "formats"): {"formats/summary.h", "formats/live_export.h"}}
+ALONE = {
+    ("tui", "formats"): {
+        "formats/summary.h",
+        "formats/live_export.h",
+        "formats/native_names.h",
+    }
+}
 
 # {folder: {room: the other rooms that it may include}}. The rooms of a folder are its
 # subfolders. If a folder has rooms, each of its files must be in one of them. Only a folder
@@ -62,6 +68,10 @@ FUNCTION_LINES = 60
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h", "tui/model/json.c"},
+    r"elfutils/.*|gelf\.h|dwarf\.h": {
+        "formats/native_file.c",
+        "formats/native_rows.c",
+    },
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     # these headers take long to compile, and __builtin_ia32_... works without them
@@ -313,12 +323,15 @@ def test_who_attaches_to_the_interpreter():
 
 # These files may use malloc. There are three reasons: the C library allocates some strings,
 # some files belong only to the viewer, and some code may use no lock, not even the heap's
-# lock (the governor's plan). rcu.c asks whether malloc has memory for the C library.
+# lock (the governor's plan). rcu.c asks whether malloc has memory for the C library. Native
+# files free what elfutils and the C++ library allocate.
 MAY_MALLOC = {
     "ipc/base/heap.c",
     "ipc/address.c",
     "ipc/client.c",
     "ipc/process.c",
+    "formats/native_names.c",
+    "formats/native_rows.c",
     "formats/output.c",
     "tracer/base/rcu.c",
 }

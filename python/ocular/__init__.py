@@ -133,6 +133,7 @@ def start_tracing(
     report=None,
     stall_ms=_settings.DEFAULT_STALL_MS,
     events=None,
+    native=False,
 ):
     """Start tracing all threads of this process, until stop_tracing().
 
@@ -204,6 +205,10 @@ def start_tracing(
     events                  names of events beside "call", as a list or a string
                             with commas. "c_call": C functions have rows of
                             their own.
+    native                  samples also have the C functions that run below a
+                            Python function, with those of extensions and other
+                            libraries. Flame graphs and files of stacks show
+                            them. Ocular must be built with elfutils.
 
     Raises TypeError, ValueError or OSError for a bad argument. Raises RuntimeError
     if the program is traced already, no tool id is free, or the socket cannot be
@@ -237,6 +242,7 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         float("nan") if budget is None else budget,
         settings.stall_ms / 1000,
         "c_call" in settings.events,
+        settings.native,
         os.fsencode(_settings.first_file(settings.output)),
         _command(),
         by,
@@ -391,6 +397,7 @@ def serve(
     timeline_spill=None,
     stall_ms=_settings.DEFAULT_STALL_MS,
     events=None,
+    native=False,
 ):
     """Listen for ocular-top without setting any hook or starting the sampler.
 

@@ -44,6 +44,7 @@ class _Settings(TypedDict, total=False):
     report: bool | None
     stall_ms: float
     events: Iterable[str] | str | None
+    native: bool
 
 def start_tracing(
     mode: _Mode = "adaptive",
@@ -63,6 +64,7 @@ def start_tracing(
     report: bool | None = None,
     stall_ms: float = 50,
     events: Iterable[str] | str | None = None,
+    native: bool = False,
 ) -> None: ...
 def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...
@@ -81,6 +83,7 @@ def serve(
     timeline_spill: _Path | Literal[False] | None = None,
     stall_ms: float = 50,
     events: Iterable[str] | str | None = None,
+    native: bool = False,
 ) -> None: ...
 def stop_serving() -> None: ...
 @contextmanager

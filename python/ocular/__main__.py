@@ -120,17 +120,21 @@ def _add_cost(group):
         help="c_call: C functions have rows of their own",
     )
     add(
+        "--native",
+        action="store_true",
+        help="sample the C functions below Python functions, too",
+    )
+    add(
         "--exclude",
         action="append",
         metavar="TEXT",
-        help="leave out code whose path or qualified name has TEXT in it "
-        "(may be given several times)",
+        help="leave out code with TEXT in its path or name",
     )
     add(
         "--include-only",
         action="append",
         metavar="TEXT",
-        help="trace only code that has TEXT there (likewise)",
+        help="trace only such code (both options may be repeated)",
     )
 
 

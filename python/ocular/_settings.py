@@ -43,6 +43,7 @@ _DEFAULTS = dict(
     children=False,
     stall_ms=DEFAULT_STALL_MS,
     events=("call",),
+    native=False,
     signal=0,  # number of the sampler's signal (0 = any free signal, -1 = no signal)
 )
 
@@ -273,6 +274,7 @@ def check(
     report=None,
     stall_ms=DEFAULT_STALL_MS,
     events=None,
+    native=False,
 ):
     """Returns the Settings for the arguments of start_tracing(). Raises TypeError,
     ValueError or OSError with a message that names the argument and the accepted values."""
@@ -325,6 +327,7 @@ def check(
         children=_children(children),
         stall_ms=_number("stall_ms", stall_ms, "a number of milliseconds", "1e6"),
         events=_events(events),
+        native=_flag("native", native),
         signal=_signal(),
     )
 

@@ -23,9 +23,9 @@ static const struct FlameRow rows[] = {
     {6, WORK, 0, 0, 5000, 0},
 };
 static const struct FlameFunction functions[] = {
-    {MAIN, "main;\n\xff", "/src/a b.py", 3},
-    {WORK, "work", "/src/w.py", 1234567},
-    {GONE, NULL, NULL, NULL_U64},
+    {MAIN, "main;\n\xff", "/src/a b.py", 3, NULL_U64, NULL},
+    {WORK, "work", "/src/w.py", 1234567, NULL_U64, NULL},
+    {GONE, NULL, NULL, NULL_U64, NULL_U64, NULL},
 };
 static const struct FlameWait waits[] = {
     {0, "idle", 0, 8000}, {2, "lock", 0, 60000}, {2, NULL, 0, 999}};

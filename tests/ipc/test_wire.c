@@ -202,6 +202,7 @@ TEST(test_message_round_trips)
         {.type = MESSAGE_NOW, .request = 1},
         {.type = MESSAGE_TASKS, .request = 1},
         {.type = MESSAGE_TASK_GROUP, .request = 1, .number = 1ull << 62},
+        {.type = MESSAGE_NATIVE, .request = 1},
         {.type = MESSAGE_HANDOUT, .request = 1, .number = 1},
         {.type = MESSAGE_RECORDING, .request = 1, .number = 9, .value = 10},
     };

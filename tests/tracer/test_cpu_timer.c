@@ -132,10 +132,11 @@ static struct CpuTimer *own_timer(void)
 
 static struct SampleHead head;
 static struct WalkFrame frames[WALK_DEPTH];
+static uintptr_t natives[NATIVE_DEPTH];
 
 static bool pop(struct CpuTimer *timer)
 {
-    return CpuTimer_pop(timer, &head, frames);
+    return CpuTimer_pop(timer, &head, frames, natives);
 }
 
 TEST_WITH(test_a_thread_that_spins, set_up, tear_down)

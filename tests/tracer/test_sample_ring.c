@@ -26,6 +26,17 @@ static int tear_down(void **state)
     return 0;
 }
 
+static unsigned natives_of(uint64_t i)
+{
+    return (unsigned)(i * 5 % (NATIVE_DEPTH + 1));
+}
+
+static size_t words_of(uint64_t i)
+{
+    return sizeof(struct SampleHead) / sizeof(uint64_t) +
+           2 * (i * 7 % (WALK_DEPTH + 1)) + natives_of(i);
+}
+
 // Pushes the sample number `i`. The number determines the sample's depth and
 // words.
 static bool push(uint64_t i)
@@ -35,11 +46,15 @@ static bool push(uint64_t i)
                               .ticks = 3 * i,
                               .newest_id = (uint32_t)(5 * i),
                               .depth = (uint16_t)(i * 7 % (WALK_DEPTH + 1)),
-                              .flags = (uint8_t)i};
+                              .flags = (uint8_t)i,
+                              .native_depth = (uint8_t)natives_of(i)};
+    uintptr_t natives[NATIVE_DEPTH];
 
     for (unsigned at = 0; at < head.depth; at++)
         frames[at] = (struct WalkFrame){i << 8 | at, ~i};
-    return SampleRing_push(ring, &head, frames);
+    for (unsigned at = 0; at < head.native_depth; at++)
+        natives[at] = i + at;
+    return SampleRing_push(ring, &head, frames, natives);
 }
 
 // Expects that the next sample has the number `i`.
@@ -47,9 +62,13 @@ static void expect(uint64_t i)
 {
     struct WalkFrame frames[WALK_DEPTH];
     struct SampleHead head;
+    uintptr_t natives[NATIVE_DEPTH];
 
-    assert_true(SampleRing_pop(ring, &head, frames));
+    assert_true(SampleRing_pop(ring, &head, frames, natives));
     assert_int_equal(head.cpu_ns, i);
+    assert_int_equal(head.native_depth, natives_of(i));
+    for (unsigned at = 0; at < head.native_depth; at++)
+        assert_int_equal(natives[at], i + at);
     assert_int_equal(head.ticks, 3 * i);
     assert_int_equal(head.newest_id, (uint32_t)(5 * i));
     assert_int_equal(head.depth, i * 7 % (WALK_DEPTH + 1));
@@ -64,23 +83,20 @@ static void expect_none(void)
 {
     struct WalkFrame frames[WALK_DEPTH];
     struct SampleHead head;
+    uintptr_t natives[NATIVE_DEPTH];
 
-    assert_false(SampleRing_pop(ring, &head, frames));
+    assert_false(SampleRing_pop(ring, &head, frames, natives));
 }
 
 TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
 {
-    const size_t head_words = sizeof(struct SampleHead) / sizeof(uint64_t);
     uint64_t count = 0, words = 0;
 
-    while (push(count)) {
-        words += head_words + 2 * (count * 7 % (WALK_DEPTH + 1));
-        count++;
-    }
+    while (push(count))
+        words += words_of(count++);
     // The ring is one word too small for the sample.
     assert_true(words <= SAMPLE_RING_WORDS);
-    assert_true(words + head_words + 2 * (count * 7 % (WALK_DEPTH + 1)) >
-                SAMPLE_RING_WORDS);
+    assert_true(words + words_of(count) > SAMPLE_RING_WORDS);
     assert_false(push(count));
     assert_int_equal(Counter_get(&ring->lost), 2);
     expect(0);
@@ -96,19 +112,20 @@ TEST_WITH(test_to_the_last_word, set_up, tear_down)
 {
     const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);
     struct WalkFrame frames[WALK_DEPTH] = {{0, 0}};
+    uintptr_t natives[NATIVE_DEPTH];
     struct SampleHead head = {.depth = 0};
     size_t left = SAMPLE_RING_WORDS;
 
     // Pushes samples with an odd number of words, until the sample of some
     // depth fits exactly into the free room.
     while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
-        assert_true(SampleRing_push(ring, &head, frames));
+        assert_true(SampleRing_push(ring, &head, frames, natives));
         left -= words;
     }
     head.depth = (uint16_t)((left - words) / 2 + 1);
-    assert_false(SampleRing_push(ring, &head, frames));
+    assert_false(SampleRing_push(ring, &head, frames, natives));
     head.depth--;
-    assert_true(SampleRing_push(ring, &head, frames));
+    assert_true(SampleRing_push(ring, &head, frames, natives));
     assert_int_equal(Counter_get(&ring->pushed), SAMPLE_RING_WORDS);
 }
 
@@ -125,13 +142,14 @@ static void *push_all(void *unused)
 TEST_WITH(test_two_threads, set_up, tear_down)
 {
     struct WalkFrame frames[WALK_DEPTH];
+    uintptr_t natives[NATIVE_DEPTH];
     struct SampleHead head;
     pthread_t writer;
     uint64_t next = 0;
 
     assert_int_equal(pthread_create(&writer, NULL, push_all, NULL), 0);
     while (next < SAMPLES) {
-        if (!SampleRing_pop(ring, &head, frames)) {
+        if (!SampleRing_pop(ring, &head, frames, natives)) {
             sched_yield();
             continue;
         }

@@ -429,7 +429,8 @@ TEST_WITH(a_call_that_hangs_makes_its_worker_stand_out, prepare, finish)
 
 TEST(stacks_add_up_path_by_path)
 {
-    const struct FlameFunction named[] = {{7, "a", "f", 1}, {8, "b", "f", 2}};
+    const struct FlameFunction named[] = {{7, "a", "f", 1, NULL_U64, NULL},
+                                          {8, "b", "f", 2, NULL_U64, NULL}};
     const struct FlameRow rows[] = {{NULL_U64, NULL_U64, .1, .0, 10, 0},
                                     {0, 7, .2, .1, 20, 5},
                                     {1, 8, .3, .0, 30, 0}};

@@ -413,7 +413,7 @@ static void tell_instruction(const struct Attribution *attribution,
                              const struct Code *code, uint32_t unit,
                              struct FlameSample *path)
 {
-    if (!attribution->sink.take)
+    if (!attribution->sink.take && !attribution->native_count)
         return;
     path->unit = opcode_unit(attribution, code, unit);
     path->opcode = code->who.bytecode[(size_t)2 * path->unit];
@@ -484,6 +484,26 @@ static void draw_waits(const struct Attribution *attribution,
     wait.cpu_ns = wait_ns * starved;
     if (wait.cpu_ns > 0)
         Flame_add(attribution->flame, now, &wait);
+}
+
+// Adds the sample to the flame graph, with its C functions below the path. Adds
+// the time of the innermost C function to the line of the Python function `id`.
+static void add_to_flame(const struct Attribution *attribution,
+                         const struct ShareTime *now, struct FlameSample path,
+                         uint32_t id)
+{
+    size_t count = attribution->native_count;
+    uint32_t *end = (uint32_t *)path.path + path.depth;
+
+    for (size_t i = 0; i < count; i++)
+        end[i] = attribution->natives[i];
+    path.depth += count;
+    Flame_add(attribution->flame, now, &path);
+    if (count && id)
+        Native_add_line(
+            attribution->native, now,
+            (const uint32_t[]){id, path.line, attribution->natives[count - 1]},
+            path.cpu_ns);
 }
 
 // Passes the waiting time to the consumer of waits, if the wait is chosen.
@@ -557,13 +577,15 @@ double Attribution_add(struct Attribution *attribution,
                        struct Breakdown *functions, double cpu_ns,
                        double wait_ns)
 {
-    // Ids of at most WALK_DEPTH functions, of a cut-off part, and of a wait.
-    uint32_t ids[WALK_DEPTH + 2];
+    // Ids of at most WALK_DEPTH functions, of a cut-off part, and of a wait or
+    // of C functions.
+    uint32_t ids[WALK_DEPTH + 2 + NATIVE_IDS];
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct SampleTime time;
     enum WaitKind kind;
     unsigned top = 0, frame;
     struct Code *code, *runs;
+    uint32_t runs_id;
     bool in_c;
 
     if (!(cpu_ns + wait_ns > 0))
@@ -575,6 +597,7 @@ double Attribution_add(struct Attribution *attribution,
     in_c = code && top == 0 && stack->in_c;
     frame = top;
     runs = python_of(attribution, stack, code, &frame);
+    runs_id = runs ? runs->hot.id : 0;
     kind = stack->idle ? WAITS_IDLE : time.kind;
     if (code) {
         credit_own(&code->share, &time, in_c);
@@ -597,7 +620,7 @@ double Attribution_add(struct Attribution *attribution,
     // Flame_add must not be called within the read section of RCU, because it
     // may wait for a reader of the flame graph.
     if (cpu_ns > 0 && attribution->flame)
-        Flame_add(attribution->flame, now, &path);
+        add_to_flame(attribution, now, path, runs_id);
     if (attribution->flame)
         draw_waits(attribution, now, &path, wait_ns, stack->starved, kind);
     if (cpu_ns > 0 && attribution->sink.take)

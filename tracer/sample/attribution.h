@@ -11,6 +11,7 @@
 #include "tracer/sample/breakdown.h"
 #include "tracer/sample/call_edges.h"
 #include "tracer/sample/flame.h"
+#include "tracer/sample/native.h"
 #include "tracer/sample/wait_choice.h"
 #include "tracer/sample/walk.h"
 
@@ -87,6 +88,11 @@ struct Attribution {
     // this queue.
     struct CallEdges *edges;
     struct Flame *flame; // NULL if there is no flame graph.
+    struct Native *native;
+    // The C functions of the sample that is being attributed, as Native_resolve
+    // returns them.
+    const uint32_t *natives;
+    size_t native_count;
     struct SampleSink sink;
     struct WaitChoice choice; // Chooses the waits that `sink` gets.
     // Offset of co_code_adaptive in CPython's PyCodeObject.

@@ -35,13 +35,17 @@
 
 // --- The handler -------------------------------------------------------------
 
-// Returns the address at which the signal interrupted the thread, or 0.
-static uintptr_t interrupted(const void *context)
+// Returns the address at which the signal interrupted the thread, or 0. Sets
+// the registers with which a walk over C functions begins.
+static uintptr_t interrupted(const void *context, struct NativeWalk *native)
 {
     const ucontext_t *thread = context;
 
 #if defined(__x86_64__)
-    return (uintptr_t)thread->uc_mcontext.gregs[REG_RIP];
+    native->pc = (uintptr_t)thread->uc_mcontext.gregs[REG_RIP];
+    native->sp = (uintptr_t)thread->uc_mcontext.gregs[REG_RSP];
+    native->bp = (uintptr_t)thread->uc_mcontext.gregs[REG_RBP];
+    return native->pc;
 #elif defined(__aarch64__)
     return (uintptr_t)thread->uc_mcontext.pc;
 #else
@@ -79,6 +83,20 @@ static void see_gil(const struct Gil *gil, uintptr_t state,
         head->flags |= SAMPLE_REQUESTED;
 }
 
+// Walks over the C functions from the interrupted one, unless it is Ocular's.
+static void walk_natives(struct CpuTimer *timer, struct SampleHead *head)
+{
+    struct NativeTable *const _Atomic *natives = timer->timers->natives;
+    // Native_step waits for the handlers that have loaded the table.
+    const struct NativeTable *table = natives ? atomic_load(natives) : NULL;
+
+    if (!table || !timer->native.pc || head->flags & SAMPLE_OURS)
+        return;
+    NativeTable_walk(table, &timer->native);
+    head->native_depth = (uint8_t)timer->native.depth;
+    head->native_end = (uint8_t)timer->native.end;
+}
+
 static uint64_t weight(struct CpuTimer *timer, uint64_t cpu_ns)
 {
     uint64_t first_ns = timer->first_ns;
@@ -111,7 +129,9 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     // A thread may have freed its PyThreadState, which then cannot be read.
     if (timer->start.read)
         see_gil(timers->layout->gil, timer->start.state, &head);
-    if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
+    walk_natives(timer, &head);
+    if (SampleRing_push(&timer->ring, &head, timer->walk.frames,
+                        timer->native.pcs))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
     Counter_add(&timer->taken, 1);
     took = Clock_read(timers->clock) - head.ticks;
@@ -151,7 +171,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         if (timer->tid != timer->timers->pid)
             MainSignals_pass(context, timer->timers->pid);
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
-                        interrupted(context));
+                        interrupted(context, &timer->native));
     }
     atomic_fetch_sub(&slot->busy, 1);
     errno = before;
@@ -344,9 +364,9 @@ void CpuTimer_note_mask(void)
 }
 
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
-                  struct WalkFrame *frames)
+                  struct WalkFrame *frames, uintptr_t *native)
 {
-    return SampleRing_pop(&timer->ring, head, frames);
+    return SampleRing_pop(&timer->ring, head, frames, native);
 }
 
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns)

@@ -46,6 +46,9 @@ struct CpuTimers {
     uint64_t most;
     uint64_t tick_ns; // ns between two checks of CPU clocks by the kernel.
     pid_t pid; // Id of the process, which is also the id of its main thread.
+    // The table for walks over C functions, borrowed. `natives` and the table
+    // are NULL if there are no such walks.
+    struct NativeTable *const _Atomic *natives;
     // List of timers that threads have made for themselves, and that the
     // sampler has not taken yet.
     struct CpuTimer *_Atomic begun;
@@ -53,7 +56,7 @@ struct CpuTimers {
 
 struct CpuTimer {
     // Only the signal handler on the sampled thread writes the fields from
-    // `sampled_ns` to `walk`.
+    // `sampled_ns` to `native`.
 
     // Value of the thread's CPU clock, in ns, when the newest sample was taken.
     _Atomic uint64_t sampled_ns;
@@ -63,6 +66,7 @@ struct CpuTimer {
     counter_t handler_ticks;
     struct WalkStart start;
     struct Walk walk;
+    struct NativeWalk native;
 
     // Value of the thread's CPU clock, in ns, up to which the sampler has
     // attributed the CPU time without a sample. The CPU time up to the larger
@@ -141,11 +145,10 @@ void CpuTimer_note_mask(void);
 // `counter`. This function is async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
-// Takes the oldest sample from the timer's ring, and stores it in *head and
-// `frames`. Returns false if the ring is empty. `frames` has room for
-// WALK_DEPTH frames.
+// Takes the oldest sample from the timer's ring (SampleRing_pop). Returns false
+// if the ring is empty.
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
-                  struct WalkFrame *frames);
+                  struct WalkFrame *frames, uintptr_t *native);
 // Notes that the thread's CPU time up to `cpu_ns` needs no further sample.
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);
 // Returns the value of the thread's CPU clock at its newest sample, or 0 if

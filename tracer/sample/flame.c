@@ -422,6 +422,21 @@ struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
     return table;
 }
 
+void Flame_below(struct Flame *flame, uint32_t id, FlameVisit *visit,
+                 void *context)
+{
+    pthread_mutex_lock(&flame->lock);
+    for (size_t i = 1; i < flame->count; i++) {
+        const struct FlameNode *node = &flame->nodes[i];
+        const struct FlameNode *line = &flame->nodes[node->parent];
+
+        if (node->parent && line->parent && flame->nodes[line->parent].id == id)
+            visit(context, line->id, node->id,
+                  Counter_get(&node->self.total_ns));
+    }
+    pthread_mutex_unlock(&flame->lock);
+}
+
 // --- Functions
 
 static int by_id(const void *a, const void *b)
@@ -442,8 +457,8 @@ struct FlameFunction *Flame_list(struct FlameTable *table)
         return NULL;
     for (size_t i = 0; i < table->row_count; i++) {
         if (table->rows[i].id != NULL_U64)
-            functions[count++] = (struct FlameFunction){.id = table->rows[i].id,
-                                                        .line = NULL_U64};
+            functions[count++] = (struct FlameFunction){
+                .id = table->rows[i].id, .line = NULL_U64, .address = NULL_U64};
     }
     qsort(functions, count, sizeof(*functions), by_id);
     for (size_t i = 0; i < count; i++) {

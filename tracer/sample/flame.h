@@ -83,6 +83,13 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
+// Visits the nodes at depth 3 below the node `id` of the first level: for each
+// of them, the id of its parent, its own id, and its time since the start.
+typedef void FlameVisit(void *context, uint32_t parent, uint32_t id,
+                        uint64_t ns);
+void Flame_below(struct Flame *flame, uint32_t id, FlameVisit *visit,
+                 void *context);
+
 // Lists the functions that the table's rows name, and returns the array of
 // these functions. The caller then sets the names of the functions in the
 // array. Returns NULL if there is no memory.

@@ -21,12 +21,15 @@ static bool name_one(struct FlameTable *table, struct FlameFunction *function,
     return whole;
 }
 
-bool FlameNames_set(struct FlameTable *table, struct Registry *registry)
+bool FlameNames_set(struct FlameTable *table, struct Registry *registry,
+                    struct Native *native)
 {
     struct FlameFunction *functions = Flame_list(table);
     bool whole = functions;
 
     for (size_t i = 0; whole && i < table->function_count; i++)
-        whole = name_one(table, &functions[i], registry);
+        whole = FlameNative_is(functions[i].id)
+                    ? Native_describe(native, &functions[i], &table->arena)
+                    : name_one(table, &functions[i], registry);
     return whole;
 }

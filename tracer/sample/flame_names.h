@@ -5,7 +5,9 @@
 
 #include "ipc/flame_table.h"
 #include "tracer/code/registry.h"
+#include "tracer/sample/native.h"
 
 // Sets the names of the table's functions that still exist. Returns false if
 // there is no memory.
-bool FlameNames_set(struct FlameTable *table, struct Registry *registry);
+bool FlameNames_set(struct FlameTable *table, struct Registry *registry,
+                    struct Native *native);

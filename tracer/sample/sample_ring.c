@@ -36,10 +36,11 @@ static void read_words(const struct SampleRing *ring, uint64_t at, void *to,
 }
 
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
-                     const struct WalkFrame *frames)
+                     const struct WalkFrame *frames, const uintptr_t *native)
 {
     uint64_t at = Counter_own(&ring->pushed);
-    size_t count = HEAD_WORDS + 2 * (size_t)head->depth;
+    size_t first = HEAD_WORDS + 2 * (size_t)head->depth;
+    size_t count = first + head->native_depth;
 
     // This load pairs with the release in SampleRing_pop.
     if (at + count - atomic_load_explicit(&ring->popped, memory_order_acquire) >
@@ -49,24 +50,27 @@ bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
     }
     write_words(ring, at, head, HEAD_WORDS);
     write_words(ring, at + HEAD_WORDS, frames, 2 * (size_t)head->depth);
+    write_words(ring, at + first, native, head->native_depth);
     // This store pairs with the acquire in SampleRing_pop.
     atomic_store_explicit(&ring->pushed, at + count, memory_order_release);
     return true;
 }
 
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
-                    struct WalkFrame *frames)
+                    struct WalkFrame *frames, uintptr_t *native)
 {
     uint64_t at = Counter_own(&ring->popped);
+    size_t first;
 
     // This load pairs with the release in SampleRing_push.
     if (atomic_load_explicit(&ring->pushed, memory_order_acquire) == at)
         return false;
     read_words(ring, at, head, HEAD_WORDS);
+    first = HEAD_WORDS + 2 * (size_t)head->depth;
     read_words(ring, at + HEAD_WORDS, frames, 2 * (size_t)head->depth);
+    read_words(ring, at + first, native, head->native_depth);
     // This store pairs with the acquire in SampleRing_push.
-    atomic_store_explicit(&ring->popped,
-                          at + HEAD_WORDS + 2 * (size_t)head->depth,
+    atomic_store_explicit(&ring->popped, at + first + head->native_depth,
                           memory_order_release);
     return true;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tracer/base/counter.h"
+#include "tracer/sample/native_table.h"
 #include "tracer/sample/walk.h"
 
 #include <stdbool.h>
@@ -28,6 +29,9 @@ struct SampleHead {
     // Number of frames that follow the sample's head in the ring.
     uint16_t depth;
     uint8_t flags; // A set of SAMPLE_ bits.
+    // Number of addresses in C functions that follow the frames, and how the
+    // walk over these functions has ended (enum NativeEnd).
+    uint8_t native_depth, native_end;
 };
 
 enum {
@@ -54,9 +58,11 @@ struct SampleRing {
 
 // Adds a sample to the ring. If the ring is full, counts the sample as lost and
 // returns false. Only the writer calls this function.
+// `native` has the head's `native_depth` addresses.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
-                     const struct WalkFrame *frames);
+                     const struct WalkFrame *frames, const uintptr_t *native);
 // Takes the oldest sample from the ring. Returns false if the ring is empty.
-// `frames` has room for WALK_DEPTH frames. Only the reader calls this function.
+// `frames` has room for WALK_DEPTH frames, and `native` for NATIVE_DEPTH
+// addresses. Only the reader calls this function.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
-                    struct WalkFrame *frames);
+                    struct WalkFrame *frames, uintptr_t *native);

@@ -107,6 +107,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
             return;
         }
     }
+    Native_step(&sampling->native, now_ns);
     Samples_take_begun(&sampler->samples);
     samples = Samples_waiting(&sampler->samples) + observer->found;
     now = Sampling_advance(sampling, now_ns, samples);
@@ -215,7 +216,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
         .sink = parts->sink,
     };
 
-    Sampling_init(sampling, &attribution, parts->clock);
+    Sampling_init(sampling, &attribution, parts->clock, parts->native_reader);
     sampling->timers.registry = parts->registry;
     sampling->timers.layout = parts->layout;
     sampling->gil.loops = parts->loops;
@@ -294,6 +295,7 @@ void Sampler_stop(struct Sampler *sampler)
     pthread_mutex_destroy(&sampler->lock);
     pthread_cond_destroy(&sampler->wake);
     Flame_release(&sampler->sampling.flame);
+    Native_release(&sampler->sampling.native);
     free_all(sampler);
 }
 
@@ -301,6 +303,7 @@ void Sampler_abandon(struct Sampler *sampler)
 {
     CpuTimers_abandon(&sampler->sampling.timers);
     Flame_abandon(&sampler->sampling.flame);
+    Native_release(&sampler->sampling.native);
     free_all(sampler);
 }
 
@@ -359,10 +362,39 @@ struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
     struct ShareTime now = Sampler_now(sampler);
     struct FlameTable *table = Flame_read(&sampler->sampling.flame, &now, most);
 
-    if (table && FlameNames_set(table, sampler->sampling.attribution.registry))
+    if (table && FlameNames_set(table, sampler->sampling.attribution.registry,
+                                &sampler->sampling.native))
         return table;
     FlameTable_free(table);
     return NULL;
+}
+
+void Sampler_want_natives(struct Sampler *sampler, uint64_t until_ns)
+{
+    _Atomic uint64_t *wanted = &sampler->sampling.native.wanted_ns;
+    uint64_t before = atomic_load(wanted);
+
+    while (before < until_ns &&
+           !atomic_compare_exchange_weak(wanted, &before, until_ns))
+        continue;
+}
+
+bool Sampler_has_natives(const struct Sampler *sampler)
+{
+    return atomic_load(&sampler->sampling.native.table);
+}
+
+void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
+                        void *context)
+{
+    Flame_below(&sampler->sampling.native.lines, id, visit, context);
+}
+
+bool Sampler_describe_native(struct Sampler *sampler,
+                             struct FlameFunction *function,
+                             struct Arena *arena)
+{
+    return Native_describe(&sampler->sampling.native, function, arena);
 }
 
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge)

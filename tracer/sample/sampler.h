@@ -75,6 +75,8 @@ struct SamplerParts {
     const struct SampleClock *clock;
     struct SampleSink sink;   // A consumer that also gets each sample.
     struct EventLoops *loops; // NULL if no event loop is observed.
+    // Reads files for walks over C functions; NULL if nothing can read them.
+    NativeReader *native_reader;
     // Ticks that a call of an empty function takes without tracing.
     double call_ticks;
     // Number of the signal that takes samples. If the number is 0, the sampler
@@ -146,6 +148,19 @@ bool Sampler_knows_ready(const struct Sampler *sampler);
 // found since the start and in the newest seconds. Returns NULL if there is no
 // memory. The caller owns the table. Any thread may call this function.
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
+// Samples also have the C functions until `until_ns` of CLOCK_MONOTONIC, and as
+// long as an earlier call has asked for. Any thread may call this function.
+void Sampler_want_natives(struct Sampler *sampler, uint64_t until_ns);
+// Returns true if samples have C functions now.
+bool Sampler_has_natives(const struct Sampler *sampler);
+// Visits the innermost C functions below the Python function `id`: line, id of
+// the C function, ns of CPU time (Flame_below). Sampler_describe_native then
+// describes one of them (Native_describe). Any thread may call the functions.
+void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
+                        void *context);
+bool Sampler_describe_native(struct Sampler *sampler,
+                             struct FlameFunction *function,
+                             struct Arena *arena);
 // Takes from a queue a call of a dark function that a sample has found on a
 // stack. Returns false if this queue is empty. Only one thread at a time may
 // call this function.

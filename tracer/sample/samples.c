@@ -7,6 +7,7 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
                         const struct ShareTime *now)
 {
     struct SampledStack *stack = &samples->stack;
+    struct Attribution *attribution = &samples->sampling->attribution;
 
     Counter_add(&samples->sampling->samples, 1);
     Counter_add(&samples->unknown, (head->flags & SAMPLE_TORN) != 0);
@@ -20,10 +21,16 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->ticks = head->ticks;
     stack->depth = head->depth;
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
-    Attribution_judge(&samples->sampling->attribution, stack,
-                      head->flags & SAMPLE_ACTIVE);
+    Attribution_judge(attribution, stack, head->flags & SAMPLE_ACTIVE);
+    attribution->natives = samples->natives;
+    attribution->native_count =
+        head->native_end ? Native_resolve(&samples->sampling->native,
+                                          samples->pcs, head->native_depth,
+                                          head->native_end, samples->natives)
+                         : 0;
     Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
+    attribution->native_count = 0;
     if (head->flags & SAMPLE_HOLDS)
         GilWatch_hold(&samples->sampling->gil, &thread->gil, now,
                       (double)head->cpu_ns);
@@ -124,7 +131,8 @@ static bool collect_from(struct Samples *samples, struct SampledThread *thread,
 
     if (!thread->timer)
         return false;
-    while (CpuTimer_pop(thread->timer, &head, samples->stack.frames)) {
+    while (CpuTimer_pop(thread->timer, &head, samples->stack.frames,
+                        samples->pcs)) {
         unread |= (head.flags & SAMPLE_UNREAD) != 0;
         take_sample(samples, thread, &head, now);
     }

@@ -13,6 +13,9 @@ struct Samples {
     struct Starts starts;
     // Stack of the sample that is being attributed.
     struct SampledStack stack;
+    // Addresses and ids of C functions of this sample.
+    uintptr_t pcs[NATIVE_DEPTH];
+    uint32_t natives[NATIVE_IDS];
     // Number of the wanted signal; 0 for any signal, below 0 for no signal.
     int signal;
 

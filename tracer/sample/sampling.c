@@ -2,7 +2,7 @@
 #include "tracer/sample/sampling.h"
 
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
-                   const struct SampleClock *clock)
+                   const struct SampleClock *clock, NativeReader *reader)
 {
     static const struct SampleClock kernel = {SampleClock_kernel_ns, NULL};
 
@@ -11,9 +11,12 @@ void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
     sampling->attribution.memory = &sampling->memory;
     sampling->attribution.edges = &sampling->edges;
     sampling->attribution.flame = &sampling->flame;
+    sampling->attribution.native = &sampling->native;
+    sampling->timers.natives = &sampling->native.table;
     sampling->gil.attribution = &sampling->attribution;
     sampling->gil.threads = &sampling->threads;
     Flame_init(&sampling->flame);
+    Native_init(&sampling->native, reader);
     sampling->memory.fd = -1;
 }
 

@@ -13,6 +13,7 @@ struct Sampling {
     struct Attribution attribution;
     struct CallEdges edges;
     struct Flame flame;
+    struct Native native;
     struct SampledThreads threads;
     struct GilWatch gil;
     struct CpuTimers timers;
@@ -31,7 +32,7 @@ struct Sampling {
 // Initialises a struct Sampling without threads. Sampling_init cannot fail,
 // because it does not open a way of reading memory.
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
-                   const struct SampleClock *clock);
+                   const struct SampleClock *clock, NativeReader *reader);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);
 struct ShareTime Sampling_now(const struct Sampling *sampling);
 // Returns the ns of CPU time between two samples of a thread.

@@ -58,3 +58,14 @@ bool TimerSlot_take(uint32_t *number)
     }
     return false;
 }
+
+bool TimerSlots_are_idle(void)
+{
+    struct TimerSlot *slot;
+
+    for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
+        if (atomic_load(&slot->busy))
+            return false;
+    }
+    return true;
+}

@@ -34,3 +34,6 @@ struct TimerSlot *TimerSlot_find(uint32_t number);
 // false if there is no memory or all slots are taken. Any thread may call this
 // function.
 bool TimerSlot_take(uint32_t *number);
+// Returns true if each slot was seen without a signal handler. So handlers that
+// ran before the call have ended. The function does not wait.
+bool TimerSlots_are_idle(void);

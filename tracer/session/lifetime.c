@@ -9,6 +9,7 @@
 #include "tracer/session/exports.h"
 #include "tracer/session/handout.h"
 #include "tracer/session/listings.h"
+#include "tracer/session/native_stacks.h"
 #include "tracer/session/profiles.h"
 #include "tracer/session/recorder.h"
 #include "tracer/session/requests.h"
@@ -118,6 +119,10 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     struct Engine *engine = session->engine;
     int error;
 
+    if (session->config.native && NativeStacks_trouble()) {
+        snprintf(why, why_size, "%s", NativeStacks_trouble());
+        return -ENOSYS;
+    }
     if (session->config.sampler) {
         const struct SamplerParts parts = {
             .registry = engine->registry,
@@ -128,6 +133,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
             .sink = {session, session->timeline ? keep_sample : NULL,
                      session->timeline ? keep_wait : NULL},
             .loops = &engine->loops,
+            .native_reader = NativeStacks_read,
             .signal = session->config.signal,
         };
 
@@ -143,6 +149,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
         }
         if (!error && !check_signal(session, why, why_size))
             return -EBUSY;
+        if (!error && session->config.native)
+            Sampler_want_natives(session->sampler, UINT64_MAX);
     }
     if (session->config.serve) {
         error = start_server(session, why, why_size);

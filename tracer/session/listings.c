@@ -4,6 +4,7 @@
 #include "ipc/process.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/listing_builder.h"
+#include "tracer/session/native_stacks.h"
 #include "tracer/session/requests.h"
 
 #include <errno.h>
@@ -53,6 +54,7 @@ static struct Listing *make_listing(struct Session *session,
         return NULL;
     listing->process_start_s = session->process_start_s;
     listing->at_s = Session_age_s(session);
+    NativeStacks_list(session, listing);
     return listing;
 }
 

@@ -2,12 +2,15 @@
 #include "tracer/session/requests.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
+#include "tracer/session/native_stacks.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
 #define FLAME_SENT 4096 // Largest number of rows of stacks that a viewer gets.
+// ns for which samples have C functions after a viewer has asked for them.
+#define NATIVE_NS UINT64_C(10000000000)
 // Seconds between two snapshots while the overhead exceeds the budget.
 // DEBTORS_S is a little less than a viewer's default period.
 #define DEBTORS_S 0.95
@@ -240,6 +243,21 @@ static void ask_tasks(struct Session *session, uint64_t viewer,
     accept_request(session, viewer, message);
 }
 
+static void want_natives(struct Session *session, uint64_t viewer,
+                         const struct Message *message)
+{
+    const char *why = NativeStacks_trouble();
+
+    if (!session->sampler)
+        why = "no sampler runs in this trace";
+    if (why) {
+        refuse(session, viewer, message, ENOSYS, why);
+        return;
+    }
+    Sampler_want_natives(session->sampler, Now_ns(CLOCK_MONOTONIC) + NATIVE_NS);
+    accept_request(session, viewer, message);
+}
+
 static void request(void *context, uint64_t viewer,
                     const struct Message *message)
 {
@@ -264,6 +282,9 @@ static void request(void *context, uint64_t viewer,
     case MESSAGE_TASKS:
     case MESSAGE_TASK_GROUP:
         ask_tasks(session, viewer, message);
+        return;
+    case MESSAGE_NATIVE:
+        want_natives(session, viewer, message);
         return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,

@@ -51,6 +51,7 @@ struct Config {
     bool serve;
     bool sampler; // True if there are samples. If false, only hooks measure.
     bool c_functions; // True if C functions have rows of their own.
+    bool native;      // True if samples have the C functions below Python code.
     // Number of the signal that takes samples; 0 for any free signal, -1 for
     // none.
     int signal;

@@ -10,6 +10,7 @@
 #include "ipc/file_kind.h"
 #include "ipc/snapshot.h"
 #include "ipc/version.h"
+#include "tracer/base/native_row.h"
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
 
@@ -57,6 +58,8 @@ struct Conversion {
 struct Formats {
     // See Conversion_run (formats/conversion.h).
     int (*convert)(struct Conversion *conversion);
+    // NULL if Ocular was built without elfutils.
+    NativeReader *native_rows;
 };
 
 // Functions of the host that the library calls, and numbers that identify the
@@ -65,7 +68,7 @@ struct Formats {
 // ran.
 struct FormatsHost {
     const char *version;
-    size_t sizes[4];
+    size_t sizes[5];
     void *(*alloc)(size_t size);
     void *(*zeroed)(size_t count, size_t size);
     void *(*resize)(void *memory, size_t size);
@@ -75,7 +78,8 @@ struct FormatsHost {
 #define FORMATS_SIZES                                                          \
     {                                                                          \
         sizeof(struct Conversion), sizeof(struct RecordingHead),               \
-            sizeof(struct RecordingBlock), sizeof(struct Snapshot)             \
+            sizeof(struct RecordingBlock), sizeof(struct Snapshot),            \
+            sizeof(struct NativeRows)                                          \
     }
 #define FORMATS_LIBRARY "libocular_formats.so"
 

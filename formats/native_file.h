@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// An open ELF file with machine code, read by elfutils (libelf, libdw). All
+// functions may be called by any thread, but a file is used on one thread at a
+// time. elfutils allocates by malloc.
+#pragma once
+
+#include "tracer/base/native_row.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Flags for opening a file, which may turn out to be a named pipe.
+#define NATIVE_OPEN (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
+struct Elf;
+struct Dwarf_CFI_s;
+
+struct NativeFile {
+    int fd;
+    struct Elf *elf;
+    struct Dwarf_CFI_s *cfi; // NULL if it was not asked for.
+};
+
+struct NativeSection {
+    void *data; // An Elf_Data.
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t address;
+};
+
+struct NativeSymbol {
+    uint64_t at, size;
+    const char *name; // Borrowed from the file.
+};
+
+// The functions in a file's table of symbols, sorted by address.
+struct NativeSymbols {
+    struct NativeSymbol *list;
+    size_t count;
+};
+
+// Opens a file of this process. Returns a descriptor or -errno.
+int NativeFile_descriptor(const char *path);
+// Takes over the ownership of the descriptor `fd`, which may be -errno. If
+// `inode` is not 0, the file must have this inode. Returns 0 or -errno.
+int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode);
+void NativeFile_close(struct NativeFile *file);
+const uint8_t *NativeFile_ident(const struct NativeFile *file);
+// Returns the call frame information of `.eh_frame`, or NULL.
+struct Dwarf_CFI_s *NativeFile_cfi(struct NativeFile *file);
+// Returns false if the file has no section with this name and with bytes.
+bool NativeFile_section(const struct NativeFile *file, const char *name,
+                        struct NativeSection *section);
+// Sets *address to the virtual address of the byte at `offset`, which is in an
+// executable segment. Returns false if there is no such segment.
+bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
+                        uint64_t *address);
+// Writes the build id, or "" if there is none.
+void NativeFile_build(const struct NativeFile *file, char *build);
+// Writes the name of the file for debuggers, or returns false if there is none.
+bool NativeFile_debug_link(const struct NativeFile *file, char *name,
+                           size_t size);
+// Reads the functions of `.symtab`, or of `.dynsym` if the file was stripped.
+// Returns true for `.symtab`. There are no symbols if memory is out.
+bool NativeFile_symbols(const struct NativeFile *file,
+                        struct NativeSymbols *symbols);
+void NativeSymbols_release(struct NativeSymbols *symbols);

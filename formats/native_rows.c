@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+#include "formats/native_rows.h"
+
+#ifdef OCULAR_LIBDW
+#include "formats/native_file.h"
+#include "ipc/base/heap.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RBP 6 // Number of the register rbp in DWARF.
+#define RSP 7
+#define RETURN_ADDRESS 16
+
+// The rows of a file while they are made.
+struct Maker {
+    struct NativeFile *file;
+    struct NativeRows *rows;
+    Dwarf_CFI *cfi;
+    size_t room;
+    bool failed; // True if memory is out.
+};
+
+static void add_row(struct Maker *maker, uint64_t at, struct NativeRow row)
+{
+    struct NativeRows *rows = maker->rows;
+
+    if (rows->count == maker->room) {
+        size_t room = maker->room ? 2 * maker->room : 1024;
+        void *more = Heap_resize(rows->rows, room * sizeof *rows->rows);
+
+        if (!more) {
+            maker->failed = true;
+            return;
+        }
+        rows->rows = more;
+        maker->room = room;
+    }
+    row.at = (uint32_t)at;
+    rows->rows[rows->count++] = row;
+}
+
+// --- One row -----------------------------------------------------------------
+
+// Returns the register and the offset of an operation that adds an offset to a
+// register, or -1.
+static int register_of(const Dwarf_Op *op, int64_t *offset)
+{
+    if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+        *offset = (int64_t)op->number;
+        return op->atom - DW_OP_breg0;
+    }
+    *offset = (int64_t)op->number2;
+    return op->atom == DW_OP_bregx ? (int)op->number : -1;
+}
+
+static void set_cfa(struct NativeRow *row, Dwarf_Frame *frame)
+{
+    Dwarf_Op *ops;
+    size_t count;
+    int64_t offset = 0;
+    int base;
+
+    row->rule = NATIVE_NO_RULE;
+    if (dwarf_frame_cfa(frame, &ops, &count) || !count)
+        return;
+    base = register_of(&ops[0], &offset);
+    if (offset != (int32_t)offset)
+        return;
+    row->cfa = (int32_t)offset;
+    if (count == 1 && base == RSP)
+        row->rule = NATIVE_BY_RSP;
+    else if (count == 1 && base == RBP)
+        row->rule = NATIVE_BY_RBP;
+    else if (count == 2 && base == RBP && ops[1].atom == DW_OP_deref)
+        row->rule = NATIVE_BY_WORD; // gcc has aligned the stack.
+    else if (count > 4 && base == RSP && offset == 8)
+        row->rule = NATIVE_BY_PLT, row->flags |= NATIVE_FOLDED;
+}
+
+static void set_rbp(struct NativeRow *row, Dwarf_Frame *frame)
+{
+    Dwarf_Op memory[3], *ops;
+    size_t count;
+    int64_t offset = 0;
+
+    row->rbp = NATIVE_SAME;
+    if (dwarf_frame_register(frame, RBP, memory, &ops, &count) || !count)
+        return;
+    if (ops[0].atom == DW_OP_call_frame_cfa && count <= 2)
+        offset = count == 2 ? (int64_t)ops[1].number : 0;
+    else if (count == 1 && register_of(&ops[0], &offset) == RBP)
+        row->flags |= NATIVE_RBP_BY_RBP;
+    else
+        return;
+    if (offset > INT16_MIN && offset <= INT16_MAX)
+        row->rbp = (int16_t)offset;
+    else
+        row->rule = NATIVE_NO_RULE;
+}
+
+static struct NativeRow row_of(Dwarf_Frame *frame)
+{
+    struct NativeRow row = {0};
+    Dwarf_Op memory[3], *ops;
+    size_t count;
+
+    set_cfa(&row, frame);
+    set_rbp(&row, frame);
+    if (!dwarf_frame_register(frame, RETURN_ADDRESS, memory, &ops, &count) &&
+        !count && ops == memory)
+        row.rule = NATIVE_OUTERMOST;
+    return row;
+}
+
+// --- All rows ----------------------------------------------------------------
+
+static bool is_like(const struct NativeRow *a, const struct NativeRow *b)
+{
+    return a->rule == b->rule && a->cfa == b->cfa && a->rbp == b->rbp &&
+           a->flags == (b->flags & ~NATIVE_FIRST);
+}
+
+static void add_function(struct Maker *maker, uint64_t from, uint64_t to)
+{
+    struct NativeRow last = {.rule = NATIVE_NO_RULE, .rbp = NATIVE_SAME};
+    uint64_t at = from;
+
+    while (at < to && to - from < UINT32_MAX) {
+        Dwarf_Addr start, end = to;
+        Dwarf_Frame *frame;
+        struct NativeRow row;
+
+        if (dwarf_cfi_addrframe(maker->cfi, at, &frame))
+            break;
+        dwarf_frame_info(frame, &start, &end, NULL);
+        row = row_of(frame);
+        free(frame);
+        if (at == from)
+            row.flags |= NATIVE_FIRST;
+        if (at == from || !is_like(&row, &last))
+            add_row(maker, at, row);
+        last = row;
+        last.flags &= (uint8_t)~NATIVE_FIRST;
+        if (end <= at)
+            break;
+        at = end;
+    }
+    add_row(maker, at,
+            (struct NativeRow){.rule = NATIVE_NO_RULE,
+                               .rbp = NATIVE_SAME,
+                               .flags = NATIVE_FIRST});
+}
+
+// Adds the rows of all functions with call frame information. An entry for
+// functions has the function's address relative to itself, and the function's
+// size, as 32-bit numbers.
+static int add_functions(struct Maker *maker)
+{
+    struct NativeSection section;
+    const uint8_t *ident = NativeFile_ident(maker->file);
+    Dwarf_Off at = 0, next = 0;
+    Dwarf_CFI_Entry entry;
+    int found;
+
+    if (!NativeFile_section(maker->file, ".eh_frame", &section))
+        return 0;
+    maker->cfi = NativeFile_cfi(maker->file);
+    while (maker->cfi && !maker->failed &&
+           (found = dwarf_next_cfi(ident, section.data, true, at, &next,
+                                   &entry)) <= 0 &&
+           next > at) {
+        const uint8_t *start = entry.fde.start;
+        uint32_t size;
+        int32_t relative;
+
+        at = next;
+        if (found || dwarf_cfi_cie_p(&entry) || entry.fde.end - start < 8)
+            continue;
+        memcpy(&relative, start, sizeof relative);
+        memcpy(&size, start + sizeof relative, sizeof size);
+        uint64_t from = section.address + (uint64_t)(start - section.bytes) +
+                        (uint64_t)(int64_t)relative;
+        if (from < UINT32_MAX - size)
+            add_function(maker, from, from + size);
+    }
+    return maker->failed ? -ENOMEM : 0;
+}
+
+static bool is_known(const struct NativeRow *row)
+{
+    return row->rule != NATIVE_NO_RULE;
+}
+
+// A row of a function comes after the end of the function before.
+static int by_address(const void *a, const void *b)
+{
+    const struct NativeRow *one = a, *other = b;
+    int order = (one->at > other->at) - (one->at < other->at);
+
+    return order ? order : is_known(one) - is_known(other);
+}
+
+static void sort(struct NativeRows *rows)
+{
+    size_t kept = 0;
+
+    qsort(rows->rows, rows->count, sizeof *rows->rows, by_address);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (kept && rows->rows[kept - 1].at == rows->rows[i].at)
+            kept--;
+        rows->rows[kept++] = rows->rows[i];
+    }
+    rows->count = kept;
+}
+
+// Returns the number of the first of `count` rows above `at`.
+static size_t row_after(const struct NativeRows *rows, size_t count,
+                        uint64_t at)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (rows->rows[middle].at <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Returns the flag for the rows of a function of CPython with this name: one
+// that evaluates bytecode, or one that only passes on a call.
+static uint8_t flag_of(const char *name)
+{
+    static const struct {
+        const char *prefix;
+        uint8_t flag;
+    } kinds[] = {{"_PyEval_EvalFrameDefault", NATIVE_EVAL},
+                 {"_TAIL_CALL_", NATIVE_EVAL}, // CPython 3.14
+                 {"PyObject_Vectorcall", NATIVE_FOLDED},
+                 {"PyObject_Call", NATIVE_FOLDED},
+                 {"_PyObject_Call", NATIVE_FOLDED},
+                 {"_PyObject_MakeTpCall", NATIVE_FOLDED},
+                 {"_PyObject_Vectorcall", NATIVE_FOLDED},
+                 {"_PyVectorcall_Call", NATIVE_FOLDED},
+                 {"PyVectorcall_Call", NATIVE_FOLDED},
+                 {"_PyFunction_Vectorcall", NATIVE_FOLDED},
+                 {"cfunction_vectorcall_", NATIVE_FOLDED},
+                 {"method_vectorcall", NATIVE_FOLDED}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+            return kinds[i].flag;
+    return 0;
+}
+
+// Sets a flag of all rows of a function.
+static void mark(struct NativeRows *rows, size_t known,
+                 const struct NativeSymbol *symbol, uint8_t flag)
+{
+    size_t at = row_after(rows, known, symbol->at);
+
+    for (at -= at > 0; at < known; at++) {
+        if (rows->rows[at].at >= symbol->at + symbol->size)
+            break;
+        if (rows->rows[at].at >= symbol->at)
+            rows->rows[at].flags |= flag;
+    }
+}
+
+// Marks the rows of CPython's own functions. Adds a row for each function
+// without call frame information, so that it is not mistaken for another one.
+static int use_symbols(struct Maker *maker)
+{
+    struct NativeRows *rows = maker->rows;
+    struct NativeSymbols symbols;
+    size_t known = rows->count;
+
+    NativeFile_symbols(maker->file, &symbols);
+    for (size_t i = 0; i < symbols.count; i++) {
+        const struct NativeSymbol *symbol = &symbols.list[i];
+        size_t at = row_after(rows, known, symbol->at);
+        const struct NativeRow *row = at ? &rows->rows[at - 1] : NULL;
+
+        if (flag_of(symbol->name))
+            mark(rows, known, symbol, flag_of(symbol->name));
+        else if (symbol->at < UINT32_MAX &&
+                 (!row || (!is_known(row) && row->at != symbol->at)))
+            add_row(maker, symbol->at,
+                    (struct NativeRow){.rule = NATIVE_NO_RULE,
+                                       .rbp = NATIVE_SAME,
+                                       .flags = NATIVE_FIRST});
+    }
+    NativeSymbols_release(&symbols);
+    return maker->failed ? -ENOMEM : 0;
+}
+
+int NativeRows_read(const char *path, uint64_t inode, uint64_t offset,
+                    struct NativeRows *rows)
+{
+    struct NativeFile file;
+    struct Maker maker = {.file = &file, .rows = rows};
+    int error = NativeFile_open(&file, NativeFile_descriptor(path), inode);
+
+    memset(rows, 0, sizeof *rows);
+    if (error)
+        return error;
+    if (!NativeFile_address(&file, offset, &rows->address))
+        error = -ENODATA;
+    NativeFile_build(&file, rows->build);
+    if (!error)
+        error = add_functions(&maker);
+    if (!error)
+        sort(rows);
+    if (!error)
+        error = use_symbols(&maker);
+    if (!error)
+        sort(rows);
+    if (error) {
+        Heap_free(rows->rows);
+        rows->rows = NULL;
+        rows->count = 0;
+    }
+    NativeFile_close(&file);
+    return error;
+}
+#endif

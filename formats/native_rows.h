@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// Reads from an ELF file how the callers of its functions are found.
+#pragma once
+
+#include "tracer/base/native_row.h"
+
+// A NativeReader. Reads the file with elfutils, whose functions use malloc.
+int NativeRows_read(const char *path, uint64_t inode, uint64_t offset,
+                    struct NativeRows *rows);
