@@ -59,7 +59,7 @@ def top(program, tmp_path):
         str(program.pid),
         "-d",
         "0.5",
-        size=(150, 110),
+        size=(150, 112),
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
@@ -178,6 +178,7 @@ EFFECTS = {
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
     },
     "Annotate": {
+        "C": ([], "C functions are shown"),
         "w": ([], r"shares of \d+ samples? in \d+ s"),
         "Enter": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
         "Right": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
@@ -204,6 +205,8 @@ EFFECTS = {
     # The demo has no tasks. test_golden.py presses Enter in this view.
     "Tasks": {"Enter": None, "Right": None},
     "Flame": {
+        # Samples may have them since this key was pressed in the code.
+        "C": ([], "C functions are (shown|hidden)"),
         "Enter": (BOX, lambda before, after: f"zoomed in on {box(before)}" in after),
         "Right": (BOX, other_box),
         "Left": ([*BOX, "Right"], other_box),

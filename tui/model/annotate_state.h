@@ -29,6 +29,7 @@ struct AnnotateState {
     // The program has defined the function again, and `id` is the newer
     // function.
     bool replaced;
+    bool hides; // The C functions of the listing are not shown.
 };
 
 void AnnotateState_release(struct AnnotateState *state);

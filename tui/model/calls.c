@@ -73,8 +73,9 @@ struct Count {
     enum FlameMode mode;
     size_t rows;
     struct Calls calls;
-    double *totals; // For each row, its time including callees.
-    double *waits;  // For each row, its own waits.
+    double *totals;  // For each row, its time including callees.
+    double *waits;   // For each row, its own waits.
+    double *natives; // For each row, the time of C functions below it.
 };
 
 static double self_of(const struct Count *count, size_t row)
@@ -115,6 +116,12 @@ static void add_rows(struct Count *count)
         double self = self_of(count, i);
         totals[i] += self;
         totals[row->parent] += totals[i];
+        self += count->natives[i];
+        // The time of C functions is the Python function's own time.
+        if (FlameNative_is(row->id)) {
+            count->natives[row->parent] += self;
+            continue;
+        }
         if (row->id == NULL_U64 || !(totals[i] > 0))
             continue;
         bool outermost = is_outermost(table, i);
@@ -138,9 +145,10 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
         .calls = {.calls = calloc(rows + waits + 1, sizeof(struct Call)),
                   .functions = calloc(rows + 1, sizeof(struct CallTotal))},
         .totals = calloc(rows + 1, sizeof(double)),
-        .waits = calloc(rows + 1, sizeof(double))};
+        .waits = calloc(rows + 1, sizeof(double)),
+        .natives = calloc(rows + 1, sizeof(double))};
     int error = count.calls.calls && count.calls.functions && count.totals &&
-                        count.waits
+                        count.waits && count.natives
                     ? 0
                     : -ENOMEM;
     if (!error && mode != FLAME_CPU)
@@ -151,6 +159,7 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
     }
     free(count.totals);
     free(count.waits);
+    free(count.natives);
     Calls_release(error ? &count.calls : calls);
     if (!error)
         *calls = count.calls;

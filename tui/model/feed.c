@@ -2,6 +2,7 @@
 #include "tui/model/feed.h"
 #include "ipc/base/now.h"
 #include "ipc/file_kind.h"
+#include "tui/model/place.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 // One call of Feed_next takes TAKEN_MAX messages or TAKING_MAX_S seconds at
 // most. Messages beyond these limits wait, because a process that sends without
@@ -91,6 +93,7 @@ void Feed_close(struct Feed *feed)
     FeedListing_release(&feed->listing);
     FlameTable_free(feed->stacks);
     feed->stacks = NULL;
+    NativeNames_release(&feed->names);
 }
 
 int Feed_fd(struct Feed *feed)
@@ -284,10 +287,33 @@ static bool is_late(const struct Feed *feed, const struct Message *message)
     return feed->converter && message->request == feed->asked;
 }
 
+// Opens a file as the process sees it.
+static int open_there(pid_t pid, const char *path, int flags)
+{
+    int root = Place_root(pid), fd;
+    if (root < 0)
+        return -errno;
+    fd = Place_find(root, path, flags);
+    close(root);
+    return fd;
+}
+
+// Reads the names of C functions, which the process does not send.
+static void name_natives(struct Feed *feed, struct Message *message)
+{
+    feed->names.pid = feed->pid;
+    feed->names.open = Feed_is_replay(feed) ? NULL : open_there;
+    if (message->stacks)
+        NativeNames_set(&feed->names, message->stacks);
+    if (message->listing)
+        NativeNames_set_listing(&feed->names, message->listing);
+}
+
 static bool take(struct Feed *feed, struct Message *message,
                  struct Answer *answer)
 {
     feed->heard_at = Feed_now();
+    name_natives(feed, message);
     switch (message->type) {
     case MESSAGE_SNAPSHOT:
         if (message->snapshot) {
@@ -480,6 +506,14 @@ int Feed_flame(struct Feed *feed)
     struct Message message = {.type = MESSAGE_FLAME};
     return Pending_has(&feed->pending, MESSAGE_FLAME) ? 0
                                                       : request(feed, &message);
+}
+
+int Feed_native(struct Feed *feed)
+{
+    struct Message message = {.type = MESSAGE_NATIVE};
+    return Pending_has(&feed->pending, MESSAGE_NATIVE)
+               ? 0
+               : request(feed, &message);
 }
 
 int Feed_tasks(struct Feed *feed)

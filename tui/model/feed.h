@@ -5,6 +5,7 @@
 // does not reconnect. Only Feed_open and Feed_wait block.
 #pragma once
 
+#include "formats/native_names.h"
 #include "tui/model/capture.h"
 #include "tui/model/converter.h"
 #include "tui/model/export_file.h"
@@ -50,6 +51,7 @@ struct Feed {
     bool more;                 // Feed_next stopped before the last message.
     struct Snapshot *newest;   // Owned snapshot that is not taken yet, or NULL.
     struct FlameTable *stacks; // Owned stacks that are not taken yet, or NULL.
+    struct NativeNames names;  // Names of C functions in what has arrived.
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // File of the running export.
@@ -150,6 +152,9 @@ int Feed_tasks(struct Feed *feed);
 // Does the same, and also asks for the single tasks of a group
 // (TaskGroup_key).
 int Feed_task_group(struct Feed *feed, uint64_t key);
+// Asks for the C functions in the next stacks and listings, unless such a
+// request is pending.
+int Feed_native(struct Feed *feed);
 // Requests stacks, unless a request for stacks is pending. Feed_take_stacks
 // returns the answer.
 int Feed_flame(struct Feed *feed);

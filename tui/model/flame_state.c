@@ -125,6 +125,13 @@ void FlameState_toggle_idle(struct FlameState *state)
     reweigh(state);
 }
 
+bool FlameState_toggle_natives(struct FlameState *state)
+{
+    state->tree.hides = FlameTree_has_natives(&state->tree);
+    reweigh(state);
+    return !state->tree.hides;
+}
+
 struct Window FlameState_window(const struct FlameState *state,
                                 const struct Window *lately)
 {

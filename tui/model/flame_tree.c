@@ -80,9 +80,12 @@ static void add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
     }
-    // The share of a branch that is too deep is added to its caller.
-    if (branch->depth > FLAME_DEPTH) {
+    // The share of a branch that is too deep, or hidden, is added to its
+    // caller.
+    if (branch->depth > FLAME_DEPTH ||
+        (tree->hides && FlameNative_is(row->id))) {
         tree->branches[branch->parent].self += branch->self;
+        tree->branches[branch->parent].in_c += branch->in_c;
         *place = branch->parent;
         return;
     }
@@ -95,6 +98,14 @@ static bool has_branch(const struct FlameTree *tree,
 {
     return tree->mode != FLAME_CPU && (share_of(wait->share) || wait->ns) &&
            (tree->idle || WaitKind_of(wait->kind) != WAITS_IDLE);
+}
+
+bool FlameTree_has_natives(const struct FlameTree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (FlameNative_is(tree->branches[i].id) && tree->branches[i].total > 0)
+            return true;
+    return false;
 }
 
 const char *FlameTree_wait_name(unsigned kind)
@@ -216,8 +227,10 @@ static int build(struct FlameTree *tree, const struct FlameShare *shares)
 
 int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
 {
-    struct FlameTree new = {
-        .mode = tree->mode, .idle = tree->idle, .table = table};
+    struct FlameTree new = {.mode = tree->mode,
+                            .idle = tree->idle,
+                            .hides = tree->hides,
+                            .table = table};
     int error = build(&new, NULL);
     FlameTree_release(error ? &new : tree);
     if (!error)
@@ -227,8 +240,10 @@ int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
 
 int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares)
 {
-    struct FlameTree new = {
-        .mode = tree->mode, .idle = tree->idle, .table = tree->table};
+    struct FlameTree new = {.mode = tree->mode,
+                            .idle = tree->idle,
+                            .hides = tree->hides,
+                            .table = tree->table};
     int error = build(&new, shares);
     if (error)
         return error;
@@ -296,7 +311,8 @@ void FlameTree_release(struct FlameTree *tree)
 {
     FlameTable_free(tree->table);
     free(tree->branches);
-    *tree = (struct FlameTree){.mode = tree->mode, .idle = tree->idle};
+    *tree = (struct FlameTree){
+        .mode = tree->mode, .idle = tree->idle, .hides = tree->hides};
 }
 
 // --- Places

@@ -47,6 +47,7 @@ struct FlameShare { // the shares of one branch, as parts of a core
 struct FlameTree { // a zeroed struct is no tree
     enum FlameMode mode;
     bool idle;   // The waits of idle threads have branches, too.
+    bool hides;  // C functions have no branches of their own.
     double rest; // Share of those waits if they have no branches.
     struct FlameTable *table;
     struct FlameBranch *branches;
@@ -94,6 +95,8 @@ size_t FlameTree_waits(const struct FlameTable *table);
 // Returns the row of a wait, or the root if a tree has no such row.
 size_t FlameTree_row_of(const struct FlameTable *table,
                         const struct FlameWait *wait);
+// Returns true if a branch of a C function has time.
+bool FlameTree_has_natives(const struct FlameTree *tree);
 // Returns the name of a kind of wait on the screen.
 const char *FlameTree_wait_name(unsigned kind);
 // Returns the child with the largest total, or 0 if there is no child.

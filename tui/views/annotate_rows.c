@@ -268,6 +268,27 @@ static void put_suspended(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, STYLE_ACCENT, CUT_END, text);
 }
 
+// Draws the names of the C functions that ran below the line, each with its
+// part of the line's time in them. The largest one comes first.
+static void put_natives(struct Canvas *canvas, struct Box box,
+                        const struct Listing *listing, uint64_t line)
+{
+    char text[200] = "";
+    double all = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < listing->native_count; i++)
+        if (listing->natives[i].line == line)
+            all += Row_u64(listing->natives[i].ns);
+    for (size_t i = 0; i < listing->native_count && used < sizeof text; i++) {
+        const struct ListingNative *at = &listing->natives[i];
+        if (at->line == line && at->name)
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     "%s%.60s %.0f%%", used ? ", " : "┊ ",
+                                     at->name, Row_u64(at->ns) / all * 100);
+    }
+    Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, text);
+}
+
 static void draw_source(struct Canvas *canvas, struct Box line,
                         const struct AnnotateRows *source,
                         const struct Entry *entry)
@@ -295,6 +316,9 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     if (group && used < box.width)
         put_suspended(
             canvas, (struct Box){box.y, box.x + used, box.width - used}, group);
+    else if (!state->hides && used < box.width)
+        put_natives(canvas, (struct Box){box.y, box.x + used, box.width - used},
+                    state->listing, entry->line);
     if (!(share >= INSTRUCTION_LEAST_SHARE))
         return;
     put_bar(canvas, cycles, bar_of(cycles), share, Gauge_heat(share));

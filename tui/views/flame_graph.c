@@ -135,6 +135,12 @@ static enum Style style_of(const struct FlameBranch *branch)
     return kind < 0 ? Gauge_heat(branch->total) : TimeBar_style((unsigned)kind);
 }
 
+// C functions have a dotted edge.
+static const char *edge_of(const struct FlameBranch *branch)
+{
+    return FlameNative_is(branch->id) ? "┊" : "│";
+}
+
 static void draw_box(const struct FlameGraph *graph, struct Canvas *canvas,
                      uint32_t branch, struct Span span)
 {
@@ -149,7 +155,7 @@ static void draw_box(const struct FlameGraph *graph, struct Canvas *canvas,
     uint8_t style = (uint8_t)(faint ? STYLE_FAINT : style_of(at));
     if (y < 0 || width < 0)
         return;
-    Canvas_put(canvas, y, span.x, span.end, STYLE_FAINT, "│");
+    Canvas_put(canvas, y, span.x, span.end, STYLE_FAINT, edge_of(at));
     struct Box box = {y, span.x + 1, width};
     int name = Canvas_measure(canvas, at->name);
     int number = Canvas_measure(canvas, share);
@@ -243,8 +249,10 @@ void FlameGraph_draw_selected(const struct FlameGraph *graph,
     if (at->file) {
         Strip_item(&strip, 6);
         Strip_right(&strip);
-        Strip_add(&strip, STYLE_FAINT, "%.300s:%llu", at->file,
-                  (unsigned long long)at->line);
+        Strip_add(&strip, STYLE_FAINT, "%.300s", at->file);
+        if (at->line != NULL_U64)
+            Strip_add(&strip, STYLE_FAINT, ":%llu",
+                      (unsigned long long)at->line);
         Strip_flex(&strip, 12);
     }
     Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 3);

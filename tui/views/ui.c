@@ -31,6 +31,14 @@ void Ui_release(struct Ui *ui)
     Canvas_release(&ui->canvas);
 }
 
+void Ui_want_natives(struct Ui *ui, bool wanted)
+{
+    ui->natives = wanted;
+    Ui_say(ui, false,
+           wanted ? "C functions are shown as soon as samples find them."
+                  : "C functions are hidden.");
+}
+
 void Ui_choose(struct Ui *ui, uint64_t function)
 {
     if (Model_shows(&ui->model, function))

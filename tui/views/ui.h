@@ -52,6 +52,7 @@ struct Ui {
     struct ThreadsState threads;
     uint64_t task_group; // TaskGroup_key() of the group of single tasks.
     struct FlameState flame;
+    bool natives; // The process is asked for C functions.
     // Comparison of the newest snapshot with another run.
     struct Comparison comparison;
     struct Children children;
@@ -80,6 +81,8 @@ void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
 bool Ui_lists_functions(const struct Ui *ui);
 // Changes the size of the canvas. Returns 0 or -ENOMEM.
 int Ui_resize(struct Ui *ui, int width, int height);
+// Asks the process for C functions from now on, or no longer.
+void Ui_want_natives(struct Ui *ui, bool wanted);
 // Draws the view's own line.
 void Ui_draw_title(struct Ui *ui, struct Strip *strip);
 // Draws a text instead of the view's rows.

@@ -17,7 +17,12 @@
 
 #define FEW_SAMPLES 1000.0 // the title shows smaller numbers of samples
 
-enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
+enum {
+    ANNOTATE_FOLLOW = REQUEST_OWN,
+    ANNOTATE_HOTTEST,
+    ANNOTATE_PERIOD,
+    ANNOTATE_NATIVES
+};
 
 static const struct Binding KEYS[] = {
     BINDING(ANNOTATE_FOLLOW, 0, "to where the selected instruction jumps", NULL,
@@ -28,6 +33,9 @@ static const struct Binding KEYS[] = {
         ANNOTATE_PERIOD, 0,
         "samples of another window: 5 s, 60 s, since the last r or the start",
         NULL, "Window", 6, 'w'),
+    BINDING(ANNOTATE_NATIVES, CAN_ASK,
+            "show which C functions take a line's time; hide them", NULL, NULL,
+            0, 'C'),
     {.request = 0},
 };
 
@@ -139,6 +147,8 @@ static void want(struct Ui *ui)
         go_to_line(ui);
     follow_successor(ui);
     Feed_want_listing(ui->feed, state->id);
+    if (ui->natives)
+        Feed_native(ui->feed);
     const struct Row *row = Model_row_of(&ui->model, state->id);
     // The tasks say in which function a coroutine awaits, and at which line a
     // task is suspended.
@@ -393,6 +403,14 @@ static void go_to_hottest(struct Ui *ui)
         Ui_say(ui, true, "Nothing is known of its time yet.");
 }
 
+static void toggle_natives(struct Ui *ui)
+{
+    struct AnnotateState *state = &ui->annotate;
+    state->hides =
+        !state->hides && state->listing && state->listing->native_count;
+    Ui_want_natives(ui, !state->hides);
+}
+
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
     struct AnnotateRows rows;
@@ -402,6 +420,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         go_to_hottest(ui);
     } else if (request == ANNOTATE_PERIOD) {
         next_period(ui);
+    } else if (request == ANNOTATE_NATIVES) {
+        toggle_natives(ui);
     } else {
         fill(ui, &rows);
         return List_press(&ui->lists[VIEW_ANNOTATE], &rows.rows, request, key);

@@ -20,7 +20,8 @@ enum {
     FLAME_RIGHT,
     FLAME_PERIOD,
     FLAME_NEXT_MODE,
-    FLAME_IDLE
+    FLAME_IDLE,
+    FLAME_NATIVES
 };
 
 static const struct Binding KEYS[] = {
@@ -37,6 +38,9 @@ static const struct Binding KEYS[] = {
     BINDING(FLAME_IDLE, 0,
             "show the waits of idle threads and event loops; hide them", NULL,
             NULL, 0, 'i'),
+    BINDING(FLAME_NATIVES, CAN_ASK,
+            "show the C functions below Python functions; hide them", NULL,
+            NULL, 0, 'C'),
     {.request = 0},
 };
 
@@ -49,6 +53,8 @@ static void open_view(struct Ui *ui, uint64_t function)
 static void want(struct Ui *ui)
 {
     FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
+    if (ui->natives)
+        Feed_native(ui->feed);
 }
 
 static void reset(struct Ui *ui)
@@ -203,7 +209,8 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-// Returns the function of the selected box, or the function that waits. The box
+// Returns the function of the selected box, or the function that waits or has
+// called the C function. The box
 // of all threads, and the box of a cut-off stack, have no function.
 static uint64_t selected_function(const struct Ui *ui)
 {
@@ -211,7 +218,8 @@ static uint64_t selected_function(const struct Ui *ui)
     if (!state->tree.count)
         return 0;
     uint32_t branch = FlameState_selected(state, FlameState_zoom(state));
-    if (FlameWait_kind(state->tree.branches[branch].id) >= 0)
+    while (FlameWait_kind(state->tree.branches[branch].id) >= 0 ||
+           FlameNative_is(state->tree.branches[branch].id))
         branch = state->tree.branches[branch].parent;
     uint64_t id = state->tree.branches[branch].id;
     return id == NULL_U64 ? 0 : id;
@@ -249,6 +257,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
             FlameState_next_period(state);
         else if (request == FLAME_NEXT_MODE)
             FlameState_next_mode(state);
+        else if (request == FLAME_NATIVES)
+            Ui_want_natives(ui, FlameState_toggle_natives(state));
         else
             FlameState_toggle_idle(state);
         return true;

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Tests the C functions below Python functions, in files of stacks and in the viewer."""
+
+import json
+import random
+import re
+import sqlite3
+import time
+import zlib
+
+import ocular
+import pytest
+from e2e.program import Running, top, wait_until
+
+CUT = "(callers not known)"
+DATA = bytes(random.Random(1).choices(range(64), k=200_000))
+NUMBERS = [random.Random(2).random() for _ in range(50_000)]
+TABLE = sqlite3.connect(":memory:", check_same_thread=False)
+TABLE.execute("create table t(a, b)")
+TABLE.executemany("insert into t values(?, ?)", [(i, i % 97) for i in range(5000)])
+
+
+def packs():
+    return zlib.compress(DATA, 6)
+
+
+def sorts():
+    return sorted(NUMBERS)
+
+
+def asks():
+    return TABLE.execute("select b, sum(a) from t group by b").fetchall()
+
+
+def counts():
+    return sum(range(100_000))
+
+
+# {function: a C function that must be below it, or the file of this function, because the
+# libraries of some systems have no symbols}
+BELOW = {packs: "deflate|libz", sorts: "sort|python", asks: "sqlite3", counts: "sum|python"}
+
+
+def stacks(path):
+    """Returns [(functions of the stack, us)] of the running trace."""
+    path.unlink(missing_ok=True)
+    ocular.export(path)
+    lines = (line.rpartition(" ") for line in path.read_text().splitlines())
+    return [(stack.split(";"), float(us)) for stack, _, us in lines]
+
+
+def below(found, work):
+    """Returns [(C functions below the Python function, us)]."""
+    kept = []
+    for frames, us in found:
+        names = [frame.split(" (")[0] for frame in frames]
+        if work.__name__ in names:
+            kept.append((frames[names.index(work.__name__) + 1 :], us))
+    return kept
+
+
+@pytest.mark.parametrize("work", BELOW, ids=lambda work: work.__name__)
+def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
+    tracing(native=True)
+
+    def seen():
+        """Works until three quarters of the time have a C function: before, Ocular read the
+        tables of the libraries."""
+        end = time.thread_time() + 0.3
+        while time.thread_time() < end:
+            work()
+        found = below(stacks(tmp_path / "x.folded"), work)
+        native = sum(us for frames, us in found if frames)
+        return found if native > 0.75 * sum(us for _, us in found) > 0 else None
+
+    found = wait_until(seen, what="samples with C functions")
+    texts = [" ".join(frames) for frames, _ in found]
+    assert any(re.search(BELOW[work], text) for text in texts), texts
+    # Frames of the interpreter are folded away.
+    assert not any(
+        re.search("_PyEval_EvalFrameDefault|PyObject_Vectorcall", text) for text in texts
+    )
+    # The stacks are whole.
+    cut = sum(us for frames, us in found if CUT in " ".join(frames))
+    assert cut <= 0.02 * sum(us for _, us in found)
+
+
+SERVED = f"""
+import ocular, os, sys, threading, zlib
+data = {DATA[:20_000]!r}
+def packs():
+    zlib.compress(data * 10, 6)
+def work():
+    while True:
+        packs()
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+threading.Thread(target=work, daemon=True).start()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+def view(pid, keys):
+    """Returns the data of the view after these keys."""
+    done = top("-p", str(pid), "--once", "--json", "--keys", keys)
+    return json.loads(done.out.splitlines()[-1])
+
+
+def natives(stacks):
+    return [f for f in stacks["functions"] if f["address"] is not None]
+
+
+def test_a_key_of_the_viewer_asks_for_them(tmp_path):
+    with Running(tmp_path, SERVED) as program:
+        pid = program.said[0]
+
+        # The program has them only after somebody has asked for them.
+        found = wait_until(lambda: view(pid, "f<Frame:2>"), what="stacks")
+        assert found["rows"] and not natives(found)
+
+        found = wait_until(lambda: natives(view(pid, "fC<Frame:4>")), what="C functions")
+        assert all(f["name"] and f["file"] for f in found)
+        assert any(re.search("deflate|libz", f["name"] + f["file"]) for f in found)
+
+        def of_a_line():
+            return view(pid, "/packs<Enter><Enter>C<Frame:3>")["natives"]
+
+        found = wait_until(of_a_line, what="C functions of a line")
+        assert {f["line"] for f in found} == {5}
+        times = [f["ns"] for f in found]
+        assert times == sorted(times, reverse=True) and all(f["name"] for f in found)
+
+
+def test_native_is_true_or_false():
+    with pytest.raises(TypeError, match="native must be True or False, not 'yes'"):
+        ocular.start_tracing(native="yes")
