@@ -11,6 +11,7 @@ import pytest
 from e2e import client, trace
 from e2e.client import Client
 from e2e.program import TOP, Running, start, top
+from ocular import _ocular
 
 SERVED = """
 import ocular, sys
@@ -173,3 +174,21 @@ def test_a_recording_in_a_file(tmp_path, sockets):
             assert seconds >= 10 and len(cut) > 5
             assert all(after.get(at) == [*chunk] for at, chunk in cut.items())
         program.process.kill()
+
+
+def test_a_trace_that_ends_after_the_handout(tmp_path, sockets):
+    """The viewer may still read the file for the promised time, although the program has
+    removed its name and closed it."""
+    with Running(tmp_path, RECORDS) as program:
+        program.process.stdin.write("1000\n")
+        program.process.stdin.flush()
+        assert program.process.stdout.readline() == "worked\n"
+        with Client(sockets / f"{program.pid}.sock") as viewer:
+            _, seconds, file = viewer.hand_out()
+        assert seconds > 0
+        program.end()
+        assert not list(tmp_path.glob("*.ocular")) and os.fstat(file).st_nlink == 0
+        name = f"/proc/self/fd/{file}".encode()
+        _ocular.convert((name,), os.fsencode(tmp_path / "x.json"))
+        os.close(file)
+    assert trace.read(tmp_path / "x.json").names()["work"] == 1000

@@ -50,6 +50,7 @@ struct Recording {
     // not write.
     pid_t owner;
     bool read_only; // True if the recording was opened to convert it.
+    bool lent; // True if another process may still read the file at the end.
     // Size in bytes up to which the file may grow even if less than a twentieth
     // of the file system stays free.
     uint64_t plain;
@@ -235,6 +236,11 @@ void Recording_get(struct Recording *recording)
     atomic_fetch_add_explicit(&recording->references, 1, memory_order_relaxed);
 }
 
+void Recording_lend(struct Recording *recording)
+{
+    recording->lent = true;
+}
+
 void Recording_abandon(struct Recording *recording)
 {
     Opened_close(&recording->opened, recording->fd);
@@ -261,8 +267,8 @@ void Recording_put(struct Recording *recording)
         Recording_flush(recording, true);
     // If a forked child has the file open, the file keeps its space on the disk
     // after Ocular closes the file. The file is therefore truncated, unless the
-    // user has given the file a name.
-    if (!recording->read_only && is_nameless(recording) &&
+    // user has given the file a name, or a viewer reads the file.
+    if (!recording->read_only && !recording->lent && is_nameless(recording) &&
         ftruncate(recording->fd, 0) < 0)
         errno = 0; // The kernel frees the file when the last process closes it.
     Opened_close(&recording->opened, recording->fd);

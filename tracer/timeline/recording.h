@@ -59,6 +59,8 @@ void Recording_get(struct Recording *recording);
 // Drops a reference to the recording. The file is closed when the last
 // reference is dropped.
 void Recording_put(struct Recording *recording);
+// Another process may still read the file after Recording_put has closed it.
+void Recording_lend(struct Recording *recording);
 // In a forked child, closes the file that the parent writes.
 void Recording_abandon(struct Recording *recording);
 // Removes the file, unless its name now belongs to another file. If the user

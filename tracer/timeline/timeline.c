@@ -97,6 +97,8 @@ void Timeline_free(struct Timeline *timeline)
         next = track->next;
         Track_free(track);
     }
+    if (Timeline_held_until(timeline))
+        Recording_lend(timeline->recording);
     Recording_put(timeline->recording);
     RecordingNames_release(&timeline->names);
     Bytes_release(&timeline->settings);
