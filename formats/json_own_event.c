@@ -144,41 +144,39 @@ int JsonOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
     return put_own_event(json, event, ns, args);
 }
 
-// Writes the end of the time in which a function was dark if `end` is true,
-// otherwise the beginning.
-static int put_dark(struct JsonWriter *json, const struct TraceDark *dark,
-                    const struct TraceName *name, bool end)
+// Writes the end of a slice if `end` is true, otherwise the beginning.
+static int put_slice(struct JsonWriter *json, const struct TraceSlice *slice,
+                     bool end)
 {
     struct json_object *event =
-        JsonEvent_new(json, end ? "e" : "b", name->name);
+        JsonEvent_new(json, end ? "e" : "b", slice->name);
     struct json_object *args = json_object_new_object();
+    const char *word = end ? slice->end_word : slice->begin_word;
+    const struct TraceNote *note = slice->notes;
 
-    JsonTree_add(&event, "cat", JsonTree_text("dark"));
-    JsonTree_add(&event, "id2", local_id(dark->id));
-    if (!end) {
-        JsonTree_add(&args, "file", JsonTree_text(name->file));
-        JsonTree_add(&args, "line", JsonEvent_number(name->line));
-    }
-    if (end ? dark->open : dark->earlier)
-        JsonTree_add(&args,
-                     end ? Trace_end_word(CALL_OPEN)
-                         : Trace_begin_word(CALL_EARLIER),
-                     json_object_new_boolean(true));
-    return put_own_event(json, event, end ? dark->end_ns : dark->begin_ns,
+    JsonTree_add(&event, "cat", JsonTree_text(Trace_slice_word(slice->kind)));
+    JsonTree_add(&event, "id2", local_id(slice->number));
+    if (slice->thread && !end)
+        JsonTree_add(&args, "thread", JsonTree_text(slice->thread->name));
+    for (; !end && note < slice->notes + TRACE_NOTES && note->key; note++)
+        JsonTree_add(&args, note->key,
+                     note->text ? JsonTree_text(note->text)
+                                : JsonEvent_number(note->number));
+    if (word)
+        JsonTree_add(&args, word, json_object_new_boolean(true));
+    return put_own_event(json, event, end ? slice->end_ns : slice->begin_ns,
                          args);
 }
 
-// Times in which functions are dark overlap, so these times are asynchronous
+// Slices overlap with calls and with each other, so they are asynchronous
 // events.
-int JsonOwnEvent_dark(struct TraceWriter *writer, const struct TraceDark *dark)
+int JsonOwnEvent_slice(struct TraceWriter *writer,
+                       const struct TraceSlice *slice)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
-    struct TraceName name;
-    int error;
+    int error = put_slice(json, slice, false);
 
-    TraceWriter_name(writer, dark->id, &name);
-    error = put_dark(json, dark, &name, false);
-    return error ? error : put_dark(json, dark, &name, true);
+    return error ? error : put_slice(json, slice, true);
 }
 
 // --- Samples

@@ -16,7 +16,8 @@ int JsonOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter);
 int JsonOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
                         const struct TraceChange *change);
-int JsonOwnEvent_dark(struct TraceWriter *writer, const struct TraceDark *dark);
+int JsonOwnEvent_slice(struct TraceWriter *writer,
+                       const struct TraceSlice *slice);
 int JsonOwnEvent_own(struct TraceWriter *writer);
 int JsonOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
                         const struct TimelineSample *sample);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "formats/own_events.h"
 #include "formats/event_buffer.h"
+#include "formats/wait_slices.h"
+#include "ipc/snapshot.h"
 
 #include <stdio.h>
 
@@ -10,6 +12,7 @@ struct Walk {
     const bool *written;
     struct SampleReader samples;
     struct EventBuffer buffer;
+    struct WaitSlices waits;
 };
 
 // Returns the thread with the number `number`, or NULL if the thread is not in
@@ -82,14 +85,22 @@ static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
 {
     struct TraceWriter *writer = walk->writer;
     uint64_t first = writer->trace->view->first_ticks;
-    const struct TraceDark dark = {
-        .id = id,
+    struct TraceName name;
+    struct TraceSlice dark = {
+        .kind = SLICE_DARK,
+        .number = id,
         .begin_ns = TraceWriter_ns(writer, begin > first ? begin : first),
         .end_ns = TraceWriter_ns(writer, end),
-        .earlier = begin < first,
-        .open = open};
+        .begin_word = begin < first ? Trace_begin_word(CALL_EARLIER) : NULL,
+        .end_word = open ? Trace_end_word(CALL_OPEN) : NULL};
 
-    return end > begin && end > first ? walk->format->dark(writer, &dark) : 0;
+    if (end <= begin || end <= first)
+        return 0;
+    TraceWriter_name(writer, id, &name);
+    dark.name = name.name;
+    dark.notes[0] = (struct TraceNote){"file", name.file, 0};
+    dark.notes[1] = (struct TraceNote){"line", NULL, name.line};
+    return walk->format->slice(writer, &dark);
 }
 
 static int put_rearmed(const struct Walk *walk, const struct Event *event)
@@ -122,9 +133,10 @@ static int put(struct Walk *walk, const struct Event *event)
         return put_change(walk, event);
     if (Event_kind(event) == EVENT_REARMED)
         return put_rearmed(walk, event);
-    if (!SampleReader_take(&walk->samples, event, &sample) ||
-        SampleTrack_is_wait(&sample))
+    if (!SampleReader_take(&walk->samples, event, &sample))
         return 0;
+    if (SampleTrack_is_wait(&sample))
+        return WaitSlices_add(&walk->waits, &sample);
     return walk->format->sample(
         walk->writer, TraceWriter_ns(walk->writer, sample.ticks), &sample);
 }
@@ -144,19 +156,61 @@ static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
     return error;
 }
 
+// Writes the stalls of event loops, which are in the newest snapshot and not
+// among the events. The file may come from an attacker.
+static int put_stalls(const struct Walk *walk)
+{
+    struct TraceWriter *writer = walk->writer;
+    const struct PerfettoTrace *trace = writer->trace;
+    size_t i, count = trace->snapshot ? trace->snapshot->stall_count : 0;
+    int error = 0;
+
+    for (i = 0; !error && i < count; i++) {
+        const struct StallRow *stall = &trace->snapshot->stalls[i];
+        struct TraceSlice slice = {.kind = SLICE_STALL};
+        struct TraceNote *note = slice.notes;
+
+        if (!(stall->at_s >= 0 && stall->at_s < TRACE_LONGEST_S) ||
+            !(stall->seconds > 0 && stall->seconds < TRACE_LONGEST_S))
+            continue;
+        slice.thread = TraceWriter_thread(writer, walk->written, stall->tid);
+        slice.number = slice.thread ? slice.thread->number : UINT32_MAX;
+        slice.name = stall->function ? stall->function : "(unknown)";
+        slice.begin_ns = writer->later_ns + (uint64_t)(1e9 * stall->at_s);
+        slice.end_ns = slice.begin_ns + (uint64_t)(1e9 * stall->seconds);
+        if (stall->task)
+            *note++ = (struct TraceNote){"task", stall->task, 0};
+        if (stall->file)
+            *note++ = (struct TraceNote){"file", stall->file, 0};
+        if (stall->line != NULL_U64)
+            *note++ = (struct TraceNote){"line", NULL, stall->line};
+        if (stall->stack)
+            *note = (struct TraceNote){"stack", stall->stack, 0};
+        error = walk->format->slice(writer, &slice);
+    }
+    return error;
+}
+
 int OwnEvents_write(struct TraceWriter *writer,
                     const struct TraceFormat *format, const bool *written)
 {
     const struct TimelineView *view = writer->trace->view;
     struct Walk walk = {.writer = writer, .format = format, .written = written};
-    int error = 0;
+    int error = WaitSlices_init(&walk.waits, writer, format, written);
 
-    if (writer->chunk < view->chunk_count || writer->trace->dark_count)
+    if (!error &&
+        (writer->chunk < view->chunk_count || writer->trace->dark_count ||
+         (writer->trace->snapshot && writer->trace->snapshot->stall_count)))
         error = format->own(writer);
     while (!error && writer->chunk < view->chunk_count)
         error = put_chunk(&walk, view->chunks[writer->chunk++]);
     if (!error)
         error = put_still_dark(&walk);
+    if (!error)
+        error = WaitSlices_end(&walk.waits);
+    if (!error)
+        error = put_stalls(&walk);
+    WaitSlices_release(&walk.waits);
     EventBuffer_release(&walk.buffer);
     return error;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes the events in the track of Ocular's own threads. The events are
-// counters, changes of specialisation, times in which a function was dark, and
-// samples. These events concern the process or other threads than Ocular's, and
-// each event has its own time.
+// counters, changes of specialisation, times in which a function was dark,
+// waits, and samples. Also writes the stalls of event loops. These events
+// concern the process or other threads than Ocular's, and each event has its
+// own time.
 #pragma once
 
 #include "formats/trace_writer.h"

@@ -10,9 +10,9 @@
 // tracks are smaller than SPAN_TRACK.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
-// The number of a function's track is DARK_TRACK plus the function's id, which
-// has 32 bits.
-#define DARK_TRACK (UINT64_C(1) << 63)
+// The number of a track of slices also has the number of the slice, which has
+// 32 bits.
+#define SLICE_TRACK(kind) (UINT64_C(1) << (63 - (kind)))
 
 // --- Events of the program ---------------------------------------------------
 
@@ -264,34 +264,41 @@ static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
     return event;
 }
 
-int PftraceOwnEvent_dark(struct TraceWriter *writer,
-                         const struct TraceDark *dark)
+int PftraceOwnEvent_slice(struct TraceWriter *writer,
+                          const struct TraceSlice *slice)
 {
+    static const char *const names[SLICE_KINDS] = {"dark functions",
+                                                   "waits (sampled)", "stalls"};
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
-    uint64_t track = DARK_TRACK | dark->id;
+    uint64_t track = SLICE_TRACK(slice->kind) | slice->number;
+    const struct TraceNote *note = slice->notes;
     size_t packet, event;
-    struct TraceName name;
-    int error = is_new_track(pf, Trace_dark_key(dark->id));
+    int error = is_new_track(pf, Trace_slice_key(slice->kind, slice->number));
 
+    // The number of a thread's track is the same as in pftrace.c.
     if (error > 0)
-        error = put_track(pf, track, 0, "dark functions");
+        error =
+            put_track(pf, track, slice->thread ? slice->thread->number + 1 : 0,
+                      names[slice->kind]);
     if (error)
         return error;
-    TraceWriter_name(writer, dark->id, &name);
-    event = begin_event(pf, dark->begin_ns, TYPE_BEGIN, track, &packet);
-    Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "dark");
-    Protobuf_add_text(out, TRACK_EVENT_NAME, name.name);
-    add_text_note(out, "file", name.file);
-    add_number_note(out, "line", name.line);
-    if (dark->earlier)
-        add_flag(out, Trace_begin_word(CALL_EARLIER));
+    event = begin_event(pf, slice->begin_ns, TYPE_BEGIN, track, &packet);
+    Protobuf_add_text(out, TRACK_EVENT_CATEGORY, Trace_slice_word(slice->kind));
+    Protobuf_add_text(out, TRACK_EVENT_NAME, slice->name);
+    for (; note < slice->notes + TRACE_NOTES && note->key; note++)
+        if (note->text)
+            add_text_note(out, note->key, note->text);
+        else
+            add_number_note(out, note->key, note->number);
+    if (slice->begin_word)
+        add_flag(out, slice->begin_word);
     error = end_own_event(pf, event, packet);
     if (error)
         return error;
-    event = begin_event(pf, dark->end_ns, TYPE_END, track, &packet);
-    if (dark->open)
-        add_flag(out, Trace_end_word(CALL_OPEN));
+    event = begin_event(pf, slice->end_ns, TYPE_END, track, &packet);
+    if (slice->end_word)
+        add_flag(out, slice->end_word);
     return end_own_event(pf, event, packet);
 }
 

@@ -16,8 +16,8 @@ int PftraceOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
                             const struct TraceCounter *counter);
 int PftraceOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
                            const struct TraceChange *change);
-int PftraceOwnEvent_dark(struct TraceWriter *writer,
-                         const struct TraceDark *dark);
+int PftraceOwnEvent_slice(struct TraceWriter *writer,
+                          const struct TraceSlice *slice);
 int PftraceOwnEvent_own(struct TraceWriter *writer);
 int PftraceOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
                            const struct TimelineSample *sample);

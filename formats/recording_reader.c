@@ -584,6 +584,7 @@ static void describe(struct RecordingReader *reader)
         .mode = head->mode,
         .threshold = head->threshold,
         .settings = settings,
+        .snapshot = reader->final,
         .start_ticks = head->start_ticks,
         .start_unix_ns = head->start_unix_ns,
         .start_boot_ns = head->start_boot_ns,

@@ -15,6 +15,13 @@
 
 #define SCALE_BITS 62 // Ticks of 60 bits times the scale fit into 128 bits.
 
+const char *Trace_slice_word(enum TraceSliceKind kind)
+{
+    static const char *const words[SLICE_KINDS] = {"dark", "wait", "stall"};
+
+    return words[kind];
+}
+
 const char *Trace_begin_word(enum CallBegin how)
 {
     static const char *const words[] = {
@@ -121,6 +128,20 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                    false);
     out->line = name.line;
     out->address = name.address;
+}
+
+const struct TimelineThread *
+TraceWriter_thread(const struct TraceWriter *writer, const bool *written,
+                   uint64_t tid)
+{
+    const struct TimelineView *view = writer->trace->view;
+    size_t i = view->thread_count;
+
+    while (i--)
+        if (written[i] && (uint64_t)view->threads[i].tid == tid &&
+            view->threads[i].number != TIMELINE_OWN)
+            return &view->threads[i];
+    return NULL;
 }
 
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,

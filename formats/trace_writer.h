@@ -66,14 +66,36 @@ struct TraceChange {
     uint32_t line;         // Number of the source line, or 0 if there is none.
 };
 
-// A time in which a function was dark.
-struct TraceDark {
-    uint32_t id;
-    uint64_t begin_ns, end_ns; // ns since the start of tracing.
-    // True if the function was dark before the file begins.
-    bool earlier;
-    // True if the function is still dark at the end of the file.
-    bool open;
+enum TraceSliceKind {
+    SLICE_DARK,  // A function was dark.
+    SLICE_WAIT,  // Observations found a thread waiting.
+    SLICE_STALL, // A step of an event loop took long.
+    SLICE_KINDS
+};
+
+struct TraceNote {
+    const char *key;
+    const char *text; // NULL if the note is a number.
+    uint64_t number;
+};
+
+#define TRACE_NOTES 4
+// A trace has no time later than this number of seconds.
+#define TRACE_LONGEST_S 1e9
+
+// A stretch of time in a track of its own: a track of the process, or of a
+// thread. Slices of one track do not overlap.
+struct TraceSlice {
+    enum TraceSliceKind kind;
+    // The track among the tracks of this kind: the id of a function, or the
+    // number of a thread.
+    uint32_t number;
+    const struct TimelineThread *thread; // NULL for a track of the process.
+    const char *name;
+    uint64_t begin_ns, end_ns;           // ns since the start of tracing.
+    struct TraceNote notes[TRACE_NOTES]; // A note without a key is the last.
+    // A word for the beginning or the end, or NULL (Trace_begin_word).
+    const char *begin_word, *end_word;
 };
 
 // A format of trace files, as a table of functions. The context of a format's
@@ -107,7 +129,7 @@ struct TraceFormat {
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
     // `own` is called once, before the first call of `counter`, `change`,
-    // `dark` or `sample`. `counter`, `change`, `dark` and `sample` are called
+    // `slice` or `sample`. `counter`, `change`, `slice` and `sample` are called
     // after all threads were written. The argument `ns` of `counter`, `change`
     // and `sample` is the time since the start of tracing, and the times can be
     // in any order.
@@ -116,7 +138,7 @@ struct TraceFormat {
                    const struct TraceCounter *counter);
     int (*change)(struct TraceWriter *writer, uint64_t ns,
                   const struct TraceChange *change);
-    int (*dark)(struct TraceWriter *writer, const struct TraceDark *dark);
+    int (*slice)(struct TraceWriter *writer, const struct TraceSlice *slice);
     int (*sample)(struct TraceWriter *writer, uint64_t ns,
                   const struct TimelineSample *sample);
     int (*tail)(struct TraceWriter *writer);     // Can be NULL.
@@ -147,6 +169,8 @@ struct TraceName {
     uintptr_t address;
 };
 
+// Returns the category of a slice.
+const char *Trace_slice_word(enum TraceSliceKind kind);
 // Returns the word for the beginning or the end of a call, or NULL if the
 // beginning or end is a normal one.
 const char *Trace_begin_word(enum CallBegin how);
@@ -159,6 +183,11 @@ void TraceWriter_facts(const struct TraceWriter *writer,
                        struct TraceFacts *facts);
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
+// Returns the newest thread with the id `tid` that is in the file, or NULL.
+// `written` says which threads of the trace are in the file.
+const struct TimelineThread *
+TraceWriter_thread(const struct TraceWriter *writer, const bool *written,
+                   uint64_t tid);
 // Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
@@ -253,9 +282,10 @@ static inline bool Trace_is_step(uint64_t key)
     return key >> 48 == 6;
 }
 
-static inline uint64_t Trace_dark_key(uint32_t id)
+static inline uint64_t Trace_slice_key(enum TraceSliceKind kind,
+                                       uint32_t number)
 {
-    return UINT64_C(5) << 48 | id;
+    return UINT64_C(5) << 48 | (uint64_t)kind << 32 | number;
 }
 
 static inline uint64_t Trace_frame_key(uint32_t id)

@@ -159,16 +159,21 @@ def about(sequence, event):
     return {"cat": event["said"], "name": event["name"], **rest}
 
 
-def dark(sequence, event, names):
-    """Converts the event at which a function goes dark or is armed again. `names` has the
-    names of the functions that are dark."""
-    number = event["track"] & 0xFFFFFFFF
-    ids, args = {"id2": {"local": hex(number)}}, sequence.args(event)
+# The names of tracks of slices, and the categories of their slices.
+SLICES = {"dark functions": "dark", "waits (sampled)": "wait", "stalls": "stall"}
+
+
+def sliced(sequence, event, track, names):
+    """Converts the beginning or the end of a slice in a track of its own, for example of
+    the time in which a function was dark. `names` has the names of the open slices."""
+    ids = {"id2": {"local": hex(event["track"] & 0xFFFFFFFF)}}
+    args = sequence.args(event)
     if event["type"] == BEGIN:
-        names[number] = event["name"]
+        names[event["track"]] = event["name"]
         return {"ph": "b", **about(sequence, event), **ids}
     rest = {"args": args} if args else {}
-    return {"ph": "e", "cat": "dark", "name": names.pop(number), **ids, **rest}
+    name = names.pop(event["track"])
+    return {"ph": "e", "cat": SLICES[track["name"]], "name": name, **ids, **rest}
 
 
 def task(sequence, event, stack, flows):
@@ -232,13 +237,13 @@ def samples(data):
 def document(data):
     """Returns the document that trace.check() checks."""
     tracks, stacks, events = {}, defaultdict(list), []
-    spans, darkened, parents, threads, flows = {}, {}, {}, {}, set()
+    spans, slices, parents, threads, flows = {}, {}, {}, {}, set()
     for packet, sequence in packets(data):
         if "track" in packet:
             track = packet["track"]
             if "parent" in track:
                 assert track["uuid"] not in parents
-                assert track["name"] in ("spans", "dark functions") or "counter" in track
+                assert track["name"] in ("spans", *SLICES) or "counter" in track
                 parents[track["uuid"]] = track
                 continue
             kind = "thread" if "thread" in track else "process"
@@ -254,12 +259,12 @@ def document(data):
             uuid = sequence.defaults["event"]["track"]
             event = packet["event"]
             track = parents.get(event.get("track"), {})
-            is_dark = track.get("name") == "dark functions"
-            assert event["type"] == COUNTER or track.get("parent", uuid) == uuid
+            is_slice = track.get("name") in SLICES
+            assert event["type"] == COUNTER or is_slice or track.get("parent", uuid) == uuid
             if "counter" in track:
                 event = counted(event, track, tracks, threads)
-            elif is_dark:
-                event = dark(sequence, event, darkened)
+            elif is_slice:
+                event = sliced(sequence, event, track, slices)
             elif event.get("said") == "specialisation":
                 event = {"ph": "i", "s": "p", **about(sequence, event)}
             elif event.get("said") == "task":

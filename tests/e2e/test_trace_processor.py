@@ -178,7 +178,8 @@ ARGUMENT = (
 INSTANTS = f"""
 select tid, slice.name, ifnull(category, 'loop'), ts, dur, {ARGUMENT.format("uOps")},
     {ARGUMENT.format("Hardware Cycles")}, {ARGUMENT.format("note")}
-from {ON_THREADS} where not {IS_CALL} and ifnull(category, '') != 'task'
+from {ON_THREADS}
+where not {IS_CALL} and ifnull(category, '') not in ('task', 'wait', 'stall')
 """
 PLACES = f"""
 select distinct slice.name,

@@ -231,7 +231,7 @@ def test_dark_stretches(file, ask):
     """Each time in which a function is dark is a slice at the outermost level of a track,
     and slices can overlap."""
     ours = Counter()
-    for begin, end in file.ours.dark:
+    for begin, end in file.ours.slices["dark"]:
         args = begin["args"]
         flags = args.get("earlier"), end.get("args", {}).get("open")
         key = ns(begin), ns(end) - ns(begin), args["file"], args["line"], *flags, 0

@@ -38,7 +38,8 @@ class Trace:
     changes: list = field(default_factory=list)  # instructions that were specialised
     # id: the beginning and the end, or None if there is no end
     spans: dict = field(default_factory=dict)
-    dark: list = field(default_factory=list)  # (beginning, end) of each dark time
+    # category ("dark", "wait" or "stall"): [(beginning, end)]
+    slices: dict = field(default_factory=lambda: defaultdict(list))
     events: int = 0
 
     def of(self, name=""):
@@ -112,7 +113,7 @@ def check(document):
     trace = Trace(document["otherData"], {})
     assert trace.other["lost_events"] >= 0
     open_calls, last = defaultdict(list), defaultdict(float)
-    named_process, dark, flows = False, {}, set()
+    named_process, slices, flows = False, {}, set()
     for event in document["traceEvents"]:
         key = event["pid"], event["tid"]
         trace.events += 1
@@ -131,16 +132,16 @@ def check(document):
             continue
         if event["ph"] == "P":
             continue  # samples() reads this event
-        if event.get("cat") == "dark":
-            number = event["pid"], event["id2"]["local"]
+        if event.get("cat") in ("dark", "wait", "stall"):
+            number = event["pid"], event["cat"], event["id2"]["local"]
             if event["ph"] == "b":
-                assert number not in dark
-                dark[number] = event
+                assert number not in slices
+                slices[number] = event
             else:
-                begin = dark.pop(number)
+                begin = slices.pop(number)
                 assert begin["name"] == event["name"] and event["ph"] == "e"
                 assert begin["ts"] <= event["ts"]
-                trace.dark.append((begin, event))
+                trace.slices[event["cat"]].append((begin, event))
             continue
         stack = open_calls[key]
         assert event["ts"] >= last[key] >= 0, "time runs backwards"
@@ -195,6 +196,6 @@ def check(document):
                 trace.marks.append(event)
     assert named_process
     assert not any(open_calls.values()), "B without E"
-    assert not dark, "b without e"
+    assert not slices, "b without e"
     assert set(open_calls) <= set(trace.threads), "a thread has no name"
     return trace

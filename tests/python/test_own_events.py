@@ -125,7 +125,7 @@ def stretches(path, name):
     dark, and the times of the program's marks, in microseconds."""
     timeline = trace.read(path)
     found = []
-    for begin, end in timeline.dark:
+    for begin, end in timeline.slices["dark"]:
         if begin["name"] == name:
             flags = {**begin["args"], **end.get("args", {})}
             assert flags.pop("file") == __file__ and flags.pop("line") > 0

@@ -34,6 +34,8 @@ struct PerfettoTrace {
     // A snapshot with Ocular's version, the budget and the filter, or NULL if
     // unknown.
     const struct Snapshot *settings;
+    // The newest snapshot of the program, or NULL.
+    const struct Snapshot *snapshot;
     // Ticks that are time 0 of the trace file, at which or after which all
     // events are.
     uint64_t start_ticks;
