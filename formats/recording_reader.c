@@ -116,11 +116,35 @@ static bool is_tree(const struct FlameTable *table)
     return table->row_count > 0;
 }
 
-// Reads a block with a snapshot, with settings or with stacks.
-static int read_message(struct RecordingReader *reader, uint32_t kind)
+// Keeps the snapshot of a block, unless a newer one was read. The block may
+// come from an attacker. Returns the snapshot that is not needed any more, or
+// NULL.
+static struct Snapshot *keep_snapshot(struct RecordingReader *reader,
+                                      const struct RecordingBlock *block,
+                                      struct Snapshot *snapshot)
 {
-    struct Snapshot **snapshot =
-        kind == RECORDING_SETTINGS ? &reader->settings : &reader->final;
+    // The first snapshot of a recording has only settings.
+    bool total =
+        block->kind == RECORDING_SNAPSHOT &&
+        (!isnan(snapshot->uptime_s) || reader->head.version < RECORDING_TOTALS);
+    struct Snapshot **place = total ? &reader->final : &reader->settings;
+    struct Snapshot *before = *place;
+
+    if (total && before && block->sequence < reader->final_sequence)
+        return snapshot;
+    *place = snapshot;
+    if (!total)
+        return before;
+    reader->final_sequence = block->sequence;
+    reader->ended = block->sequence == RECORDING_LAST ||
+                    reader->head.version < RECORDING_TOTALS;
+    return before;
+}
+
+// Reads a block with a snapshot, with settings or with stacks.
+static int read_message(struct RecordingReader *reader,
+                        const struct RecordingBlock *block)
+{
     struct Message message;
     long used = Message_decode(&message, reader->data.data, reader->data.size,
                                WIRE_MAX_FRAME);
@@ -129,9 +153,7 @@ static int read_message(struct RecordingReader *reader, uint32_t kind)
     if (used <= 0)
         return used == -ENOMEM ? -ENOMEM : -EINVAL;
     if (message.type == MESSAGE_SNAPSHOT) {
-        Snapshot_free(*snapshot);
-        *snapshot = message.snapshot;
-        message.snapshot = NULL;
+        message.snapshot = keep_snapshot(reader, block, message.snapshot);
     } else if (message.type == MESSAGE_STACKS && is_tree(message.stacks)) {
         FlameTable_free(reader->stacks);
         reader->stacks = message.stacks;
@@ -293,7 +315,7 @@ static int read_block(struct RecordingReader *reader,
     else if (block->kind == RECORDING_SNAPSHOT ||
              block->kind == RECORDING_STACKS ||
              block->kind == RECORDING_SETTINGS)
-        error = read_message(reader, block->kind);
+        error = read_message(reader, block);
     else if (block->kind == RECORDING_CALLS)
         read_list(reader, &reader->calls, sizeof(struct RecordingCalls));
     else if (block->kind == RECORDING_DARK)
@@ -572,6 +594,10 @@ static void describe(struct RecordingReader *reader)
     const struct RecordingHead *head = &reader->head;
     struct Snapshot *settings = reader->settings;
 
+    // The newest snapshot has the newest budget.
+    if (reader->final &&
+        (!settings || reader->head.version >= RECORDING_TOTALS))
+        settings = reader->final;
     if (settings &&
         !(settings->overhead_budget > 0 && settings->overhead_budget <= 1))
         // The recording has no budget, or an impossible one.

@@ -41,11 +41,15 @@ struct RecordingReader {
     struct PerfettoTrace trace;
     // Number of blocks that are damaged, truncated or missing.
     uint64_t damaged;
-    // The snapshot that tracing wrote when it was stopped, or NULL if there is
-    // none.
+    // The newest snapshot of the program, or NULL if there is none.
     struct Snapshot *final;
-    // A snapshot with Ocular's version and the settings, or NULL if the
-    // recording has no settings.
+    uint64_t final_sequence; // `sequence` of the block of `final`.
+    // True if tracing wrote `final` when it was stopped. Otherwise `final` is
+    // some seconds older than the end of the recording, and has only a few
+    // functions (total_rows.h).
+    bool ended;
+    // A snapshot with Ocular's version and the settings, or NULL if only
+    // `final` has them, or no snapshot.
     struct Snapshot *settings;
     // The sampled stacks of the whole run, or NULL if the recording has no
     // stacks.

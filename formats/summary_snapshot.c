@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// If the snapshot is for the whole run, and the recording contains the final
-// snapshot of the program, most numbers of functions are copied from the final
-// snapshot. Shares are always computed from the samples in the chosen stretch
-// of the run.
+// If the snapshot is for the whole run, the numbers that are in no event and in
+// no sample are copied from the newest snapshot in the recording. If this is
+// the final snapshot of the program, most numbers of functions are copied from
+// it, too. Shares of functions are always computed from the samples in the
+// chosen stretch of the run.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "formats/run_facts.h"
@@ -28,11 +29,12 @@
 // which a CPU time of a call is shown.
 #define UNKNOWN_CALLS 0.5
 #define UNKNOWN_MEAN 0.25
+#define RETIRED "<retired>" // The name of a function without a name.
 
 struct Maker {
     const struct StretchSums *sums;
-    // The final snapshot of the program, or NULL if the chosen stretch is not
-    // the whole run, or if the recording has no final snapshot.
+    // The newest snapshot of the program, or NULL if the chosen stretch is not
+    // the whole run, or if the recording has no snapshot.
     const struct Snapshot *final;
     struct Snapshot *out;
     double length_ns; // Length of the chosen stretch of the run in ns.
@@ -237,7 +239,7 @@ static void fill_function(struct Maker *maker, struct Function *f,
     StretchSums_name(sums, id, &name);
     *f = (struct Function){
         .id = id,
-        .name = text_of(maker, name.name ? name.name : "<retired>"),
+        .name = text_of(maker, name.name ? name.name : RETIRED),
         .file = text_of(maker, name.file),
         .line = name.line ? name.line : NULL_U64,
         .calls_estimated = NAN,
@@ -318,31 +320,128 @@ static int by_share(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-// First lists the functions in the final snapshot, if there is one. Then lists
-// all functions that have events or samples in the chosen stretch of the run
-// and are not listed yet.
-static void fill_functions(struct Maker *maker)
+// Copies the numbers of a function that are in no event and in no sample. The
+// snapshot of a killed program is some seconds old, so all other numbers are
+// those of the events.
+static void add_totals(struct Maker *maker, struct Function *f,
+                       const struct Function *last)
+{
+    if (strcmp(f->name ? f->name : "", RETIRED) == 0) {
+        f->name = text_of(maker, last->name);
+        f->file = text_of(maker, last->file);
+        f->line = last->line;
+    }
+    f->wall_p50_s = last->wall_p50_s;
+    f->wall_p99_s = last->wall_p99_s;
+    f->wall_max_s = last->wall_max_s;
+    f->in_flight = last->in_flight;
+    f->oldest_s = last->oldest_s;
+    f->await_s = last->await_s;
+    f->gil_blocked_s = last->gil_blocked_s;
+    f->gil_blocked_share = last->gil_blocked_s / maker->final->uptime_s;
+}
+
+// Returns the row of a function that has events or samples, or NULL. The rows
+// have the order of the sums.
+static struct Function *row_of(const struct Maker *maker, struct Function *rows,
+                               uint64_t id)
 {
     const struct SumTable *sums = &maker->sums->functions;
-    size_t i, taken = maker->final ? maker->final->function_count : 0;
-    size_t count = 0, room = taken + sums->count;
-    struct Function *rows =
-        Snapshot_alloc(maker->out, (room + 1) * sizeof *rows);
+    size_t found;
+    const struct Sum *sum = SumTable_of(sums, (uint32_t)id, &found);
+
+    return found ? &rows[sum - sums->sums] : NULL;
+}
+
+// Sets the number of exceptions of each function. A row of the snapshot that
+// has no function is the sum of the rows that are not listed.
+static void add_raised(const struct Maker *maker, struct Function *rows,
+                       size_t count)
+{
+    const struct Snapshot *final = maker->final;
+    uint64_t none = final->exception_totals_raised == NULL_U64 ? NULL_U64 : 0;
+    struct Function *f;
+    size_t i;
+
+    for (i = 0; i < final->exception_count; i++)
+        if (final->exceptions[i].id == NULL_U64 && final->exceptions[i].raised)
+            none = NULL_U64;
+    for (i = 0; i < count; i++)
+        rows[i].raised = none;
+    for (i = 0; i < final->exception_count; i++) {
+        const struct ExceptionRow *row = &final->exceptions[i];
+
+        f = row->id == NULL_U64 ? NULL : row_of(maker, rows, row->id);
+        if (f && row->raised != NULL_U64)
+            f->raised = row->raised + (f->raised == NULL_U64 ? 0 : f->raised);
+    }
+    for (i = 0; i < count; i++)
+        if (rows[i].raised != NULL_U64)
+            rows[i].raised_estimated = final->exception_totals_exact != 1;
+}
+
+// Lists the functions of a program that has not ended in order, or of a stretch
+// of the run. Returns their number.
+static size_t list_functions(struct Maker *maker, struct Function *rows)
+{
+    const struct SumTable *sums = &maker->sums->functions;
+    size_t i, count = 0;
+
+    for (; count < sums->count; count++)
+        fill_function(maker, &rows[count], &sums->sums[count]);
+    for (i = 0; maker->final && i < maker->final->function_count; i++) {
+        const struct Function *last = &maker->final->functions[i];
+        const struct Sum none = {.key = Sum_key((uint32_t)last->id, 0)};
+        struct Function *f = row_of(maker, rows, last->id);
+
+        if (!f) {
+            f = &rows[count++];
+            fill_function(maker, f, &none);
+        }
+        add_totals(maker, f, last);
+    }
+    if (maker->final)
+        add_raised(maker, rows, count);
+    return count;
+}
+
+// First lists the functions in the final snapshot. Then lists all functions
+// that have events or samples in the run and are not listed yet. Returns their
+// number.
+static size_t take_functions(struct Maker *maker, struct Function *rows)
+{
+    const struct SumTable *sums = &maker->sums->functions;
+    size_t i, count = 0, taken = maker->final->function_count;
     uint64_t *ids = Heap_zeroed(taken + 1, sizeof *ids);
 
-    for (i = 0; rows && ids && i < taken; i++) {
+    for (i = 0; ids && i < taken; i++) {
         take_function(maker, &rows[count++], &maker->final->functions[i]);
         ids[i] = maker->final->functions[i].id;
     }
     if (ids && taken)
         qsort(ids, taken, sizeof *ids, by_id);
-    for (i = 0; rows && ids && i < sums->count; i++) {
+    for (i = 0; ids && i < sums->count; i++) {
         uint64_t id = Sum_first(&sums->sums[i]);
 
         if (!bsearch(&id, ids, taken, sizeof *ids, by_id))
             fill_function(maker, &rows[count++], &sums->sums[i]);
     }
     Heap_free(ids);
+    return count;
+}
+
+static void fill_functions(struct Maker *maker)
+{
+    size_t count = 0, room = maker->sums->functions.count + 1;
+    struct Function *rows;
+
+    if (maker->final)
+        room += maker->final->function_count;
+    rows = Snapshot_alloc(maker->out, room * sizeof *rows);
+    if (rows)
+        count = maker->final && maker->sums->reader->ended
+                    ? take_functions(maker, rows)
+                    : list_functions(maker, rows);
     if (count)
         qsort(rows, count, sizeof *rows, by_share);
     maker->out->functions_total = count;
@@ -460,7 +559,7 @@ static void fill_transition(struct Maker *maker, struct Transition *out,
     StretchSums_name(maker->sums, change->id, &name);
     *out = (struct Transition){
         .seen_at_s = StretchSums_s(maker->sums, change->ticks),
-        .function = text_of(maker, name.name ? name.name : "<retired>"),
+        .function = text_of(maker, name.name ? name.name : RETIRED),
         .file = text_of(maker, name.file),
         .line = change->line ? change->line : NULL_U64,
         .offset = NULL_U64,
@@ -519,57 +618,62 @@ static void fill_pairs(struct Maker *maker)
 
 // --- Whole snapshot ----------------------------------------------------------
 
-// Copies the garbage collections from the final snapshot. The share of garbage
-// collections in CPU time is that of the whole run.
-static void fill_garbage(struct Maker *maker)
+// Sets the shares and rates in the numbers that were copied from the final
+// snapshot to those of the whole run, because the final snapshot has those of
+// its last seconds.
+static void average(struct Maker *maker)
 {
-    const struct Snapshot *final = maker->final;
-    size_t count = final ? final->gc_generation_count : 0;
-    struct GarbageRow *rows =
-        Snapshot_alloc(maker->out, (count + 1) * sizeof *rows);
-    double pauses = 0;
+    struct Snapshot *out = maker->out;
+    // The casts to types without const are allowed here, because nobody else
+    // reads the copies yet.
+    struct ExceptionRow *exceptions = (struct ExceptionRow *)out->exceptions;
+    struct LoopRow *loops = (struct LoopRow *)out->loops;
+    double uptime = maker->final->uptime_s, pauses = 0;
+    size_t i;
 
-    if (!rows || !count)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        rows[i] = final->gc_generations[i];
-        pauses += rows[i].total_s;
-    }
-    maker->out->gc_share = pauses / final->uptime_s;
-    maker->out->gc_generations = rows;
-    maker->out->gc_generation_count = count;
-}
+    for (i = 0; i < out->gc_generation_count; i++)
+        pauses += out->gc_generations[i].total_s;
+    out->gc_share = i ? pauses / uptime : NAN;
+    out->gil_held = out->gil_held_s / uptime;
+    out->gil_waited = out->gil_waited_s / uptime;
+    for (i = 0; i < out->exception_count; i++) {
+        struct ExceptionRow *row = &exceptions[i];
 
-// Copies the exceptions of the final snapshot. Their rates are the rates of the
-// whole run.
-static void fill_exceptions(struct Maker *maker)
-{
-    const struct Snapshot *final = maker->final;
-    size_t count = final ? final->exception_count : 0;
-    struct ExceptionRow *rows =
-        Snapshot_alloc(maker->out, (count + 1) * sizeof *rows);
-
-    if (!rows || !final)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        struct ExceptionRow *row = &rows[i];
-
-        *row = final->exceptions[i];
-        row->type = text_of(maker, row->type);
-        row->function = text_of(maker, row->function);
-        row->file = text_of(maker, row->file);
         row->raised_per_s = row->passed_per_s = NAN;
         if (row->raised != NULL_U64)
-            row->raised_per_s = (double)row->raised / final->uptime_s;
+            row->raised_per_s = (double)row->raised / uptime;
         if (row->passed != NULL_U64)
-            row->passed_per_s = (double)row->passed / final->uptime_s;
+            row->passed_per_s = (double)row->passed / uptime;
     }
-    maker->out->exceptions = rows;
-    maker->out->exception_count = count;
-    maker->out->exception_totals_raised = final->exception_totals_raised;
-    maker->out->exception_totals_passed = final->exception_totals_passed;
-    maker->out->exception_totals_control = final->exception_totals_control;
-    maker->out->exception_totals_exact = final->exception_totals_exact;
+    for (i = 0; i < out->loop_count; i++) {
+        struct LoopRow *row = &loops[i];
+
+        row->lag_s = row->steps_per_s = NAN;
+        if (row->steps != NULL_U64)
+            row->steps_per_s = (double)row->steps / uptime;
+        if (row->timers && row->timers != NULL_U64)
+            row->lag_s = row->late_s / (double)row->timers;
+    }
+}
+
+// Copies the numbers of the whole process that the events and samples do not
+// contain.
+static void take_final(struct Maker *maker)
+{
+    static const char *const names[] = {"gc",          "gil",
+                                        "exceptions",  "loops",
+                                        "tasks",       "exception_totals",
+                                        "stalls_total"};
+    const struct Snapshot *final = maker->final;
+    struct Snapshot *out = maker->out;
+
+    for (size_t i = 0; final && i < sizeof names / sizeof *names; i++)
+        Record_take(&SNAPSHOT_RECORD, out, final, names[i], &out->arena);
+    if (final)
+        average(maker);
+    // Older versions have no sums over the whole run.
+    if (maker->sums->reader->head.version < RECORDING_TOTALS)
+        out->loop_count = 0;
 }
 
 // Sets the times for which threads waited for the GIL and for a CPU, from the
@@ -587,69 +691,25 @@ static void fill_waits(struct Maker *maker)
     out->cpu_waited = ns > 0 ? kinds[WAITS_CPU] / maker->length_ns : 0;
 }
 
-// Copies the numbers about the GIL. The shares of the GIL are those of the
-// whole run. If there is no final snapshot, the waits for the GIL are those of
-// the observations.
-static void fill_gil(struct Maker *maker)
-{
-    const struct Snapshot *final = maker->final;
-    struct Snapshot *out = maker->out;
-    size_t count = final ? final->gil_longest_count : 0;
-    struct StackPlace *places =
-        Snapshot_alloc(out, (count + 1) * sizeof *places);
-
-    fill_waits(maker);
-    if (!final || !places)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        places[i] = final->gil_longest[i];
-        places[i].name = text_of(maker, places[i].name);
-        places[i].file = text_of(maker, places[i].file);
-    }
-    out->gil_held_s = final->gil_held_s;
-    out->gil_waited_s = final->gil_waited_s;
-    out->gil_held = final->gil_held_s / final->uptime_s;
-    out->gil_waited = final->gil_waited_s / final->uptime_s;
-    out->gil_longest_s = final->gil_longest_s;
-    out->gil_longest = places;
-    out->gil_longest_count = count;
-}
-
-// Copies a stall of an event loop from the final snapshot.
-static struct StallRow take_stall(struct Maker *maker,
-                                  const struct StallRow *stall)
-{
-    struct StallRow row = *stall;
-
-    row.thread = text_of(maker, stall->thread);
-    row.task = text_of(maker, stall->task);
-    row.function = text_of(maker, stall->function);
-    row.file = text_of(maker, stall->file);
-    row.stack = text_of(maker, stall->stack);
-    return row;
-}
-
 // Copies from the final snapshot those stalls of event loops that began in the
-// chosen stretch of the run. The rates of event loops in the final snapshot are
-// not copied, because they cover only the last seconds of the run.
+// chosen stretch of the run.
 static void fill_stalls(struct Maker *maker)
 {
     const struct Snapshot *final = maker->sums->reader->final;
-    size_t count = final ? final->stall_count : 0;
-    struct StallRow *rows =
-        Snapshot_alloc(maker->out, (count + 1) * sizeof *rows);
+    struct Snapshot *out = maker->out;
+    struct StallRow *rows;
+    size_t i, kept = 0;
 
-    if (!rows || !final)
+    if (!final)
         return;
-    for (size_t i = 0; i < count; i++)
-        if (final->stalls[i].at_s >= maker->sums->from_s &&
-            final->stalls[i].at_s < maker->sums->to_s)
-            rows[maker->out->stall_count++] =
-                take_stall(maker, &final->stalls[i]);
-    maker->out->stalls = rows;
-    maker->out->stall_limit_s = final->stall_limit_s;
-    if (maker->final)
-        maker->out->stalls_total = final->stalls_total;
+    Record_take(&SNAPSHOT_RECORD, out, final, "stalls", &out->arena);
+    out->stall_limit_s = final->stall_limit_s;
+    rows = (struct StallRow *)out->stalls; // nobody else reads the copy yet
+    for (i = 0; i < out->stall_count; i++)
+        if (rows[i].at_s >= maker->sums->from_s &&
+            rows[i].at_s < maker->sums->to_s)
+            rows[kept++] = rows[i];
+    out->stall_count = kept;
 }
 
 static void fill_head(struct Maker *maker)
@@ -713,9 +773,8 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
     fill_threads(&maker);
     fill_transitions(&maker);
     fill_pairs(&maker);
-    fill_garbage(&maker);
-    fill_exceptions(&maker);
-    fill_gil(&maker);
+    fill_waits(&maker);
+    take_final(&maker);
     fill_stalls(&maker);
     count_states(maker.out);
     return maker.out;

@@ -17,7 +17,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     TEXT(FlameFunction, file),   U64(FlameFunction, line),
     U64(FlameFunction, address), TEXT(FlameFunction, build),
 };
-static const struct Record FUNCTION_RECORD =
+static const struct Record FLAME_FUNCTION_RECORD =
     RECORD(FlameFunction, "stack_function", FUNCTION_FIELDS);
 
 static const struct Field WAIT_FIELDS[] = {
@@ -33,7 +33,7 @@ static const struct Field TABLE_FIELDS[] = {
     F64(FlameTable, kept_s),
     U64(FlameTable, samples),
     LIST(FlameTable, rows, row_count, ROW_RECORD),
-    LIST(FlameTable, functions, function_count, FUNCTION_RECORD),
+    LIST(FlameTable, functions, function_count, FLAME_FUNCTION_RECORD),
     LIST(FlameTable, waits, wait_count, WAIT_RECORD),
 };
 const struct Record FLAME_TABLE_RECORD =

@@ -84,6 +84,12 @@ struct Record {
 // arena is zeroed, and zero is not null. So call Record_clear() before you set
 // the known members of a struct.
 void Record_clear(const struct Record *record, void *value);
+// Copies those members of a struct to another one whose name or group is
+// `name`, with all texts and lists that they refer to. Returns false if there
+// is no memory, and sets the remaining members to null.
+struct Arena;
+bool Record_take(const struct Record *record, void *to, const void *from,
+                 const char *name, struct Arena *arena);
 // Allocates a struct, in which every member that the table describes is null or
 // empty, and every other member is zero. Returns NULL if there is no memory.
 void *Record_new(const struct Record *record);

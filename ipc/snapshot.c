@@ -102,7 +102,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     OPTIONAL(Function, waits, wait_count, WAITS_RECORD, OWN),
     OPTIONAL(Function, total_parts, total_part_count, PARTS_RECORD, OWN),
 };
-static const struct Record FUNCTION_RECORD =
+const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
 
 static const struct Field TRANSITION_FIELDS[] = {
@@ -176,10 +176,9 @@ const struct Record EXCEPTION_RECORD =
     RECORD(ExceptionRow, "exception", EXCEPTION_FIELDS);
 
 static const struct Field LOOP_FIELDS[] = {
-    TEXT(LoopRow, thread),
-    F64(LoopRow, lag_s),
-    F64(LoopRow, steps_per_s),
-    U64(LoopRow, tid),
+    TEXT(LoopRow, thread), F64(LoopRow, lag_s), F64(LoopRow, steps_per_s),
+    U64(LoopRow, tid),     U64(LoopRow, steps), U64(LoopRow, timers),
+    F64(LoopRow, late_s),
 };
 static const struct Record LOOP_RECORD = RECORD(LoopRow, "loop", LOOP_FIELDS);
 

@@ -236,6 +236,12 @@ struct LoopRow {
     // of a task up to its next await.
     double steps_per_s;
     uint64_t tid;
+    // Sums since tracing began, which are null if steps were not observed for a
+    // time: the number of steps, the number of timers' callbacks that have run,
+    // and the seconds by which they ran late, all together.
+    uint64_t steps;
+    uint64_t timers;
+    double late_s;
 };
 
 // A step of an event loop that took long.
@@ -524,6 +530,7 @@ struct Snapshot {
 
 // The schema of a snapshot, with the schemas of all its lists.
 extern const struct Record SNAPSHOT_RECORD;
+extern const struct Record FUNCTION_RECORD;
 extern const struct Record FILTER_RULE_RECORD;
 extern const struct Record EXCEPTION_RECORD;
 

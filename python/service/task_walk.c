@@ -21,6 +21,9 @@
 #define CORE_PART 0.0025
 #define DEBT_PART 0.001
 #define AHEAD_S 60e-3
+// All walks for the recording may use RECORD_PART of a core, which is a tenth
+// of what a program that does little may pay.
+#define RECORD_PART 0.0002
 
 #define GAP_S 2e-3 // Least seconds between two slices of a walk.
 
@@ -342,6 +345,7 @@ static bool count_batch(struct Slice *slice)
 static void begin(struct TaskWalk *walk, double now_s)
 {
     walk->walking = TaskGroups_begin(&walk->groups, now_s);
+    walk->cost_s = 0;
     AwaitCounts_begin(&walk->awaits);
     TaskCursor_begin(&walk->cursor);
 }
@@ -431,6 +435,9 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
     bool whole = walk->walking && walk->cursor.ended;
     bool first = walk->groups.last_s == 0;
 
+    walk->cost_s += took_s;
+    if (whole || (overdrawn && !TaskBoard_is_watched(board)))
+        TaskBoard_end_walk(board, whole, walk->cost_s / RECORD_PART);
     walk->paid_s = fmax(walk->paid_s, now_s) +
                    took_s / (overdrawn && !first ? DEBT_PART : CORE_PART);
     // Only the first walk over the tasks may use CPU time in advance.

@@ -23,6 +23,7 @@ struct TaskWalk {
     // Times in seconds of CLOCK_MONOTONIC (0 = none), namely of the next slice,
     // of the moment at which the cost is paid, and of the newest table.
     double next_s, paid_s, shown_s;
+    double cost_s; // CPU time of this walk so far, in seconds.
 };
 
 // Returns true if it is time for a slice.

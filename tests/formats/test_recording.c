@@ -18,11 +18,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OWN_MAIN
@@ -420,10 +424,10 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 
 static const struct RecordingSource source = {NULL, name_of, &opcodes};
 
-// Makes the data of a block of settings, with the budget `budget` and one rule
+// Makes the data of a snapshot, with the budget `budget` and one rule
 // of the filter.
 static void encode_settings(struct Bytes *bytes, double budget,
-                            const char *rule)
+                            const char *rule, double uptime_s)
 {
     const struct FilterRule rules[] = {{rule}, {"b"}};
     struct Snapshot *snapshot = Snapshot_new();
@@ -432,6 +436,7 @@ static void encode_settings(struct Bytes *bytes, double budget,
 
     snapshot->version = "0.0.9";
     snapshot->overhead_budget = budget;
+    snapshot->uptime_s = uptime_s;
     snapshot->filter_exclude = rules;
     snapshot->filter_exclude_count = 2;
     Bytes_init(bytes);
@@ -444,8 +449,8 @@ static void set_settings(struct Timeline *timeline, double budget,
 {
     struct Bytes bytes;
 
-    encode_settings(&bytes, budget, rule);
-    assert_int_equal(Timeline_set_settings(timeline, &bytes), 0);
+    encode_settings(&bytes, budget, rule, NAN);
+    Timeline_save_snapshot(timeline, &bytes, false);
     Bytes_release(&bytes);
 }
 
@@ -673,7 +678,7 @@ TEST(a_recording_without_settings)
         store((const char *)&own, sizeof own);
         if (version < 3 || version > RECORDING_VERSION) {
             assert_int_equal(found(&reader, why), -EINVAL);
-            assert_non_null(strstr(why, "reads versions 3 to 5"));
+            assert_non_null(strstr(why, "reads versions 3 to 6"));
             continue;
         }
         assert_int_equal(found(&reader, why), 0);
@@ -719,7 +724,7 @@ TEST(settings_that_cannot_be_read)
     struct Bytes bytes;
     size_t size;
 
-    encode_settings(&bytes, .1, "a");
+    encode_settings(&bytes, .1, "a", NAN);
     while (bytes.size % 8)
         Bytes_put_u8(&bytes, 0);
     assert_int_equal(damage(&bytes), 0);
@@ -730,23 +735,120 @@ TEST(settings_that_cannot_be_read)
     Bytes_release(&bytes);
 }
 
-TEST(settings_after_a_truncation)
+// Saves a snapshot of the program at the time `uptime_s`.
+static void save_snapshot(struct Timeline *timeline, double uptime_s, bool last)
+{
+    struct Bytes bytes;
+
+    encode_settings(&bytes, .1 * uptime_s, "a", uptime_s);
+    Timeline_save_snapshot(timeline, &bytes, last);
+    Timeline_save_run(timeline, &head, &source);
+    Recording_flush(Timeline_recording(timeline), true);
+    Bytes_release(&bytes);
+}
+
+static void check_snapshot(double uptime_s, bool ended, uint64_t damaged)
+{
+    struct RecordingReader reader;
+    char why[256];
+
+    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(reader.damaged, damaged);
+    assert_non_null(reader.final);
+    assert_float_equal(reader.final->uptime_s, uptime_s, 0);
+    assert_float_equal(reader.trace.settings->overhead_budget, .1 * uptime_s,
+                       0);
+    assert_int_equal(reader.ended, ended);
+    RecordingReader_close(&reader);
+}
+
+// Damages a byte of the snapshot that was made at the time `uptime_s`.
+static void damage_snapshot(double uptime_s)
+{
+    size_t size, i, found = 0;
+    char *data = contents(&size);
+
+    for (i = RECORDING_PAGE; i + sizeof uptime_s < size; i++)
+        if (memcmp(data + i, &uptime_s, sizeof uptime_s) == 0) {
+            data[i] ^= 1;
+            found++;
+        }
+    assert_int_equal(found, 1);
+    store(data, size);
+    free(data);
+}
+
+// The file has the two newest snapshots, and the newest of those that are not
+// damaged counts. Its size does not grow with the number of snapshots.
+TEST(the_newest_snapshot_counts)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+    unsigned i;
 
-    set_settings(timeline, .1, "a");
+    set_settings(timeline, .5, "a");
     Timeline_save_run(timeline, &head, &source);
     Recording_flush(Timeline_recording(timeline), true);
     check_settings("a");
+    for (i = 1; i < 8; i++) {
+        save_snapshot(timeline, i, false);
+        check_snapshot(i, false, 0);
+    }
+    damage_snapshot(7);
+    check_snapshot(6, false, 1);
+    Timeline_save_run(timeline, &head, &source);
+    for (i = 8; i < 1000; i++)
+        save_snapshot(timeline, i, false);
+    assert_true(Recording_bytes(Timeline_recording(timeline)) < 20000);
+    // If somebody has truncated the file, the next snapshot is whole again.
     assert_int_equal(truncate(path, 0), 0);
-    Timeline_save_run(timeline, &head, &source);
-    // This flush notices the truncation.
-    Recording_flush(Timeline_recording(timeline), true);
-    Timeline_save_run(timeline, &head, &source);
-    Recording_flush(Timeline_recording(timeline), true);
-    check_settings("a");
+    save_snapshot(timeline, 1000, true);
+    check_snapshot(1000, true, 0);
     Timeline_free(timeline);
     unlink(path);
+}
+
+// Saves snapshots until the process is killed. *said is the time of the newest
+// one that was flushed.
+static void save_for_ever(_Atomic unsigned *said)
+{
+    struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
+    unsigned i;
+
+    for (i = 1;; i++) {
+        save_snapshot(timeline, i, false);
+        atomic_store(said, i);
+    }
+}
+
+TEST(a_program_that_is_killed_while_it_saves_snapshots)
+{
+    _Atomic unsigned *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct RecordingReader reader;
+    unsigned round;
+    char why[256];
+    pid_t child;
+
+    assert_ptr_not_equal(said, MAP_FAILED);
+    for (round = 0; round < 50; round++) {
+        atomic_store(said, 0);
+        child = fork();
+        if (!child)
+            save_for_ever(said);
+        while (atomic_load(said) < 3)
+            usleep(100);
+        usleep((useconds_t)(random_u64() % 2000));
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_int_equal(found(&reader, why), 0);
+        assert_int_equal(reader.damaged, 0);
+        assert_non_null(reader.final);
+        assert_true(reader.final->uptime_s >= atomic_load(said));
+        assert_true(reader.final->uptime_s <= atomic_load(said) + 1);
+        RecordingReader_close(&reader);
+        unlink(path);
+    }
+    munmap((void *)said, sizeof *said);
 }
 
 // --- Truncated and damaged recordings ----------------------------------------

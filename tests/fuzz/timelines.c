@@ -42,7 +42,7 @@ static size_t put_block(int fd, const uint8_t *data, size_t left, uint64_t at)
         .at = at,
         .kind = data[0] % 9,
         .thread = data[1] % 4 == 3 ? TIMELINE_OWN : data[1] % 4,
-        .sequence = data[2] % 8,
+        .sequence = data[2] % 8 == 7 ? RECORDING_LAST : data[2] % 8,
         .open_count = data[3] % 8,
         .tid = data[1],
         .name = "thread",
@@ -72,7 +72,7 @@ static void fill(int fd, const uint8_t *data, size_t size)
         put(fd, data + 1, left, 0);
         return;
     }
-    put_head(fd, (data[0] >> 1 & 3u) % 3);
+    put_head(fd, data[0] >> 1 & 3u);
     while (left > 6) {
         left = put_block(fd, data + size - left, left, at);
         at += 2 * RECORDING_PAGE;

@@ -80,7 +80,7 @@ TEST(test_names_and_groups_are_the_contract)
         "filter{exclude[text],include_only[text]},"
         "gil{held,waited,longest_s,longest[id,name,file,line],"
         "held_s,waited_s},"
-        "loops[thread,lag_s,steps_per_s,tid],"
+        "loops[thread,lag_s,steps_per_s,tid,steps,timers,late_s],"
         "stalls[at_s,seconds,thread,task,function,file,line,stack,tid,id],"
         "stalls_total,stall_limit_s,"
         "tasks{total,groups[coroutine,file,line,count,growth_per_min,"

@@ -252,8 +252,9 @@ static void add_story(struct Snapshot *snapshot,
 // Adds event loops and stalls, which began long before the snapshot.
 static void add_loops(struct Snapshot *snapshot)
 {
-    static const struct LoopRow loops[] = {{"MainThread", .00061, 1240, 4711},
-                                           {"pool-0", NULL_F64, 31.5, 4713}};
+    static const struct LoopRow loops[] = {
+        {"MainThread", .00061, 1240, 4711, 40, 4, .02},
+        {"pool-0", NULL_F64, 31.5, 4713, 31, 0, 0}};
     static const struct {
         double ago, seconds;
         const char *task, *function, *file, *stack;

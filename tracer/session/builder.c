@@ -2,57 +2,10 @@
 // Builds a snapshot from the counters: fills the rows of changed functions, and
 // adds the data about the whole process. See builder.h.
 #include "tracer/session/builder.h"
-#include "ipc/base/now.h"
-#include "tracer/session/exception_rows.h"
-#include "tracer/session/function_row.h"
-#include "tracer/session/garbage_rows.h"
-#include "tracer/session/gil_rows.h"
-#include "tracer/session/loop_rows.h"
+#include "tracer/session/process_rows.h"
 #include "tracer/session/retired_rows.h"
 #include "tracer/session/session.h"
-#include "tracer/session/settings.h"
-#include "tracer/session/threads.h"
-
-#include <time.h>
-#include <unistd.h>
-
-static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
-{
-    const struct Budget *budget = Account_open(&session->account);
-    struct BudgetShares shares = Budget_window(budget);
-
-    snapshot->overhead_measured = shares.measured;
-    snapshot->overhead_hooks = shares.hooks;
-    snapshot->overhead_rearm = shares.rearm;
-    snapshot->overhead_threads = shares.threads;
-    snapshot->overhead_budget = budget->share;
-    snapshot->overhead_allowed = shares.allowed;
-    snapshot->overhead_mean = Budget_mean(budget);
-    snapshot->overhead_cores = shares.cores;
-    snapshot->overhead_cores_allowed = shares.cores_allowed;
-    Account_close(&session->account);
-}
-
-static void fill_sampler(struct Snapshot *snapshot, const struct Moment *at)
-{
-    struct SamplerTotals totals;
-
-    Sampler_totals(at->session->sampler, &totals);
-    snapshot->sampler_samples = totals.samples;
-    snapshot->sampler_unknown = totals.unknown;
-    snapshot->sampler_truncated = totals.truncated;
-    snapshot->sampler_signal =
-        totals.signal ? (uint64_t)totals.signal : NULL_U64;
-    snapshot->sampler_lost = totals.lost;
-    snapshot->sampler_in_hooks = totals.ours;
-    snapshot->sampler_untimed = totals.untimed;
-    if (!at->sees)
-        return;
-    snapshot->sampler_hz = totals.hz;
-    snapshot->sampler_window_s = totals.window_s;
-    snapshot->sampler_window_samples = totals.window_samples;
-    snapshot->sampler_elsewhere = totals.elsewhere;
-}
+#include "tracer/session/total_rows.h"
 
 static uint64_t memory_of(struct Session *session,
                           const struct Snapshot *snapshot,
@@ -74,69 +27,38 @@ static uint64_t memory_of(struct Session *session,
                (sizeof *session->roll.entries + sizeof *session->roll.due);
 }
 
-static void fill_process(struct Snapshot *snapshot, const struct Engine *engine)
-{
-    snapshot->schema = 1;
-    snapshot->pid = (uint64_t)getpid();
-    snapshot->command = Snapshot_text(snapshot, engine->command);
-    snapshot->python = Snapshot_text(snapshot, engine->python);
-}
-
 struct Snapshot *Builder_snapshot(struct Session *session)
 {
-    struct Engine *engine = session->engine;
-    struct ThreadTotals totals = ThreadTraces_sum(&engine->traces);
+    struct ThreadTotals totals = ThreadTraces_sum(&session->engine->traces);
     struct Snapshot *snapshot = Publish_blank(&session->publish);
     struct ShareTime sampled;
-    struct Moment at = {
-        .session = session,
-        .registry = engine->registry,
-        .exceptions = &engine->exceptions,
-        .start_ticks = session->start_ticks,
-        .now = Now_s(CLOCK_MONOTONIC),
-        .hz = Clock_hz(&engine->clock),
-        .ticks = Clock_read(&engine->clock),
-        .cpu_ns = Now_ns(CLOCK_PROCESS_CPUTIME_ID),
-        .sees = session->sampler && !Sampler_is_denied(session->sampler),
-    };
-    const char *trouble = Session_sampler_trouble(session);
-    bool whole;
+    struct Moment at = ProcessRows_moment(session, &sampled);
 
     if (!snapshot)
         return NULL;
-    if (session->sampler) {
-        sampled = Sampler_now(session->sampler);
-        at.sampled = &sampled;
-        at.waits = at.sees && Sampler_knows_waits(session->sampler);
-        at.ready = Sampler_knows_ready(session->sampler);
-    }
-    at.started = session->account.wall;
-    fill_process(snapshot, engine);
-    // A suspension restarts the time stamp counter, but not CLOCK_MONOTONIC.
-    snapshot->uptime_s = at.now - at.started;
-    snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;
     snapshot->events = snapshot->memory_bytes = 0;
-    whole = Settings_fill(snapshot, session) &&
-            ExceptionRows_fill(snapshot, &session->exception_rates, &at) &&
-            Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
-            RetiredRows_fill(snapshot, &at);
-    if (session->sampler)
-        fill_sampler(snapshot, &at);
-    if (trouble)
-        whole &= (snapshot->sampler_trouble =
-                      Snapshot_text(snapshot, trouble)) != NULL;
-    whole &= Threads_fill(snapshot, at.sees ? session->sampler : NULL,
-                          &engine->traces);
-    whole &= Transitions_fill(&session->transitions, snapshot);
-    whole &= TaskBoard_fill(&session->tasks, snapshot);
-    whole &= GarbageRows_fill(snapshot, &engine->garbage, at.now, at.hz);
-    if (at.sees)
-        whole &= GilRows_fill(snapshot, session->sampler, at.registry);
-    whole &= LoopRows_fill(snapshot, &engine->loops, at.now, at.started);
-    fill_overhead(snapshot, session);
-    snapshot->memory_bytes += memory_of(session, snapshot, &totals);
-    if (whole)
+    if (ProcessRows_fill(snapshot, &at) &&
+        Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
+        RetiredRows_fill(snapshot, &at) &&
+        Transitions_fill(&session->transitions, snapshot)) {
+        snapshot->memory_bytes += memory_of(session, snapshot, &totals);
+        return snapshot;
+    }
+    Snapshot_free(snapshot);
+    return NULL;
+}
+
+struct Snapshot *Builder_totals(struct Session *session)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct ShareTime sampled;
+    struct Moment at = ProcessRows_moment(session, &sampled);
+
+    if (!snapshot)
+        return NULL;
+    Engine_look(session->engine);
+    if (ProcessRows_fill(snapshot, &at) && TotalRows_fill(snapshot, &at))
         return snapshot;
     Snapshot_free(snapshot);
     return NULL;

@@ -204,6 +204,7 @@ static void turn(void *context, bool wanted)
     }
     if (session->config.each_turn)
         session->config.each_turn(session);
+    Recorder_totals(session);
     if (wanted) {
         Collect_build(session);
         // The recording is written last, because no viewer may wait for the

@@ -2,8 +2,6 @@
 #include "tracer/session/exports.h"
 #include "ipc/base/heap.h"
 #include "ipc/file_kind.h"
-#include "ipc/row_set.h"
-#include "ipc/wire.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/profiles.h"
@@ -68,38 +66,18 @@ void Exports_cut(struct Session *session)
     dark = list_dark(session->engine->registry, &count);
     pthread_mutex_lock(&session->draining);
     Timeline_cut(session->timeline, dark, count);
+    // At the end, a file gets all numbers, because it stays if the writing of
+    // the output is interrupted.
+    if (session->counters.last && session->recording)
+        Recorder_save_last(session);
+    else
+        Recorder_save_totals(session);
     Recorder_turn(session);
     pthread_mutex_unlock(&session->draining);
     Heap_free(dark);
     // Code that is retired but not yet reclaimed has no name.
     while (Timeline_wants_names(session->timeline) && drains++ < MOST_DRAINS)
         Collect_drain(session);
-}
-
-// Writes the final snapshot into the recording, because the snapshot has
-// numbers that the events do not contain. A recording without the final
-// snapshot is valid, too.
-static void put_snapshot(struct Session *session)
-{
-    const struct Snapshot *newest = Publish_get(&session->publish);
-    struct Snapshot out = {0};
-    const struct Message message = {.type = MESSAGE_SNAPSHOT, .snapshot = &out};
-    struct RecordingBlock block = {.kind = RECORDING_SNAPSHOT};
-    struct RecordingSlot slot = {0};
-    struct Bytes bytes;
-    bool encoded;
-
-    Bytes_init(&bytes);
-    encoded = newest && RowSet_whole(newest, &out) == 0 &&
-              Message_encode(&bytes, &message) == 0;
-    Publish_put(&session->publish);
-    while (bytes.size % 8 && !bytes.error)
-        Bytes_put_u8(&bytes, 0);
-    if (encoded && !bytes.error)
-        Recording_append(session->recording, &slot, &block, bytes.data,
-                         bytes.size);
-    Arena_release(&out.arena);
-    Bytes_release(&bytes);
 }
 
 int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
@@ -116,7 +94,6 @@ int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes)
         return error;
     session->head.ended = 1;
     Exports_cut(session);
-    put_snapshot(session);
     error = Recording_flush(session->recording, true);
     if (error)
         return error;

@@ -16,6 +16,7 @@ static const char *name_of(const struct Snapshot *snapshot, uint64_t tid)
 static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
                       double now_s)
 {
+    bool seen = Counter_get(&loops->switches) == 0;
     unsigned most = loops->count;
     struct LoopRow *rows = Snapshot_alloc(snapshot, (most + 1) * sizeof *rows);
 
@@ -34,6 +35,9 @@ static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
             .lag_s = rates.lag_s,
             .steps_per_s = rates.steps_per_s,
             .tid = (uint64_t)loop->tid,
+            .steps = seen ? Counter_get(&loop->steps) : NULL_U64,
+            .timers = seen ? Counter_get(&loop->timers) : NULL_U64,
+            .late_s = seen ? (double)Counter_get(&loop->late_ns) / 1e9 : NAN,
         };
     }
     return true;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/session/recorder.h"
 #include "ipc/base/now.h"
+#include "ipc/row_set.h"
+#include "ipc/wire.h"
+#include "tracer/session/builder.h"
 #include "tracer/session/settings.h"
 #include "tracer/timeline/output_name.h"
 
@@ -23,7 +26,13 @@
 // the list of a program that runs for weeks takes at most LIST_LEAST bytes.
 #define LIST_LEAST ((size_t)64 << 20)
 // Part of the allowed overhead that all turns of the recorder together may use.
+// All totals together may use as much.
 #define TURNS_PART 0.1
+// Seconds between two totals. In the first seconds of a run they come sooner.
+// Totals of more than TOTALS_BYTES are not written.
+#define TOTALS_S 5.0
+#define TOTALS_FIRST_S 1.0
+#define TOTALS_BYTES (256u << 10)
 
 // Converts a time of CLOCK_REALTIME to CLOCK_BOOTTIME, by the present
 // difference of these clocks. Returns 0 for a time before the boot.
@@ -74,6 +83,89 @@ static struct Recording *make_file(struct Session *session)
     return recording;
 }
 
+// --- Snapshots ---------------------------------------------------------------
+
+static void save(struct Session *session, struct Snapshot *snapshot, bool last)
+{
+    const struct Message message = {.type = MESSAGE_SNAPSHOT,
+                                    .snapshot = snapshot};
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    if (Message_encode(&bytes, &message) == 0 &&
+        (last || bytes.size <= TOTALS_BYTES))
+        Timeline_save_snapshot(session->timeline, &bytes, last);
+    Bytes_release(&bytes);
+}
+
+// Saves a snapshot that has only the settings.
+static void save_settings(struct Session *session)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    if (!snapshot)
+        return;
+    snapshot->overhead_budget = session->config.budget;
+    if (Settings_fill(snapshot, session))
+        save(session, snapshot, false);
+    Snapshot_free(snapshot);
+}
+
+void Recorder_save_totals(struct Session *session)
+{
+    struct Snapshot *totals = Builder_totals(session);
+
+    if (totals)
+        save(session, totals, false);
+    Snapshot_free(totals);
+}
+
+void Recorder_save_last(struct Session *session)
+{
+    const struct Snapshot *newest = Publish_get(&session->publish);
+    struct Snapshot whole = {0};
+
+    if (newest && RowSet_whole(newest, &whole) == 0)
+        save(session, &whole, true);
+    Publish_put(&session->publish);
+    Arena_release(&whole.arena);
+}
+
+// Returns the seconds from totals that took `cost_s` seconds of CPU time to the
+// next ones.
+static double totals_pause_s(struct Session *session, double cost_s)
+{
+    const struct Budget *budget = Account_look(&session->account);
+    double s = fmin(TOTALS_S, fmax(TOTALS_FIRST_S, Session_age_s(session)));
+
+    if (budget->share > 0)
+        s = fmax(s, cost_s / (TURNS_PART * budget->rate));
+    Account_close(&session->account);
+    return s;
+}
+
+void Recorder_totals(struct Session *session)
+{
+    double now_s = Now_s(CLOCK_MONOTONIC);
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    // While the disk refuses the bytes of the recording, the newest totals in
+    // the file stay.
+    if (!session->recording || now_s < session->totals_due_s ||
+        !Recording_takes_all(session->recording))
+        return;
+    pthread_mutex_lock(&session->draining);
+    Recorder_save_totals(session);
+    pthread_mutex_unlock(&session->draining);
+    // The next totals have the tasks.
+    if (session->engine->loops.count)
+        TaskBoard_want(&session->tasks);
+    session->totals_due_s =
+        now_s + totals_pause_s(
+                    session,
+                    (double)(Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / 1e9);
+}
+
 int Recorder_start(struct Session *session)
 {
     const struct Config *config = &session->config;
@@ -97,6 +189,7 @@ int Recorder_start(struct Session *session)
         recording = Recording_new_in_memory();
     if (!recording)
         return -ENOMEM;
+    session->totals_due_s = Now_s(CLOCK_MONOTONIC) + TOTALS_FIRST_S;
     Recorder_describe(session, &session->head);
     Recording_put_head(recording, &session->head);
     if (grows && limit < LIST_LEAST)
@@ -106,7 +199,7 @@ int Recorder_start(struct Session *session)
         Recording_put(recording);
         return -ENOMEM;
     }
-    Settings_record(session);
+    save_settings(session);
     Recording_flush(recording, true);
     return 0;
 }
@@ -134,7 +227,6 @@ void Recorder_turn(struct Session *session)
         return;
     session->head.hz = Clock_hz(&engine->clock);
     session->head.now_ticks = Clock_read(&engine->clock);
-    Settings_record(session);
     NameQuery_init(&query, &engine->names, engine->registry);
     Timeline_save_run(session->timeline, &session->head, &source);
     NameQuery_release(&query);

@@ -22,6 +22,17 @@ void Recorder_describe(struct Session *session, struct RecordingHead *head);
 // the turns use at most a tenth of the allowed overhead. A turn of the recorder
 // may come late.
 unsigned Recorder_pause_ms(struct Session *session);
+// Saves the session's totals (Builder_totals) in the recording, in place of
+// older ones. The caller holds the mutex `draining`.
+void Recorder_save_totals(struct Session *session);
+// Does the same if the recording is a file and new totals are due, which is
+// every 5 s, or less often if the budget does not pay for them. A killed
+// program leaves these totals. Only the collector's thread calls
+// Recorder_totals, and does not hold the mutex `draining`.
+void Recorder_totals(struct Session *session);
+// Saves the newest snapshot, with all functions, as the last one of a trace
+// that was stopped.
+void Recorder_save_last(struct Session *session);
 // Adds all new data of the session to the recording. The caller has emptied the
 // rings and holds the mutex `draining`.
 void Recorder_turn(struct Session *session);

@@ -115,10 +115,9 @@ struct Session {
     struct Recording *recording;
     // Head of the recording. Only the collector's thread uses `head`.
     struct RecordingHead head;
-    // True if the timeline already has the settings, with the budget
-    // recorded_budget. The mutex `draining` guards both members.
-    bool settings_recorded;
-    double recorded_budget;
+    // CLOCK_MONOTONIC in seconds at which the next totals are due
+    // (Recorder_totals). Only the collector's thread uses `totals_due_s`.
+    double totals_due_s;
     // 0, or the -errno because of which there is no file beside the output.
     int recording_error;
     // True if the file beside the output is kept when the session is freed.

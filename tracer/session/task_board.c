@@ -35,27 +35,48 @@ void TaskTable_free(struct TaskTable *table)
     Heap_free(table);
 }
 
-static bool is_asked_within(const struct TaskBoard *board, uint64_t ns)
+static bool is_within(const _Atomic uint64_t *then_ns, uint64_t ns)
 {
-    uint64_t asked =
-        atomic_load_explicit(&board->asked_ns, memory_order_relaxed);
+    uint64_t then = atomic_load_explicit(then_ns, memory_order_relaxed);
 
-    return asked && Now_ns(CLOCK_MONOTONIC) - asked < ns;
+    return then && Now_ns(CLOCK_MONOTONIC) - then < ns;
+}
+
+bool TaskBoard_is_watched(const struct TaskBoard *board)
+{
+    return is_within(&board->asked_ns, ASKED_NS);
 }
 
 bool TaskBoard_is_asked(const struct TaskBoard *board)
 {
-    return is_asked_within(board, ASKED_NS);
+    return TaskBoard_is_watched(board) || atomic_load(&board->wanted);
 }
 
 bool TaskBoard_is_kept(const struct TaskBoard *board)
 {
-    return is_asked_within(board, KEPT_NS);
+    return is_within(&board->asked_ns, KEPT_NS) ||
+           is_within(&board->walked_ns, KEPT_NS);
+}
+
+void TaskBoard_want(struct TaskBoard *board)
+{
+    if (Now_ns(CLOCK_MONOTONIC) >= atomic_load(&board->due_ns))
+        atomic_store(&board->wanted, true);
+}
+
+void TaskBoard_end_walk(struct TaskBoard *board, bool whole, double pause_s)
+{
+    uint64_t now_ns = Now_ns(CLOCK_MONOTONIC);
+
+    if (whole)
+        atomic_store(&board->walked_ns, now_ns);
+    atomic_store(&board->due_ns, now_ns + (uint64_t)(1e9 * pause_s));
+    atomic_store(&board->wanted, false);
 }
 
 bool TaskBoard_ask(struct TaskBoard *board)
 {
-    bool asked = TaskBoard_is_asked(board);
+    bool asked = TaskBoard_is_watched(board);
 
     atomic_store_explicit(&board->asked_ns, Now_ns(CLOCK_MONOTONIC),
                           memory_order_relaxed);

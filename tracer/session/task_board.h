@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct TaskBoard passes asyncio's tasks from the governor's thread, which
 // reads them, to snapshots. Tasks are read only for a while after a viewer or
-// the program has asked for them. Any thread may call these functions, and no
-// caller needs the GIL.
+// the program has asked for them, and once in a while for the recording. Any
+// thread may call these functions, and no caller needs the GIL.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -49,6 +49,12 @@ struct TaskRequest {
 struct TaskBoard {
     // CLOCK_MONOTONIC in ns at the last request for tasks; 0 if there was none.
     _Atomic uint64_t asked_ns;
+    // True if the recording wants one walk over the tasks.
+    _Atomic bool wanted;
+    // CLOCK_MONOTONIC in ns at the end of the last whole walk for the recording
+    // (0 = none), and at which the next one may begin. The governor's thread
+    // writes both.
+    _Atomic uint64_t walked_ns, due_ns;
     // Guards `table` and `requests`. A thread holds the mutex for a few
     // microseconds.
     pthread_mutex_t mutex;
@@ -65,7 +71,14 @@ bool TaskBoard_ask(struct TaskBoard *board);
 // Does the same, and also asks for the single tasks of a group (TaskGroup_key
 // or TASK_KEY_ALL).
 bool TaskBoard_ask_group(struct TaskBoard *board, uint64_t key);
-// Returns true if asyncio's tasks were asked for recently.
+// Asks for one walk over the tasks, unless the costs of the last one are not
+// paid yet.
+void TaskBoard_want(struct TaskBoard *board);
+// Ends the walk for the recording, whose costs are paid in `pause_s` seconds.
+void TaskBoard_end_walk(struct TaskBoard *board, bool whole, double pause_s);
+// Returns true if somebody has asked for asyncio's tasks recently.
+bool TaskBoard_is_watched(const struct TaskBoard *board);
+// Returns true if tasks are to be read.
 bool TaskBoard_is_asked(const struct TaskBoard *board);
 // Returns true if the ages of tasks and the growth of groups are kept.
 bool TaskBoard_is_kept(const struct TaskBoard *board);

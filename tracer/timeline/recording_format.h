@@ -11,9 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORDING_VERSION 5u
+#define RECORDING_VERSION 6u
 // The first version with waits.
 #define RECORDING_WAITS 5u
+// The first version that has snapshots of a program that was killed.
+#define RECORDING_TOTALS 6u
+// `sequence` of the snapshot of a trace that was stopped.
+#define RECORDING_LAST UINT64_MAX
 // The oldest version that can be read, which has no settings.
 #define RECORDING_OLDEST 3u
 #define RECORDING_PAGE UINT64_C(4096) // Size of the head in bytes.
@@ -53,7 +57,8 @@ enum RecordingKind {
     // The data is one struct RecordingName after the other.
     RECORDING_NAMES,
     RECORDING_OPCODES, // The data is 256 names of opcodes, each with its NUL.
-    // The data is the last snapshot, encoded as for the socket.
+    // The data is a snapshot, encoded as for the socket. The snapshot with the
+    // highest `sequence` is the newest.
     RECORDING_SNAPSHOT,
     // The data is an array of struct RecordingDark, made by the newest cut.
     RECORDING_DARK,
@@ -66,6 +71,7 @@ enum RecordingKind {
     // stacks.
     RECORDING_CALLS,
     // The data is a snapshot that has only settings, encoded as for the socket.
+    // Versions before RECORDING_TOTALS have it.
     RECORDING_SETTINGS
 };
 
@@ -77,8 +83,8 @@ struct RecordingBlock {
     uint64_t size;
     uint64_t used;       // Number of valid bytes after the header.
     uint64_t data_check; // Checksum of the valid bytes after the header.
-    // Number of the chunk among the thread's chunks. Later chunks have higher
-    // numbers.
+    // Number of the chunk among the thread's chunks, or of the snapshot among
+    // the snapshots. Later ones have higher numbers.
     uint64_t sequence;
     uint32_t kind;
     uint32_t open_count; // Number of open calls at the beginning of a chunk.

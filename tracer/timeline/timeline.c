@@ -44,9 +44,9 @@ struct Timeline {
     struct RecordingNames names;
     // The lists that the newest cut has saved.
     struct RecordingSlot dark, threads;
-    struct Bytes settings; // Data of the block of settings.
-    struct RecordingSlot settings_slot;
-    bool settings_due; // True if the settings must be written again.
+    // The newest snapshot of the program and the one before it.
+    struct RecordingSlot snapshot, older_snapshot;
+    uint64_t snapshots; // Number of snapshots that were saved.
     // Number of readers that hold the timeline (Timeline_hold).
     unsigned holds;
     // CLOCK_MONOTONIC in ns until which Timeline_hold_for holds the timeline,
@@ -101,7 +101,6 @@ void Timeline_free(struct Timeline *timeline)
         Recording_lend(timeline->recording);
     Recording_put(timeline->recording);
     RecordingNames_release(&timeline->names);
-    Bytes_release(&timeline->settings);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
 }
@@ -527,30 +526,25 @@ static bool save_anew(struct Timeline *timeline, enum RecordingKind kind,
     return true;
 }
 
-static void save_settings(struct Timeline *timeline)
+void Timeline_save_snapshot(struct Timeline *timeline, struct Bytes *snapshot,
+                            bool last)
 {
-    timeline->settings_due =
-        timeline->settings_due && timeline->settings.size &&
-        !save_anew(timeline, RECORDING_SETTINGS, &timeline->settings_slot,
-                   timeline->settings.data, timeline->settings.size);
-}
+    struct RecordingBlock header = {.kind = RECORDING_SNAPSHOT};
+    struct RecordingSlot slot = {0};
 
-int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings)
-{
-    struct Bytes before;
-
-    while (settings->size % 8 && !settings->error)
-        Bytes_put_u8(settings, 0);
-    if (settings->error)
-        return settings->error;
+    while (snapshot->size % 8 && !snapshot->error)
+        Bytes_put_u8(snapshot, 0);
     pthread_mutex_lock(&timeline->mutex);
-    before = timeline->settings;
-    timeline->settings = *settings;
-    timeline->settings_due = true;
-    save_settings(timeline);
+    header.sequence = last ? RECORDING_LAST : timeline->snapshots + 1;
+    if (!snapshot->error &&
+        !Recording_append(timeline->recording, &slot, &header, snapshot->data,
+                          snapshot->size)) {
+        Recording_drop(timeline->recording, &timeline->older_snapshot);
+        timeline->older_snapshot = timeline->snapshot;
+        timeline->snapshot = slot;
+        timeline->snapshots++;
+    }
     pthread_mutex_unlock(&timeline->mutex);
-    *settings = before; // The caller frees the old settings.
-    return 0;
 }
 
 static void save_threads(struct Timeline *timeline)
@@ -666,17 +660,14 @@ bool Timeline_wants_names(struct Timeline *timeline)
     return wants;
 }
 
-// If the names in the file are lost, makes all names and the settings be
-// written again. The thread that writes the names calls restart_names and holds
-// Timeline.mutex.
+// If the names in the file are lost, makes all names be written again. The
+// thread that writes the names calls restart_names and holds Timeline.mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);
 
-    if (timeline->names_lost || truncations != timeline->truncations) {
+    if (timeline->names_lost || truncations != timeline->truncations)
         RecordingNames_restart(&timeline->names);
-        timeline->settings_due = true;
-    }
     timeline->names_lost = false;
     timeline->truncations = truncations;
 }
@@ -694,7 +685,6 @@ void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
     head->lost = timeline->lost;
     head->whole_ticks = timeline->whole_ticks;
     Recording_put_head(timeline->recording, head);
-    save_settings(timeline);
     wanted = RecordingNames_take(&timeline->names);
     pthread_mutex_unlock(&timeline->mutex);
     // RecordingNames_write is called without the mutex, because finding a name

@@ -54,11 +54,12 @@ void Timeline_save(struct Timeline *timeline, struct Track *track);
 // the counts in the head. Only one thread at a time may call Timeline_save_run.
 void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
                        const struct RecordingSource *source);
-// Saves the settings of the trace, which are given as the data of a block. The
-// timeline keeps this data, and saves the data again if the file loses the
-// settings. On return `settings` has the old settings, which the caller frees.
-// Returns 0 or -ENOMEM.
-int Timeline_set_settings(struct Timeline *timeline, struct Bytes *settings);
+// Saves a snapshot of the program, encoded as for the socket, in place of the
+// snapshot before the newest. The newest one stays until the next snapshot,
+// because the disk may refuse the bytes of this one. `last` is true for the
+// snapshot of a trace that was stopped.
+void Timeline_save_snapshot(struct Timeline *timeline, struct Bytes *snapshot,
+                            bool last);
 // Saves all events that were added so far, marks the gaps that are not marked
 // yet, and lists the dark functions. Events that are added after the cut go to
 // new blocks. Only one thread at a time may call Timeline_cut and then

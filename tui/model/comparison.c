@@ -57,7 +57,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     MEASURE(wait, "wait"),
     LIST(ComparedFunction, waits, wait_count, WAIT_RECORD),
 };
-static const struct Record FUNCTION_RECORD =
+static const struct Record COMPARED_RECORD =
     RECORD(ComparedFunction, "function", FUNCTION_FIELDS);
 
 static const struct Field RUN_FIELDS[] = {
@@ -84,7 +84,7 @@ static const struct Field FIELDS[] = {
     F64(Comparison, rate_pace),
     ROW(FIELD_U64, Comparison, apart, NULL, "differs"),
     LIST(Comparison, notes, note_count, NOTE_RECORD),
-    LIST(Comparison, functions, function_count, FUNCTION_RECORD)};
+    LIST(Comparison, functions, function_count, COMPARED_RECORD)};
 const struct Record COMPARISON_RECORD =
     RECORD(Comparison, "comparison", FIELDS);
 

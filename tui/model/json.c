@@ -250,12 +250,14 @@ static int append_nulls(struct json_object *list, const char *group_name,
     return error;
 }
 
-// Adds the names of the numbers that a recording lacks. The rates of event
-// loops are in no recording.
-static int add_unrecorded(struct json_object *object)
+// Adds the names of the numbers that a recording lacks. If it lacks the number
+// of stalls, it lacks the event loops, too, whose list is empty then.
+static int add_unrecorded(struct json_object *object,
+                          const struct Snapshot *snapshot)
 {
     struct json_object *list = json_object_new_array();
-    int error = list ? append_text(list, "loops") : -ENOMEM;
+    bool lacks = snapshot->stalls_total == NULL_U64 && !snapshot->loop_count;
+    int error = !list ? -ENOMEM : lacks ? append_text(list, "loops") : 0;
     json_object_object_foreach(object, name, value)
     {
         bool group = json_object_get_type(value) == json_type_object;
@@ -286,7 +288,7 @@ int Json_snapshot(struct Bytes *out, const struct JsonSnapshot *from)
     if (!error && from->fleet && object)
         error = add_lacks(object);
     if (!error && from->past && object)
-        error = add_unrecorded(object);
+        error = add_unrecorded(object, from->snapshot);
     int failed = put_object(out, object);
     return error ? error : failed;
 }

@@ -160,8 +160,7 @@ static const char *why_none(const struct Ui *ui)
     if (ui->model.snapshot->exception_totals_raised != NULL_U64)
         return "No exception has been raised.";
     return Feed_is_past(ui->feed)
-               ? "A recording has exceptions only for the whole run, and only "
-                 "if the program was not killed."
+               ? "A recording has exceptions only for the whole run."
                : "Exceptions are not known.";
 }
 

@@ -204,8 +204,7 @@ static const char *why_none(const struct Ui *ui)
     const struct Snapshot *now = ui->model.snapshot;
     if (now->stalls_total == NULL_U64)
         return Feed_is_past(ui->feed)
-                   ? "No stall began in this part of the run. If the program "
-                     "was killed, its stalls are not recorded."
+                   ? "No stall began in this part of the run."
                    : "Stalls are not known.";
     return now->loop_count ? "No step of an event loop has taken so long."
                            : "No event loop has run.";

@@ -336,7 +336,9 @@ static void draw(struct Ui *ui, const struct Status *status)
             : ui->model.snapshot->tasks_group_count
                 ? "The filter hides all of it. Esc, Esc drops it."
             : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
-            : Feed_is_past(ui->feed)   ? "The recording of a run has no tasks."
+            : Feed_is_past(ui->feed)   ? "The recording has no tasks: no "
+                                         "event loop ran, or the budget did "
+                                         "not pay for reading its tasks."
             : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
                                        : "The tasks are being read.");
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/session/process_rows.h"
+#include "ipc/base/now.h"
+#include "tracer/session/exception_rows.h"
+#include "tracer/session/garbage_rows.h"
+#include "tracer/session/gil_rows.h"
+#include "tracer/session/loop_rows.h"
+#include "tracer/session/session.h"
+#include "tracer/session/settings.h"
+#include "tracer/session/threads.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
+{
+    const struct Budget *budget = Account_open(&session->account);
+    struct BudgetShares shares = Budget_window(budget);
+
+    snapshot->overhead_measured = shares.measured;
+    snapshot->overhead_hooks = shares.hooks;
+    snapshot->overhead_rearm = shares.rearm;
+    snapshot->overhead_threads = shares.threads;
+    snapshot->overhead_budget = budget->share;
+    snapshot->overhead_allowed = shares.allowed;
+    snapshot->overhead_mean = Budget_mean(budget);
+    snapshot->overhead_cores = shares.cores;
+    snapshot->overhead_cores_allowed = shares.cores_allowed;
+    Account_close(&session->account);
+}
+
+static void fill_sampler(struct Snapshot *snapshot, const struct Moment *at)
+{
+    struct SamplerTotals totals;
+
+    Sampler_totals(at->session->sampler, &totals);
+    snapshot->sampler_samples = totals.samples;
+    snapshot->sampler_unknown = totals.unknown;
+    snapshot->sampler_truncated = totals.truncated;
+    snapshot->sampler_signal =
+        totals.signal ? (uint64_t)totals.signal : NULL_U64;
+    snapshot->sampler_lost = totals.lost;
+    snapshot->sampler_in_hooks = totals.ours;
+    snapshot->sampler_untimed = totals.untimed;
+    if (!at->sees)
+        return;
+    snapshot->sampler_hz = totals.hz;
+    snapshot->sampler_window_s = totals.window_s;
+    snapshot->sampler_window_samples = totals.window_samples;
+    snapshot->sampler_elsewhere = totals.elsewhere;
+}
+
+static void fill_process(struct Snapshot *snapshot, const struct Engine *engine)
+{
+    snapshot->schema = 1;
+    snapshot->pid = (uint64_t)getpid();
+    snapshot->command = Snapshot_text(snapshot, engine->command);
+    snapshot->python = Snapshot_text(snapshot, engine->python);
+}
+
+struct Moment ProcessRows_moment(struct Session *session,
+                                 struct ShareTime *sampled)
+{
+    struct Engine *engine = session->engine;
+    struct Moment at = {
+        .session = session,
+        .registry = engine->registry,
+        .exceptions = &engine->exceptions,
+        .start_ticks = session->start_ticks,
+        .started = session->account.wall,
+        .now = Now_s(CLOCK_MONOTONIC),
+        .hz = Clock_hz(&engine->clock),
+        .ticks = Clock_read(&engine->clock),
+        .cpu_ns = Now_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .sees = session->sampler && !Sampler_is_denied(session->sampler),
+    };
+
+    if (session->sampler) {
+        *sampled = Sampler_now(session->sampler);
+        at.sampled = sampled;
+        at.waits = at.sees && Sampler_knows_waits(session->sampler);
+        at.ready = Sampler_knows_ready(session->sampler);
+    }
+    return at;
+}
+
+bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
+{
+    struct Session *session = at->session;
+    struct Engine *engine = session->engine;
+    const char *trouble = Session_sampler_trouble(session);
+    bool whole;
+
+    fill_process(snapshot, engine);
+    // A suspension restarts the time stamp counter, but not CLOCK_MONOTONIC.
+    snapshot->uptime_s = at->now - at->started;
+    snapshot->tsc_hz = at->hz;
+    whole = Settings_fill(snapshot, session) &&
+            ExceptionRows_fill(snapshot, &session->exception_rates, at);
+    if (session->sampler)
+        fill_sampler(snapshot, at);
+    if (trouble)
+        whole &= (snapshot->sampler_trouble =
+                      Snapshot_text(snapshot, trouble)) != NULL;
+    whole &= Threads_fill(snapshot, at->sees ? session->sampler : NULL,
+                          &engine->traces);
+    whole &= TaskBoard_fill(&session->tasks, snapshot);
+    whole &= GarbageRows_fill(snapshot, &engine->garbage, at->now, at->hz);
+    if (at->sees)
+        whole &= GilRows_fill(snapshot, session->sampler, at->registry);
+    whole &= LoopRows_fill(snapshot, &engine->loops, at->now, at->started);
+    fill_overhead(snapshot, session);
+    return whole;
+}
