@@ -138,6 +138,11 @@ def test_the_views_show_them(killed):
     ):
         drawn = top(str(path), "--once", "--size", "150x40", "--keys", keys).out
         assert re.search(words, drawn, re.DOTALL), drawn
+    found = json.loads(top("--diff", "--json", "--", str(path), str(path)).out)
+    assert {"GIL held", "stalls", "exceptions", "P50"} <= {
+        number["what"] for number in found["numbers"]
+    }
+    assert not any(number["differs"] for number in found["numbers"])
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.pftrace"])

@@ -5,6 +5,7 @@
 #include "tui/model/comparison.h"
 
 #include "tests/random.h"
+#include "tui/model/run_numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,6 +131,57 @@ static struct Snapshot *run(const struct Request *request)
 static const struct Request PLAIN = {
     .samples = 2500, .slower = 1, .hz = 2e9, .seconds = SECONDS};
 
+// Adds the numbers of a whole run, and the latencies of f4, which are `worse`
+// times as large as in an ordinary run.
+static void add_numbers(struct Snapshot *s, double worse)
+{
+    static struct ExceptionRow exceptions[2];
+    static struct LoopRow loops[2];
+    int i = worse != 1;
+    struct Function *f = (struct Function *)&s->functions[4];
+    s->uptime_s = SECONDS;
+    s->gil_held = .5;
+    s->gil_waited = .1 * worse;
+    s->gc_share = .02 * worse;
+    s->stalls_total = (uint64_t)(50 * worse);
+    s->exception_totals_raised = (uint64_t)(400 * worse);
+    exceptions[i] = (struct ExceptionRow){
+        .type = "KeyError", .raised = s->exception_totals_raised, .error = NAN};
+    s->exceptions = &exceptions[i];
+    s->exception_count = 1;
+    loops[i] = (struct LoopRow){
+        .thread = "MainThread", .lag_s = 2e-3 * worse, .timers = 1000};
+    s->loops = &loops[i];
+    s->loop_count = 1;
+    f->calls = 1000;
+    f->wall_p50_s = .02 * worse;
+    f->wall_p99_s = .05 * worse;
+}
+
+// Returns the number of numbers that differ, if the second run is `worse` times
+// as bad.
+static unsigned count_numbers(double worse, char *text, size_t size)
+{
+    struct Snapshot *one = run(&PLAIN), *two = run(&PLAIN);
+    struct Comparison comparison;
+    unsigned apart = 0;
+    add_numbers(one, 1);
+    add_numbers(two, worse);
+    assert_int_equal(Comparison_make(&comparison, one, two), 0);
+    assert_int_equal(comparison.number_count, 8);
+    for (size_t i = 0; i < comparison.number_count; i++) {
+        size_t used = strlen(text);
+        if (!comparison.numbers[i].measured.apart)
+            continue;
+        apart++;
+        RunNumbers_text(&comparison.numbers[i], text + used, size - used);
+    }
+    Comparison_release(&comparison);
+    Snapshot_free(one);
+    Snapshot_free(two);
+    return apart;
+}
+
 static void compare(struct Comparison *comparison, const struct Request *a,
                     const struct Request *b)
 {
@@ -194,6 +246,23 @@ TEST(settings_that_differ)
     check_settings(&one, &two,
                    "mode adaptive and precise, threshold 500 and "
                    "0.");
+}
+
+TEST(numbers_of_the_whole_run)
+{
+    static const char *const words[] = {
+        "P50 of f4: 20ms and then 60ms (two standard errors: ",
+        "P99 of f4: 50ms and then 150ms (",
+        "exceptions of type KeyError: 40 and then 120 a second (",
+        "stalls: 300 and then 900 a minute (",
+        "lag of the event loop in MainThread: 2.0ms and then 6.0ms (",
+        "waits for the GIL: 10.0% and then 30.0% of a core (",
+        "garbage collection: 2.0% and then 6.0% of a core ("};
+    char text[2000] = "";
+    assert_int_equal(count_numbers(1.1, text, sizeof text), 0);
+    assert_int_equal(count_numbers(3, text, sizeof text), 7);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_non_null(strstr(text, words[i]));
 }
 
 // Between equal runs, one difference in twenty can exceed two standard errors

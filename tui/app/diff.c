@@ -3,6 +3,7 @@
 
 #include "formats/summary.h"
 #include "tui/model/json.h"
+#include "tui/model/run_numbers.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/view_compare.h"
@@ -19,6 +20,8 @@
 // The table has at most ROWS rows, or more if more than ROWS functions have
 // changed.
 #define ROWS 20
+// At most this number of changed numbers of the whole run is listed.
+#define NUMBERS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)
 {
@@ -129,6 +132,19 @@ static void write_waits(struct Bytes *out, const struct Comparison *comparison)
     }
 }
 
+// Lists the numbers of the whole run and the latencies that have changed.
+static void write_numbers(struct Bytes *out,
+                          const struct Comparison *comparison)
+{
+    char line[500];
+    for (size_t i = 0; i < comparison->number_count; i++) {
+        if (!comparison->numbers[i].measured.apart || i == NUMBERS)
+            break;
+        RunNumbers_text(&comparison->numbers[i], line, sizeof line);
+        write_line(out, line);
+    }
+}
+
 static int write_text(struct Bytes *out, const struct Comparison *comparison,
                       const struct Options *options)
 {
@@ -147,6 +163,7 @@ static int write_text(struct Bytes *out, const struct Comparison *comparison,
              (unsigned long long)comparison->apart, comparison->function_count);
     write_line(out, line);
     write_waits(out, comparison);
+    write_numbers(out, comparison);
     if (isfinite(options->fail_above))
         write_slower(out, comparison, options->fail_above);
     return error;

@@ -84,7 +84,8 @@ static const struct Field FIELDS[] = {
     F64(Comparison, rate_pace),
     ROW(FIELD_U64, Comparison, apart, NULL, "differs"),
     LIST(Comparison, notes, note_count, NOTE_RECORD),
-    LIST(Comparison, functions, function_count, COMPARED_RECORD)};
+    LIST(Comparison, functions, function_count, COMPARED_RECORD),
+    LIST(Comparison, numbers, number_count, COMPARED_NUMBER_RECORD)};
 const struct Record COMPARISON_RECORD =
     RECORD(Comparison, "comparison", FIELDS);
 
@@ -730,7 +731,8 @@ static struct ComparedRun run_of(struct Comparison *out, const struct Run *run)
     return compared;
 }
 
-static void judge(struct Comparison *out, struct ComparisonNote *notes,
+// Returns whether calls per second may be compared.
+static bool judge(struct Comparison *out, struct ComparisonNote *notes,
                   double *room)
 {
     struct ComparedFunction *all = out->functions;
@@ -747,6 +749,7 @@ static void judge(struct Comparison *out, struct ComparisonNote *notes,
     }
     if (count)
         qsort(all, count, sizeof *all, by_weight);
+    return rates;
 }
 
 static int fill(struct Comparison *out, const struct Run *a,
@@ -778,7 +781,13 @@ static int fill(struct Comparison *out, const struct Run *a,
         out->notes = notes;
         out->functions = functions;
         out->function_count = error ? 0 : count;
-        judge(out, notes, room);
+        bool rates = judge(out, notes, room);
+        if (!error)
+            out->numbers =
+                RunNumbers_compare(&out->arena, a->snapshot, b->snapshot, rates,
+                                   &out->number_count);
+        if (!error && !out->numbers)
+            error = -ENOMEM;
     }
     free(pairs);
     free(room);

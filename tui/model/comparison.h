@@ -9,8 +9,7 @@
 #pragma once
 
 #include "ipc/snapshot.h"
-
-#define COMPARISON_LIMIT 2.0 // standard errors above which a change is no noise
+#include "tui/model/run_numbers.h"
 
 struct ComparedRun {
     const char *command;
@@ -29,15 +28,6 @@ struct ComparedRun {
     size_t exclude_count;
     const struct FilterRule *include_only;
     size_t include_only_count;
-};
-
-// A number that is measured in both runs, or null if it is unknown.
-struct Measured {
-    double a; // The number in the first run.
-    double b; // The number in the second run.
-    double change;
-    double error;   // Standard error of `change`.
-    uint64_t apart; // Tells whether `change` is more than noise.
 };
 
 // The waits of one kind in a function, as parts of one thread's time.
@@ -112,6 +102,9 @@ struct Comparison {
     // functions, larger changes come first.
     struct ComparedFunction *functions;
     size_t function_count;
+    // Numbers that changed by more than noise come first.
+    const struct ComparedNumber *numbers;
+    size_t number_count;
     struct Arena arena;
 };
 

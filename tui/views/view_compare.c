@@ -2,6 +2,7 @@
 #include "tui/views/view_compare.h"
 
 #include "tui/model/json.h"
+#include "tui/model/run_numbers.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -175,6 +176,35 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
+// Lists the changed numbers of the whole run, and changed latencies, in at most
+// a third of the body. Returns the number of lines that this takes.
+static int draw_numbers(struct Ui *ui)
+{
+    const struct Comparison *comparison = &ui->comparison;
+    const struct Layout *layout = &ui->layout;
+    int most = layout->body_height / 3, count = 0, line;
+    while (count < (int)comparison->number_count &&
+           comparison->numbers[count].measured.apart)
+        count++;
+    int shown = count + 1 < most ? count : most - 1;
+    if (shown <= 0)
+        return 0;
+    line = layout->body_y + layout->body_height - shown - 1;
+    Canvas_paint(&ui->canvas, (struct Box){line, 0, ui->canvas.width},
+                 STYLE_HEAD);
+    Canvas_fit(&ui->canvas, (struct Box){line, 2, ui->canvas.width - 3},
+               STYLE_HEAD, CUT_END,
+               "OF THE WHOLE RUN, AND LATENCIES: WHAT CHANGED MOST");
+    for (int i = 0; i < shown; i++) {
+        char text[LIST_TEXT];
+        RunNumbers_text(&comparison->numbers[i], text, sizeof text);
+        Canvas_fit(&ui->canvas,
+                   (struct Box){line + 1 + i, 2, ui->canvas.width - 3},
+                   STYLE_PLAIN, CUT_END, text);
+    }
+    return shown + 1;
+}
+
 static void draw(struct Ui *ui, const struct Status *status)
 {
     const struct Layout *layout = &ui->layout;
@@ -184,9 +214,10 @@ static void draw(struct Ui *ui, const struct Status *status)
         return;
     }
     draw_title(ui);
+    int lines = draw_numbers(ui);
     ViewCompare_draw(&ui->canvas, &ui->lists[VIEW_COMPARE], &ui->comparison,
                      (struct Box){layout->table_y, 0, ui->canvas.width},
-                     layout->body_height);
+                     layout->body_height - lines);
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Compares those numbers of two runs that are no times of a function's own
+// code: latencies of functions, the GIL, garbage collection, exceptions, and
+// event loops. A change of less than two standard errors is noise. Such numbers
+// differ more between two runs of the same program than their statistics say,
+// so a part of the number itself is added to its standard error.
+#pragma once
+
+#include "ipc/snapshot.h"
+
+#include <stdbool.h>
+
+#define COMPARISON_LIMIT 2.0 // standard errors above which a change is no noise
+
+// A number that is measured in both runs, or null if it is unknown.
+struct Measured {
+    double a; // The number in the first run.
+    double b; // The number in the second run.
+    double change;
+    double error;   // Standard error of `change`.
+    uint64_t apart; // Tells whether `change` is more than noise.
+};
+
+// A number of the whole run, or the latency of a function.
+struct ComparedNumber {
+    const char *what;
+    // The function, the type of exceptions, or the thread; or NULL.
+    const char *name;
+    const char *file;         // The function's file, or NULL.
+    const char *unit;         // "s", "share" (of a core), "per_s" or "per_min".
+    struct Measured measured; // The change is b - a.
+};
+
+extern const struct Record COMPARED_NUMBER_RECORD;
+
+// Compares the numbers of two runs, whose snapshots are `a` and `b`. Rates are
+// compared only if `rates` is true. The returned list is in the arena. Numbers
+// that changed by more than noise come first. Sets *count to the number of
+// numbers. Returns NULL if there is no memory.
+const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
+                                                const struct Snapshot *a,
+                                                const struct Snapshot *b,
+                                                bool rates, size_t *count);
+// Describes the change of a number in a line without control characters.
+void RunNumbers_text(const struct ComparedNumber *number, char *line,
+                     size_t size);
