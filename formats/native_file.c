@@ -140,13 +140,16 @@ static int by_address(const void *a, const void *b)
     const struct NativeSymbol *one = a, *other = b;
     int order = (one->at > other->at) - (one->at < other->at);
 
-    // Of several names at an address, the one with a size comes first, and then
-    // the shortest one, which is often the public one.
+    // Of several names at an address, the first one is that which perf chooses.
     if (!order)
         order = (one->size == 0) - (other->size == 0);
     if (!order)
-        order = (strlen(one->name) > strlen(other->name)) -
-                (strlen(one->name) < strlen(other->name));
+        order = (int)one->rank - (int)other->rank;
+    if (!order)
+        order = (int)strspn(one->name, "_") - (int)strspn(other->name, "_");
+    if (!order)
+        order = (strlen(one->name) < strlen(other->name)) -
+                (strlen(one->name) > strlen(other->name));
     return order ? order : strcmp(one->name, other->name);
 }
 
@@ -173,6 +176,9 @@ static void read_symbols(const struct NativeFile *file, Elf_Scn *scn,
         symbol->name = elf_strptr(file->elf, header.sh_link, found.st_name);
         symbol->at = found.st_value;
         symbol->size = found.st_size;
+        symbol->rank = GELF_ST_BIND(found.st_info) == STB_WEAK
+                           ? 2
+                           : GELF_ST_BIND(found.st_info) == STB_LOCAL;
         kept += symbol->name && *symbol->name;
     }
     symbols->count = kept;

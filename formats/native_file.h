@@ -31,6 +31,7 @@ struct NativeSection {
 struct NativeSymbol {
     uint64_t at, size;
     const char *name; // Borrowed from the file.
+    unsigned rank;    // 0: global, 1: local, 2: weak.
 };
 
 // The functions in a file's table of symbols, sorted by address.

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Measures native stacks: how long a walk takes, how many stacks are whole, and whether
+the innermost C functions are those that perf finds."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from e2e.program import PYTHON, write
+
+CUT = "(callers not known)"
+BUILD = Path(os.environ["OCULAR_BUILD"])
+WORK = """
+import json, random, re, sqlite3, sys, time, zlib
+
+text = json.dumps([{"a": list(range(30)), "b": "x" * 40} for _ in range(300)])
+
+data = bytes(random.randrange(64) for _ in range(200_000))
+
+numbers = [random.random() for _ in range(200_000)]
+
+table = sqlite3.connect(":memory:")
+table.execute("create table t(a, b)")
+table.executemany("insert into t values(?, ?)", [(i, i % 997) for i in range(20_000)])
+pattern = re.compile(r"(a+)+b|x{3,}y")
+
+def of_json(): json.loads(text)
+def of_re(): pattern.search("ax" * 2000)
+def of_zlib(): zlib.compress(data, 6)
+def of_sqlite(): table.execute("select b, sum(a) from t group by b").fetchall()
+def of_sort(): sorted(numbers)
+def of_python(): sum(i for i in range(30_000))
+
+works = [of_json, of_re, of_zlib, of_sqlite, of_sort, of_python]
+try:
+    import numpy
+    matrix = numpy.random.rand(80, 80)
+    def of_svd(): numpy.linalg.svd(matrix)
+    works.append(of_svd)
+except ImportError:
+    pass
+for work in works:
+    end = time.thread_time() + 4
+    while time.thread_time() < end:
+        work()
+"""
+PERF = re.compile(r"\s*([\d.]+)%\s+\S+\s+\[\.\] (.*\S)")
+
+
+def stacks(directory, *before):
+    """Returns [([names of the functions], us, stack)] of the program."""
+    out = directory / "x.folded"
+    ocular = [PYTHON, "-m", "ocular", "--native", "--quiet", "--output", out]
+    program = write(directory, WORK)
+    subprocess.run([*before, *ocular, program], check=True, cwd=directory)
+    lines = (line.rpartition(" ") for line in out.read_text().splitlines())
+    return [
+        ([frame.split(" (")[0] for frame in stack.split(";")], float(us), stack)
+        for stack, _, us in lines
+    ]
+
+
+def test_walk(figure):
+    done = subprocess.run([BUILD / "obj/tests/figures/walk_natives"], capture_output=True)
+    if done.returncode == 77:
+        pytest.skip("built without elfutils")
+    median, most, depth = map(float, done.stdout.split())
+    assert depth >= 10
+    figure("median", median, better="lower", unit="us")
+    figure("p99", most, better="lower", unit="us")
+
+
+def test_whole(tmp_path, figure):
+    times, cut = Counter(), Counter()
+    for names, us, _ in stacks(tmp_path):
+        for work in (name for name in names if name.startswith("of_")):
+            times[work] += us
+            cut[work] += us if CUT in names else 0
+    assert len(times) > 5
+    for work, us in times.items():
+        figure(work, 100 - 100 * cut[work] / us, better="higher", unit="%")
+
+
+@pytest.mark.skipif(not shutil.which("perf"), reason="there is no perf")
+def test_like_perf(tmp_path, figure):
+    """The share of the time in C with a name that perf's samples give to the same innermost
+    functions."""
+    record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "-o", "perf.data"]
+    ours = Counter()
+    for names, us, stack in stacks(tmp_path, *record):
+        if stack.endswith(":0)"):
+            ours[names[-1]] += us
+    report = "perf report -i perf.data --stdio --comm python3 --sort dso,sym".split()
+    done = subprocess.run(report, capture_output=True, text=True, cwd=tmp_path)
+    perf = Counter()
+    for share, name in PERF.findall(done.stdout):
+        perf[name] += float(share)
+    # Functions without a symbol have an address instead of a name.
+    both = perf.keys() & ours.keys()
+    assert len(both) > 20, done.stderr
+    of_perf, of_ours = (sum(found[name] for name in both) for found in (perf, ours))
+    same = sum(min(perf[name] / of_perf, ours[name] / of_ours) for name in both)
+    figure("", 100 * same, better="higher", unit="%")
