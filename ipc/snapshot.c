@@ -199,6 +199,7 @@ static const struct Field TASK_FIELDS[] = {
     TEXT(TaskRow, waits_for),
     TEXT(TaskRow, awaited_by),
     LIST(TaskRow, chain, chain_count, PLACE_RECORD),
+    U64(TaskRow, steps),
 };
 static const struct Record TASK_RECORD = RECORD(TaskRow, "task", TASK_FIELDS);
 
@@ -219,6 +220,8 @@ static const struct Field TASK_GROUP_FIELDS[] = {
     LIST(TaskGroup, chain, chain_count, PLACE_RECORD, OWN),
     BOOL(TaskGroup, oldest_is_least, MERGE(ANY, SILENT)),
     LIST(TaskGroup, tasks, task_count, TASK_RECORD, OWN),
+    F64(TaskGroup, cpu_share, MERGE(SUM, LIVE)),
+    F64(TaskGroup, steps_per_s, MERGE(SUM, LIVE)),
 };
 static const struct Record TASK_GROUP_RECORD =
     RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);
@@ -324,6 +327,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP(BOOL, Snapshot, exception_totals, exact, MERGE(ALL, ENDED)),
     GROUP(F64, Snapshot, cpu, waited, MERGE(SUM, LIVE)),
     GROUP_LIST(Snapshot, tasks, awaits, tasks_await_count, AWAIT_RECORD,
+               MERGE(MATCH, SILENT)),
+    GROUP_LIST(Snapshot, tasks, places, tasks_place_count, TASK_GROUP_RECORD,
                MERGE(MATCH, SILENT)),
 };
 const struct Record SNAPSHOT_RECORD =

@@ -284,11 +284,17 @@ struct TaskRow {
     // The await chain, from the task's coroutine to the innermost await.
     const struct StackPlace *chain;
     size_t chain_count;
+    // Number of the task's steps since somebody has asked for tasks; null if
+    // they were not counted.
+    uint64_t steps;
 };
 
-// The asyncio tasks of one coroutine function.
+// The asyncio tasks of one coroutine function, or those that were created at
+// one place in the program.
 struct TaskGroup {
-    const char *coroutine; // Qualified name of the coroutine function.
+    // Qualified name of the coroutine function. For a place, the function that
+    // has created the tasks, and `line` is the line of the place.
+    const char *coroutine;
     const char *file;
     uint64_t line;
     uint64_t count; // Number of tasks in the group.
@@ -322,6 +328,9 @@ struct TaskGroup {
     // nobody has asked for the single tasks of this group.
     const struct TaskRow *tasks;
     size_t task_count;
+    // CPU time of the group's tasks as a share of a core; null for a place.
+    double cpu_share;
+    double steps_per_s; // Steps of the group's tasks per second.
 };
 
 // Returns a number that stands for the group's coroutine function in all
@@ -499,6 +508,10 @@ struct Snapshot {
     // awaits. The list is empty if no task has been read.
     const struct AwaitRow *tasks_awaits;
     size_t tasks_await_count;
+    // The same tasks, grouped by the places at which they were created, the
+    // largest group first. Tasks whose place is not known are missing.
+    const struct TaskGroup *tasks_places;
+    size_t tasks_place_count;
     // A list with one row for each kind of exceptions. The kind whose first
     // exception is the newest comes first.
     const struct ExceptionRow *exceptions;

@@ -82,7 +82,7 @@ HOMES = {
     r"Python\.h|structmember\.h|cpython/.*": {"python/*"},
     r"internal/.*": {
         "python/hooks/gil_facts.c",
-        "python/service/await_chain.c",
+        "python/hooks/await_chain.c",
         "python/service/fork_facts.c",
         "python/service/missed_signals.c",
     },

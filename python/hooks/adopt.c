@@ -87,6 +87,8 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
             .line_table_size = (size_t)PyBytes_GET_SIZE(code->co_linetable),
             .suspends = code->co_flags &
                         (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR),
+            .coroutine =
+                code->co_flags & (CO_COROUTINE | CO_ITERABLE_COROUTINE),
             .ends = ends_of(code->co_flags),
         };
 

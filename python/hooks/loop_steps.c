@@ -5,6 +5,7 @@
 #include "python/hooks/extra.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
+#include "python/hooks/task_watch.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
@@ -114,6 +115,8 @@ static void begin(PyObject *code, unsigned steps)
         if (loop->handle)
             note_timer(loop, (PyObject *)loop->handle);
     }
+    if (ocular_state.task_watch)
+        TaskWatch_step(&ocular_state, (PyObject *)loop->handle);
 }
 
 static void note_stall(const struct EventLoop *loop, uint64_t ended,
@@ -130,11 +133,9 @@ static void note_stall(const struct EventLoop *loop, uint64_t ended,
 
     ThreadTraces_copy_name(&engine->traces, own_trace, stall.thread);
     // The handle exists as long as the caller, the loop, has it in a variable.
-    if (!loop->handle)
-        Tasks_current_name(stall.task, sizeof stall.task);
-    else if (FrameStack_caller_has(THREAD_STATE_CALL(), loop->handle))
-        Tasks_handle_name((PyObject *)loop->handle, stall.task,
-                          sizeof stall.task);
+    if (!loop->handle ||
+        FrameStack_caller_has(THREAD_STATE_CALL(), loop->handle))
+        Tasks_name((PyObject *)loop->handle, stall.task, sizeof stall.task);
     EventLoops_stall(&engine->loops, loop, &stall);
 }
 
@@ -200,12 +201,25 @@ void LoopSteps_unwind(PyObject *code)
         end();
 }
 
+// Returns true if the code begins steps.
+static bool is_step_code(PyObject *code)
+{
+    const uint8_t *steps =
+        is_on(code) ? Extra_steps(&ocular_state, (PyCodeObject *)code) : NULL;
+
+    return !steps || *steps;
+}
+
 PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names)
 {
-    (void)self, (void)args, (void)nargsf, (void)names;
+    (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
+    if (PyVectorcall_NARGS(nargsf) >= 3 && !is_step_code(args[0]))
+        return TaskWatch_returned(&ocular_state, args[0], args[2])
+                   ? Py_None
+                   : ocular_state.disable;
     Counter_add(&ocular_state.engine.loops.hooks, 1);
     if (EventLoops_are_off(&ocular_state.engine.loops))
         return ocular_state.disable;
@@ -259,6 +273,7 @@ void LoopSteps_stop(struct State *state)
 {
     while (state->step_code_count)
         Py_CLEAR(state->step_codes[--state->step_code_count]);
+    TaskWatch_stop(state);
 }
 
 // --- Which code begins steps -------------------------------------------------

@@ -169,6 +169,7 @@ struct State {
     // steps are switched off (0 = never).
     PyObject *step_codes[STEP_CODES];
     unsigned step_code_count, steps_left;
+    struct TaskWatch *task_watch; // NULL if nobody asks for asyncio's tasks.
     // Time of CLOCK_MONOTONIC at which steps were switched on or off, or
     // renewed.
     double steps_s;

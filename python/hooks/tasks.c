@@ -252,22 +252,23 @@ static void copy_name(PyObject *task, char *out, size_t size)
     Py_XDECREF(name);
 }
 
-void Tasks_current_name(char *out, size_t size)
+PyObject *Tasks_of(PyObject *handle)
 {
-    PyObject *task = call_asyncio("current_task");
+    PyObject *callback, *task;
 
-    copy_name(task, out, size);
-    Py_XDECREF(task);
+    if (!handle)
+        return call_asyncio("current_task");
+    callback = read_member(handle, ocular_state.task_names[TASK_CALLBACK]);
+    task = callback ? task_of(callback) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(callback);
+    return task;
 }
 
-void Tasks_handle_name(PyObject *handle, char *out, size_t size)
+void Tasks_name(PyObject *handle, char *out, size_t size)
 {
-    PyObject *callback =
-        read_member(handle, ocular_state.task_names[TASK_CALLBACK]);
-    PyObject *task = callback ? task_of(callback) : NULL;
+    PyObject *task = Tasks_of(handle);
 
-    PyErr_Clear();
     copy_name(task, out, size);
     Py_XDECREF(task);
-    Py_XDECREF(callback);
 }

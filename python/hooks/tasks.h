@@ -16,8 +16,10 @@ int Tasks_init(struct State *state);
 void Tasks_note(const struct Call *call);
 // Returns true if an asyncio loop of any kind runs in this thread.
 bool Tasks_loop_runs(void);
-// Stores the name of the thread's current task, or of the task that makes its
-// step by this handle. Stores "" if there is no task or its name is unknown.
-// The functions run no Python code and leave no exception set.
-void Tasks_current_name(char *out, size_t size);
-void Tasks_handle_name(PyObject *handle, char *out, size_t size);
+// Returns the task that makes its step by this handle as a new reference. If
+// `handle` is NULL, returns the thread's current task. Returns NULL if there is
+// no task. Leaves no exception set.
+PyObject *Tasks_of(PyObject *handle);
+// Stores the name of this task. Stores "" if there is no task or its name is
+// unknown. Runs no Python code and leaves no exception set.
+void Tasks_name(PyObject *handle, char *out, size_t size);

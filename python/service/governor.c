@@ -9,6 +9,7 @@
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/loop_steps.h"
 #include "python/hooks/raise_watch.h"
+#include "python/hooks/task_watch.h"
 #include "python/hooks/tools.h"
 #include "python/service/missed_signals.h"
 #include "python/service/operand_writer.h"
@@ -166,6 +167,7 @@ static bool hold(struct Governor *governor, bool full)
         Tools_watch(state);
         Tools_renew_unwinds(state, Now_s(CLOCK_MONOTONIC));
         LoopSteps_renew(state, Now_s(CLOCK_MONOTONIC), control->rate);
+        TaskWatch_renew(state, false);
         GarbageWatch_check(state);
         RaiseWatch_look(state);
         note_edges(state, deadline);

@@ -13,16 +13,14 @@
 // they begin. So if the cursor has gone back, it can pass over the tasks that
 // it has returned before.
 #include "python/service/task_cursor.h"
+#include "python/hooks/await_chain.h"
 #include "python/hooks/callees.h"
-#include "python/service/await_chain.h"
 #include "tracer/sample/memory.h"
 
 #include <errno.h>
 #include <string.h>
 
-#if PY_VERSION_HEX < 0x030E0000
-
-// --- The sets of CPython 3.12 and 3.13 -------------------------------------
+// --- The sets --------------------------------------------------------------
 
 // A batch has tasks of at most EMPTY entries of a set.
 #define EMPTY 1024
@@ -63,7 +61,7 @@ static PyObject *task_at(PyObject *key, unsigned which)
 }
 
 // Goes to the beginning of a set.
-static void go_to(struct TaskCursor *cursor, unsigned which)
+static void go_to(struct TaskSetCursor *cursor, unsigned which)
 {
     cursor->which = which;
     cursor->set = NULL;
@@ -72,12 +70,7 @@ static void go_to(struct TaskCursor *cursor, unsigned which)
     cursor->ended = which == SETS;
 }
 
-void TaskCursor_begin(struct TaskCursor *cursor)
-{
-    go_to(cursor, SCHEDULED);
-}
-
-int TaskCursor_open(struct TaskCursor *cursor, const struct State *state)
+static int open_set(struct TaskSetCursor *cursor, const struct State *state)
 {
     Py_ssize_t mask = cursor->mask;
 
@@ -90,7 +83,8 @@ int TaskCursor_open(struct TaskCursor *cursor, const struct State *state)
 }
 
 // Collects the keys of the next tasks of the set.
-static unsigned collect(struct TaskCursor *cursor, PyObject *keys[TASK_BATCH])
+static unsigned collect(struct TaskSetCursor *cursor,
+                        PyObject *keys[TASK_BATCH])
 {
     const PySetObject *set = cursor->set;
     Py_ssize_t most = cursor->index + EMPTY; // many entries may be free
@@ -111,8 +105,9 @@ static unsigned collect(struct TaskCursor *cursor, PyObject *keys[TASK_BATCH])
     return count;
 }
 
-unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
-                         PyObject *tasks[TASK_BATCH])
+static unsigned next_of_sets(struct TaskSetCursor *cursor,
+                             const struct State *state,
+                             PyObject *tasks[TASK_BATCH])
 {
     unsigned count = 0;
 
@@ -122,19 +117,41 @@ unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
         tasks[i] = task_at(tasks[i], cursor->which);
     if (!count && (!cursor->set || cursor->index > cursor->set->mask)) {
         go_to(cursor, cursor->which + 1);
-        TaskCursor_open(cursor, state);
+        open_set(cursor, state);
     }
+    return count;
+}
+
+#if PY_VERSION_HEX < 0x030E0000
+
+void TaskCursor_begin(struct TaskCursor *cursor)
+{
+    cursor->ended = false;
+    go_to(&cursor->sets, SCHEDULED);
+}
+
+int TaskCursor_open(struct TaskCursor *cursor, const struct State *state)
+{
+    return open_set(&cursor->sets, state);
+}
+
+unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
+                         PyObject *tasks[TASK_BATCH])
+{
+    unsigned count = next_of_sets(&cursor->sets, state, tasks);
+
+    cursor->ended = cursor->sets.ended;
     return count;
 }
 
 void TaskCursor_return(struct TaskCursor *cursor, unsigned index)
 {
-    cursor->index = cursor->at[index];
+    cursor->sets.index = cursor->sets.at[index];
 }
 
 void TaskCursor_close(struct TaskCursor *cursor)
 {
-    cursor->set = NULL;
+    cursor->sets.set = NULL;
 }
 
 void TaskCursor_drop(struct TaskCursor *cursor)
@@ -299,7 +316,7 @@ static void go_to_next_list(struct TaskCursor *cursor)
     if (cursor->thread)
         enter(cursor, PyThreadState_Next(cursor->thread));
     else
-        cursor->ended = true;
+        cursor->lists_ended = true;
 }
 
 // --- The anchors -----------------------------------------------------------
@@ -361,15 +378,20 @@ static int find_place(struct TaskCursor *cursor, PyThreadState *thread)
 void TaskCursor_begin(struct TaskCursor *cursor)
 {
     TaskCursor_drop(cursor);
-    cursor->ended = false;
+    cursor->ended = cursor->lists_ended = false;
     cursor->id = UINT64_MAX;
+    go_to(&cursor->sets, SCHEDULED);
 }
 
 int TaskCursor_open(struct TaskCursor *cursor, const struct State *state)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
     PyThreadState *thread = PyInterpreterState_ThreadHead(interpreter);
-    int error = cursor->layout.node ? 0 : find_layout(&cursor->layout, state);
+    int error;
+
+    if (cursor->lists_ended)
+        return open_set(&cursor->sets, state);
+    error = cursor->layout.node ? 0 : find_layout(&cursor->layout, state);
 
     if (error) {
         cursor->ended = error == -ENOENT; // then there are no tasks
@@ -408,11 +430,17 @@ static void pass(struct TaskCursor *cursor, struct TaskNode *node)
 unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
                          PyObject *tasks[TASK_BATCH])
 {
-    (void)state;
     cursor->count = 0;
     cursor->number_before = cursor->number;
+    if (cursor->lists_ended) {
+        cursor->count = next_of_sets(&cursor->sets, state, tasks);
+        cursor->ended = cursor->sets.ended;
+        return cursor->count;
+    }
     if (is_end(cursor, cursor->next)) {
         go_to_next_list(cursor);
+        if (cursor->lists_ended)
+            open_set(&cursor->sets, state);
         return 0;
     }
     cursor->batches++;
@@ -429,6 +457,10 @@ unsigned TaskCursor_next(struct TaskCursor *cursor, const struct State *state,
 
 void TaskCursor_return(struct TaskCursor *cursor, unsigned index)
 {
+    if (cursor->lists_ended) {
+        cursor->sets.index = cursor->sets.at[index];
+        return;
+    }
     cursor->next = node_of(cursor, cursor->batch[index]);
     cursor->passed -= cursor->count - index;
     cursor->farthest = cursor->passed;
@@ -449,9 +481,10 @@ PyObject *TaskCursor_awaited_by(const struct TaskCursor *cursor,
 
 void TaskCursor_close(struct TaskCursor *cursor)
 {
-    if (!cursor->ended && is_end(cursor, cursor->next))
+    cursor->sets.set = NULL;
+    if (!cursor->ended && !cursor->lists_ended && is_end(cursor, cursor->next))
         go_to_next_list(cursor);
-    if (cursor->ended) {
+    if (cursor->ended || cursor->lists_ended) {
         drop_anchors(cursor);
         return;
     }

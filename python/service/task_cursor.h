@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct TaskCursor is a place among all tasks of asyncio. CPython 3.12 and
 // 3.13 keep the tasks in two sets. From 3.14 on, CPython keeps the tasks of
-// each thread in a list. The program changes the sets and lists between two
+// each thread in a list, and only tasks of classes written in Python in the
+// sets. The program changes the sets and lists between two
 // slices of a walk. The cursor keeps no task alive, and no Python code runs.
 // Callers hold the GIL, and all references to tasks are borrowed.
 #pragma once
@@ -11,9 +12,8 @@
 // Largest number of tasks that TaskCursor_next returns.
 #define TASK_BATCH 16
 
-#if PY_VERSION_HEX < 0x030E0000
-
-struct TaskCursor {
+// A place in one of the two sets.
+struct TaskSetCursor {
     bool ended;                // All tasks have been returned.
     unsigned which;            // The set that is read.
     PySetObject *set;          // The same, valid only within a slice, or NULL.
@@ -22,7 +22,7 @@ struct TaskCursor {
     Py_ssize_t at[TASK_BATCH]; // Entries of the tasks of the last batch.
 };
 
-#else
+#if PY_VERSION_HEX >= 0x030E0000
 
 #define TASK_ANCHORS 20
 
@@ -47,7 +47,9 @@ struct TaskAnchor {
 };
 
 struct TaskCursor {
-    bool ended; // All tasks have been returned.
+    bool ended;       // All tasks have been returned.
+    bool lists_ended; // The sets are read.
+    struct TaskSetCursor sets;
     struct TaskLayout layout;
     // Id of the thread whose list is read. The ids fall from list to list. The
     // last list is that of ended threads' tasks, and has the id 0.
@@ -73,6 +75,13 @@ struct TaskCursor {
     unsigned went_back; // Number of times that the cursor has gone back.
     unsigned batches;   // Number of batches of this list.
     struct TaskAnchor anchors[TASK_ANCHORS]; // The first is the newest.
+};
+
+#else
+
+struct TaskCursor {
+    bool ended; // All tasks have been returned.
+    struct TaskSetCursor sets;
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
+#include "python/hooks/task_watch.h"
 #include "python/service/waiting_task.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ struct Slice {
     uint64_t deadline; // In ticks.
     double now_s;      // CLOCK_MONOTONIC
     struct ReadTask batch[TASK_BATCH];
-    struct Known groups[KNOWN], waits[KNOWN], awaits[KNOWN];
+    struct Known groups[KNOWN], places[KNOWN], waits[KNOWN], awaits[KNOWN];
     struct Known lines[KNOWN];
 };
 
@@ -133,15 +134,19 @@ static struct CountedTasks *group_of_code(struct Slice *slice,
 {
     const struct Known wanted = {.code = code};
     struct Known *known = known_of(slice->groups, &wanted);
+    struct CountedTasks *group;
     struct CodeNames names;
 
     if (is_same(known, &wanted))
         return known->found;
     read_function(&names, slice, code);
     *known = wanted;
-    known->found = TaskGroups_find(&slice->walk->groups, &names.line);
+    group = TaskGroups_find(&slice->walk->groups, &names.line);
+    // The function may have got its id since the last walk.
+    if (group && names.line.function)
+        group->coroutine.function = names.line.function;
     release_names(&names);
-    return known->found;
+    return known->found = group;
 }
 
 static struct TaskWait *wait_of(struct CountedTasks *group, struct Slice *slice,
@@ -178,9 +183,32 @@ static struct CountedTasks *group_of(struct Slice *slice,
                                      const struct ReadTask *one)
 {
     struct TaskLine line = {.name = Py_TYPE(one->is.coroutine)->tp_name};
+    PyCodeObject *code;
+    struct CountedTasks *group;
 
-    return one->frame.code ? group_of_code(slice, one->frame.code)
-                           : TaskGroups_find(&slice->walk->groups, &line);
+    if (!one->frame.code)
+        return TaskGroups_find(&slice->walk->groups, &line);
+    code = TaskWatch_group(slice->state, one->codes, one->depth);
+    group = group_of_code(slice, code);
+    // A running task's chain cannot be read, so a step needs the group.
+    if (group && code != one->frame.code)
+        TaskWatch_know(slice->state, one->task, &one->is)->group =
+            group->coroutine.function;
+    return group;
+}
+
+// Returns the group of the place at which the task was created, or NULL.
+static struct CountedTasks *place_of(struct Slice *slice,
+                                     const struct KnownTask *task)
+{
+    const struct TaskLine *line = TaskWatch_place(slice->state, task);
+    const struct Known wanted = {.instruction = task ? task->place : 0};
+    struct Known *known = known_of(slice->places, &wanted);
+
+    if (!line || is_same(known, &wanted))
+        return line ? known->found : NULL;
+    *known = wanted;
+    return known->found = TaskGroups_find(&slice->walk->groups, line);
 }
 
 static struct AwaitCount *await_of(struct Slice *slice, PyCodeObject *code)
@@ -243,11 +271,17 @@ static uint32_t line_of(struct Slice *slice, const struct AwaitFrame *frame)
 static void list_task(struct Slice *slice, struct CountedTasks *group,
                       const struct ReadTask *one, uint64_t number)
 {
-    struct ListedTask *listed = TaskList_add(&group->oldest, number);
+    struct ListedTask *listed =
+        group ? TaskList_add(&group->oldest, number) : NULL;
     struct AwaitFrame frame = one->frame;
+    const struct KnownTask *known;
 
     if (!listed)
         return;
+    known = EventLoops_are_off(&slice->state->engine.loops)
+                ? NULL
+                : TaskWatch_know(slice->state, one->task, &one->is);
+    listed->steps = known ? known->steps : UINT64_MAX;
     WaitingTask_name(listed->name, &one->is);
     WaitingTask_read(listed, one->task, frame.state, &slice->walk->cursor,
                      slice->state);
@@ -260,12 +294,8 @@ static void list_task(struct Slice *slice, struct CountedTasks *group,
 static void read_task(const struct Slice *slice, struct ReadTask *one)
 {
     AwaitTask_read(&one->is, one->task);
-#if PY_VERSION_HEX < 0x030E0000
     if (!one->is.coroutine)
         AwaitTask_read_other(&one->is, one->task, slice->state->task_names);
-#else
-    (void)slice;
-#endif
 }
 
 // Goes to the innermost coroutines. The memory of the next coroutines is read
@@ -290,6 +320,22 @@ static void go_inside(struct ReadTask *batch, unsigned count)
     }
 }
 
+static void count_task(struct Slice *slice, const struct ReadTask *one)
+{
+    struct TaskGroups *groups = &slice->walk->groups;
+    struct CountedTasks *group = group_of(slice, one), *place;
+    uint64_t number = AwaitTask_number(&one->is);
+
+    TaskGroups_add(groups, group, wait_of(group, slice, &one->inner), number);
+    count_awaits(slice, one);
+    if (AwaitTask_is_numbered(&one->is))
+        TaskGroups_note_birth(groups, number, slice->now_s);
+    list_task(slice, group, one, number);
+    place = place_of(slice, TaskWatch_find(slice->state, one->task, &one->is));
+    TaskGroups_add_to_place(place, wait_of(place, slice, &one->inner), number);
+    list_task(slice, place, one, number);
+}
+
 // Counts the next tasks. Returns false at the deadline, and the next slice then
 // begins at the first task that is not counted. A task's memory is rarely
 // in a cache of the CPU, so the memory of all tasks of the batch is read ahead
@@ -297,11 +343,9 @@ static void go_inside(struct ReadTask *batch, unsigned count)
 static bool count_batch(struct Slice *slice)
 {
     const struct Clock *clock = &slice->state->engine.clock;
-    struct TaskGroups *groups = &slice->walk->groups;
     struct ReadTask *batch = slice->batch, *one;
     PyObject *tasks[TASK_BATCH];
     unsigned count = TaskCursor_next(&slice->walk->cursor, slice->state, tasks);
-    uint64_t number;
 
     for (one = batch; one < batch + count; one++) {
         one->task = tasks[one - batch];
@@ -319,23 +363,12 @@ static bool count_batch(struct Slice *slice)
     }
     go_inside(batch, count);
     for (one = batch; one < batch + count; one++) {
-        struct CountedTasks *group;
-
         if (one > batch && Clock_read(clock) >= slice->deadline) {
             TaskCursor_return(&slice->walk->cursor, (unsigned)(one - batch));
             return false;
         }
-        if (!is_pending(slice, one))
-            continue;
-        group = group_of(slice, one);
-        number = AwaitTask_number(&one->is);
-        TaskGroups_add(groups, group, wait_of(group, slice, &one->inner),
-                       number);
-        count_awaits(slice, one);
-        if (AwaitTask_is_numbered(&one->is))
-            TaskGroups_note_birth(groups, number, slice->now_s);
-        if (group)
-            list_task(slice, group, one, number);
+        if (is_pending(slice, one))
+            count_task(slice, one);
     }
     return true;
 }
@@ -352,7 +385,7 @@ static void begin(struct TaskWalk *walk, double now_s)
 
 // Opens the cursor, and begins the walk if necessary. Returns false if there is
 // nothing to read.
-static bool open_cursor(struct TaskWalk *walk, const struct State *state,
+static bool open_cursor(struct TaskWalk *walk, struct State *state,
                         double now_s)
 {
     int error;
@@ -360,6 +393,7 @@ static bool open_cursor(struct TaskWalk *walk, const struct State *state,
     if (!walk->walking) {
         walk->restarts = 0;
         begin(walk, now_s);
+        TaskWatch_renew(state, true);
     }
     error = TaskCursor_open(&walk->cursor, state);
     if (error == -ESTALE && walk->restarts < RESTARTS) {
@@ -368,6 +402,21 @@ static bool open_cursor(struct TaskWalk *walk, const struct State *state,
         error = TaskCursor_open(&walk->cursor, state);
     }
     return walk->walking && error != -ENOTSUP;
+}
+
+// Notes how many steps the tasks of each group have made.
+static void note_steps(struct Slice *slice)
+{
+    struct TaskGroups *groups = &slice->walk->groups;
+
+    for (unsigned i = 0; i < groups->count; i++) {
+        struct CountedTasks *group = &groups->all[i];
+
+        if (group->coroutine.name)
+            CountedTasks_note_steps(
+                group, TaskWatch_steps(slice->state, &group->coroutine),
+                slice->now_s);
+    }
 }
 
 void TaskWalk_step(struct TaskWalk *walk, struct State *state)
@@ -390,6 +439,8 @@ void TaskWalk_step(struct TaskWalk *walk, struct State *state)
                Clock_read(clock) < slice.deadline)
             ;
         TaskCursor_close(&walk->cursor);
+        if (walk->cursor.ended)
+            note_steps(&slice);
     }
     PyErr_Clear();
 }

@@ -6,7 +6,7 @@
 // GIL.
 #pragma once
 
-#include "python/service/await_chain.h"
+#include "python/hooks/await_chain.h"
 #include "python/service/task_cursor.h"
 #include "tracer/session/task_list.h"
 

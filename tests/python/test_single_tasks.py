@@ -253,7 +253,6 @@ def test_a_subclass_and_an_eager_task():
     run_traced(main())
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="such tasks are not counted")
 def test_tasks_of_classes_written_in_python():
     class Odd(asyncio.tasks._PyTask):
         """A class that decides itself what `_coro` is."""

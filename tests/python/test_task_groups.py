@@ -3,11 +3,14 @@
 are known."""
 
 import asyncio
+import gc
 import random
+import runpy
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import ocular
 import pytest
@@ -343,4 +346,75 @@ def test_a_program_without_asyncio():
         print(ocular.snapshot()["tasks"], "asyncio" in sys.modules)
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "{'total': 0, 'groups': [], 'awaits': []} False\n", done.stderr
+    lists = "'groups': [], 'awaits': [], 'places': []"
+    assert done.stdout == f"{{'total': 0, {lists}}} False\n", done.stderr
+
+
+WRAPPER = """
+async def runs(coro):
+    await coro
+"""
+
+
+def test_cpu_time_steps_and_places(tmp_path):
+    """A task that a library's coroutine wraps counts for the program's coroutine. Steps are
+    counted, and CPU time is sampled. The line that creates a task is known if the task was
+    created while somebody looked, and no task is kept alive."""
+    here = sys._getframe().f_code.co_filename
+    library = tmp_path / "site-packages" / "wrapper.py"
+    library.parent.mkdir()
+    library.write_text(WRAPPER)
+    runs = runpy.run_path(str(library))["runs"]
+
+    async def leaf(event):
+        await event.wait()
+
+    async def hundred(event):
+        for _ in range(100):
+            await asyncio.sleep(0)
+        await event.wait()
+
+    async def busy(event):
+        while not event.is_set():
+            sum(range(20_000))
+            await asyncio.sleep(0.005)
+
+    async def main():
+        event, loop = asyncio.Event(), asyncio.get_running_loop()
+        old = asyncio.create_task(leaf(event))
+        await whole(lambda groups: "leaf" in groups)
+        steps = asyncio.create_task(hundred(event), name="hundred")
+        line = steps_line = sys._getframe().f_lineno - 1
+        works = loop.create_task(busy(event))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(runs(leaf(event)))
+            total, groups = await whole(
+                lambda groups: (
+                    groups.get("busy", {}).get("steps_per_s")
+                    and groups["busy"]["cpu_share"]
+                    and groups["leaf"]["count"] == 4
+                )
+            )
+            # The wrapped tasks are in the group of what they run.
+            assert "runs" not in groups and total == 7
+            assert groups["leaf"]["tasks"][1]["chain"][0]["name"] == "runs"
+            assert groups["leaf"]["cpu_share"] < groups["busy"]["cpu_share"] <= 1.5
+            assert 0 < groups["busy"]["steps_per_s"] <= 200
+            assert groups["leaf"]["steps_per_s"] < groups["busy"]["steps_per_s"]
+            assert groups["hundred"]["tasks"][0]["steps"] == 101
+            places = ocular.snapshot()["tasks"]["places"]
+            assert {place["file"] for place in places} == {here}
+            assert {place["coroutine"].split(".")[-1] for place in places} == {"main"}
+            found = {place["line"]: place["count"] for place in places}
+            # `old` was created before somebody looked.
+            assert found == {steps_line: 1, line + 2: 1, line + 5: 3}
+            event.set()
+        await asyncio.gather(old, steps, works)
+        alive = [weakref.ref(task) for task in (old, steps, works)]
+        del old, steps, works, groups, group
+        await asyncio.sleep(0)  # The handle of this step refers to the tasks.
+        gc.collect()
+        assert not any(task() for task in alive)
+
+    run_traced(main())

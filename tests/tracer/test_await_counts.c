@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct TaskLine HANDLER = {"handler", "/app.py", 3, 7};
-static const struct TaskLine HELPER = {"helper", "/app.py", 9, 8};
+static const struct TaskLine HANDLER = {"handler", "/app.py", 3, 7, false};
+static const struct TaskLine HELPER = {"helper", "/app.py", 9, 8, false};
 
 // Returns the table's row of the function, or NULL.
 static const struct AwaitRow *row_of(const struct TaskTable *table,

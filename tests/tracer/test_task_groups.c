@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static const struct TaskLine WORKER = {"worker", "/a.py", 3, 7};
+static const struct TaskLine WORKER = {"worker", "/a.py", 3, 7, false};
 
 // Makes a whole walk that finds `count` tasks of WORKER, and returns its table.
 static struct TaskTable *walk(struct TaskGroups *groups, unsigned count,
@@ -227,8 +227,8 @@ static struct Snapshot *show(struct TaskGroups *groups, struct TaskBoard *board,
     return snapshot;
 }
 
-static const struct TaskLine OUTER = {"worker", "/a.py", 5, 7};
-static const struct TaskLine INNER = {"wait", NULL, 0, 0};
+static const struct TaskLine OUTER = {"worker", "/a.py", 5, 7, false};
+static const struct TaskLine INNER = {"wait", NULL, 0, 0, false};
 
 TEST(a_long_chain_keeps_its_innermost_line)
 {
@@ -271,7 +271,7 @@ TEST(single_tasks_of_a_few_groups_are_shown)
     TaskBoard_init(&board);
     assert_true(TaskGroups_begin(&groups, 100));
     for (unsigned i = 0; i < TASK_REQUESTS + 1; i++) {
-        const struct TaskLine line = {name, NULL, 0, 0};
+        const struct TaskLine line = {name, NULL, 0, 0, false};
         const struct TaskGroup group = {.coroutine = name, .line = NULL_U64};
 
         snprintf(name, sizeof name, "f%u", i);
@@ -308,7 +308,7 @@ TEST(a_group_that_was_asked_for_comes_first)
     TaskBoard_init(&board);
     assert_true(TaskGroups_begin(&groups, 100));
     for (unsigned i = 0; i <= 10; i++) {
-        const struct TaskLine line = {name, NULL, 0, 0};
+        const struct TaskLine line = {name, NULL, 0, 0, false};
 
         snprintf(name, sizeof name, "f%u", i);
         for (unsigned task = 0; task < (i < 10 ? 50 : 40); task++)
@@ -340,7 +340,7 @@ TEST(too_many_groups_and_lines_are_only_counted)
 
     assert_true(TaskGroups_begin(&groups, 100));
     for (unsigned i = 0; i < TASK_GROUPS + 5; i++) {
-        const struct TaskLine line = {name, NULL, 0, 0};
+        const struct TaskLine line = {name, NULL, 0, 0, false};
 
         snprintf(name, sizeof name, "f%u", i);
         group = TaskGroups_find(&groups, &line);
@@ -349,7 +349,7 @@ TEST(too_many_groups_and_lines_are_only_counted)
     }
     group = &groups.all[0];
     for (unsigned i = 0; i < TASK_WAITS + 1; i++) {
-        const struct TaskLine line = {"wait", NULL, i + 1, 0};
+        const struct TaskLine line = {"wait", NULL, i + 1, 0, false};
         struct TaskWait *wait = TaskGroups_wait(group, &line);
 
         assert_true(!wait == (i >= TASK_WAITS));

@@ -53,6 +53,7 @@ SCREENS = {
     "latency": "<Frame>l",
     "loops": "<Frame>Lj",
     "tasks": "<Frame>Tj",
+    "task-places": "<Frame>Tm",
     "task-group": "<Frame>T<Enter>j",
     "task-group-empty": "<Frame>Tj<Enter>",
     "exceptions": "<Frame>xj",

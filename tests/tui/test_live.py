@@ -203,7 +203,7 @@ EFFECTS = {
         "Right": (["/", *"analyst", "Enter"], "thread analyst of "),
     },
     # The demo has no tasks. test_golden.py presses Enter in this view.
-    "Tasks": {"Enter": None, "Right": None},
+    "Tasks": {"Enter": None, "Right": None, "m": (["T"], "by creation")},
     "Flame": {
         # Samples may have them since this key was pressed in the code.
         "C": ([], "C functions are (shown|hidden)"),

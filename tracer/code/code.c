@@ -159,6 +159,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->hot.min_cycles = UINT64_MAX;
     code->cold.jumps = true;
     code->who.ends = (uint8_t)source->ends;
+    code->who.coroutine = source->coroutine;
     code->poll.specializable = UINT32_MAX;
     code->hot.enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
     code->who.address = source->address;

@@ -66,6 +66,7 @@ struct CodeSource {
     const uint8_t *line_table;
     size_t line_table_size;
     bool suspends; // True for a generator and for a coroutine.
+    bool coroutine;
     enum CodeEnds ends;
 };
 

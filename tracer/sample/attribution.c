@@ -288,6 +288,7 @@ struct SampleTime {
     // CPU. Both also stand for waits of other samples, whose kind is not known.
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
+    struct TaskOfStack task; // the task that ran
 };
 
 static void init_time(struct SampleTime *time, const struct SampledStack *stack,
@@ -296,6 +297,7 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
 {
     double to_run = wait_ns * (stack->waits_to_run ? 1 : stack->starved);
 
+    time->task = (struct TaskOfStack){NULL};
     ShareCredit_init(&time->all, now, cpu_ns + wait_ns);
     ShareCredit_init(&time->ran, now, cpu_ns);
     ShareCredit_init(&time->waited, now, wait_ns);
@@ -365,6 +367,7 @@ static struct Code *add_stack(struct Attribution *attribution,
             continue;
         *top = i;
         ids[path->depth++] = code->hot.id;
+        TaskOfStack_pass(&time->task, code);
         if (code->share.stamp != attribution->stamp) {
             code->share.stamp = attribution->stamp;
             parts = prepare(code);
@@ -572,6 +575,18 @@ static struct Code *python_of(const struct Attribution *attribution,
     return code_of(attribution, stack, ++*frame);
 }
 
+// Credits the CPU time to the group of the task that ran.
+static void credit_task(const struct Attribution *attribution,
+                        struct SampleTime *time)
+{
+    // This load pairs with the release store in Sampler_task_share.
+    struct TaskShares *tasks =
+        atomic_load_explicit(&attribution->tasks, memory_order_acquire);
+
+    if (tasks && time->task.group)
+        TaskShares_add(tasks, time->task.group, &time->ran);
+}
+
 double Attribution_add(struct Attribution *attribution,
                        struct SampledStack *stack, const struct ShareTime *now,
                        struct Breakdown *functions, double cpu_ns,
@@ -613,8 +628,10 @@ double Attribution_add(struct Attribution *attribution,
             Counter_add(&code->share.run_samples, 1);
         Code_touch(code);
     }
-    if (cpu_ns > 0)
+    if (cpu_ns > 0) {
         Breakdown_add(functions, code ? code->hot.id : 0, now, &time.ran);
+        credit_task(attribution, &time);
+    }
     Rcu_read_unlock();
     path.in_c = in_c;
     // Flame_add must not be called within the read section of RCU, because it

@@ -12,6 +12,7 @@
 #include "tracer/sample/call_edges.h"
 #include "tracer/sample/flame.h"
 #include "tracer/sample/native.h"
+#include "tracer/sample/task_shares.h"
 #include "tracer/sample/wait_choice.h"
 #include "tracer/sample/walk.h"
 
@@ -93,6 +94,8 @@ struct Attribution {
     // returns them.
     const uint32_t *natives;
     size_t native_count;
+    // The CPU time of asyncio's tasks, or NULL if nobody has asked for it.
+    struct TaskShares *_Atomic tasks;
     struct SampleSink sink;
     struct WaitChoice choice; // Chooses the waits that `sink` gets.
     // Offset of co_code_adaptive in CPython's PyCodeObject.

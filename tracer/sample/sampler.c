@@ -192,6 +192,7 @@ static void free_all(struct Sampler *sampler)
 {
     Memory_close(&sampler->sampling.memory);
     SampledThreads_release(&sampler->sampling.threads);
+    Heap_free(atomic_load(&sampler->sampling.attribution.tasks));
     Heap_free(sampler);
 }
 
@@ -355,6 +356,23 @@ long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
     struct ShareTime now = Sampler_now(sampler);
 
     return SampledThreads_shares(&sampler->sampling.threads, &now, shares);
+}
+
+double Sampler_task_share(struct Sampler *sampler, uint32_t id)
+{
+    struct TaskShares *_Atomic *place = &sampler->sampling.attribution.tasks;
+    struct TaskShares *tasks =
+        atomic_load_explicit(place, memory_order_relaxed);
+    struct ShareTime now = Sampler_now(sampler);
+
+    if (tasks)
+        return TaskShares_read(tasks, id, &now);
+    tasks = Heap_zeroed(1, sizeof *tasks);
+    if (tasks)
+        tasks->begin = now;
+    // This store pairs with the acquire load in credit_task.
+    atomic_store_explicit(place, tasks, memory_order_release);
+    return NAN;
 }
 
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)

@@ -161,6 +161,11 @@ void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
 bool Sampler_describe_native(struct Sampler *sampler,
                              struct FlameFunction *function,
                              struct Arena *arena);
+// Returns the share of a core that the tasks of one group (task_shares.h) have
+// had in the newest seconds. The CPU time of tasks is sampled from the first
+// call on, and the result is NaN until then, and for a second more. Only the
+// thread that builds snapshots calls this function.
+double Sampler_task_share(struct Sampler *sampler, uint32_t id);
 // Takes from a queue a call of a dark function that a sample has found on a
 // stack. Returns false if this queue is empty. Only one thread at a time may
 // call this function.

@@ -84,6 +84,18 @@ struct Moment ProcessRows_moment(struct Session *session,
     return at;
 }
 
+// Fills the CPU time of asyncio's tasks.
+static void fill_tasks(struct Snapshot *snapshot, struct Sampler *sampler)
+{
+    // The groups belong to the snapshot, which nobody else has yet.
+    struct TaskGroup *groups = (void *)(uintptr_t)snapshot->tasks_groups;
+
+    for (size_t i = 0; i < snapshot->tasks_group_count; i++)
+        if (groups[i].id != NULL_U64)
+            groups[i].cpu_share =
+                Sampler_task_share(sampler, (uint32_t)groups[i].id);
+}
+
 bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
 {
     struct Session *session = at->session;
@@ -106,8 +118,10 @@ bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
                           &engine->traces);
     whole &= TaskBoard_fill(&session->tasks, snapshot);
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at->now, at->hz);
-    if (at->sees)
+    if (at->sees) {
+        fill_tasks(snapshot, session->sampler);
         whole &= GilRows_fill(snapshot, session->sampler, at->registry);
+    }
     whole &= LoopRows_fill(snapshot, &engine->loops, at->now, at->started);
     fill_overhead(snapshot, session);
     return whole;

@@ -254,13 +254,17 @@ static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
         if (asked != (i < table->count))
             continue;
         *group = *from;
-        whole = copy_group(copy, group, asked || all);
+        whole = copy_group(
+            copy, group,
+            asked || (all && from < table->groups + table->coroutine_count));
     }
     if (!whole)
         return false;
     snapshot->tasks_total = table->total;
     snapshot->tasks_groups = groups;
-    snapshot->tasks_group_count = table->count;
+    snapshot->tasks_group_count = table->coroutine_count;
+    snapshot->tasks_places = groups + table->coroutine_count;
+    snapshot->tasks_place_count = table->count - table->coroutine_count;
     return copy_awaits(snapshot, table);
 }
 

@@ -18,7 +18,9 @@ struct TaskTable {
     struct Arena arena; // Holds the groups of tasks and their texts.
     // Lacks the await chains of its groups and tasks.
     struct TaskGroup *groups;
-    size_t count;
+    // The first `coroutine_count` groups have the tasks of one coroutine
+    // function each. The other groups have those of one place each.
+    size_t count, coroutine_count;
     struct AwaitRow *awaits;
     size_t await_count;
     // Number of all tasks; NULL_U64 if the first walk over all tasks is not

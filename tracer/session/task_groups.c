@@ -20,6 +20,8 @@
 // If a group of tasks has grown fewer than RISES times, it does not count as
 // growing.
 #define RISES 3
+// Smallest number of seconds over which steps per second are computed.
+#define STEPS_S 1.0
 
 // --- A walk ----------------------------------------------------------------
 
@@ -44,7 +46,7 @@ void TaskGroups_release(struct TaskGroups *groups)
 bool TaskGroups_begin(struct TaskGroups *groups, double now_s)
 {
     if (!groups->all)
-        groups->all = Heap_zeroed(TASK_GROUPS, sizeof *groups->all);
+        groups->all = Heap_zeroed(2 * TASK_GROUPS, sizeof *groups->all);
     if (!groups->all)
         return false;
     groups->begun_s = now_s;
@@ -72,7 +74,7 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
 {
     struct CountedTasks *group, *place = NULL;
     uint64_t hash = TaskLine_hash(coroutine);
-    unsigned i;
+    unsigned i, same = 0;
 
     for (i = 0; i < groups->count; i++) {
         group = &groups->all[i];
@@ -81,13 +83,18 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
         else if (group->hash == hash &&
                  TaskLine_is_same(&group->coroutine, coroutine))
             return group;
+        else
+            same += group->coroutine.place == coroutine->place;
     }
-    if (!place && groups->count < TASK_GROUPS)
+    if (same == TASK_GROUPS)
+        return NULL;
+    if (!place && groups->count < 2 * TASK_GROUPS)
         place = &groups->all[groups->count++];
     if (!place || !TaskLine_copy(&place->coroutine, coroutine))
         return NULL;
     place->hash = hash;
     place->lowest = UINT64_MAX;
+    place->steps_per_s = NULL_F64;
     // The last whole walk over the tasks found no task of this group.
     if (groups->last_s > 0)
         place->points[place->point_count++] =
@@ -117,17 +124,39 @@ struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
     return TaskLine_copy(&place->at, at) ? place : NULL;
 }
 
+void TaskGroups_add_to_place(struct CountedTasks *place, struct TaskWait *wait,
+                             uint64_t number)
+{
+    if (wait)
+        wait->found++;
+    if (!place)
+        return;
+    place->found++;
+    if (number && number < place->lowest)
+        place->lowest = number;
+}
+
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number)
 {
     groups->found++;
-    if (wait)
-        wait->found++;
-    if (!group)
-        return;
-    group->found++;
-    if (number && number < group->lowest)
-        group->lowest = number;
+    TaskGroups_add_to_place(group, wait, number);
+}
+
+void CountedTasks_note_steps(struct CountedTasks *group, uint64_t steps,
+                             double now_s)
+{
+    double s = now_s - group->steps_at_s;
+
+    if (steps == UINT64_MAX || steps < group->steps || group->steps_at_s == 0) {
+        group->steps_per_s = NULL_F64;
+        group->steps_at_s = steps == UINT64_MAX ? 0 : now_s;
+        group->steps = steps;
+    } else if (s >= STEPS_S) {
+        group->steps_per_s = (double)(steps - group->steps) / s;
+        group->steps_at_s = now_s;
+        group->steps = steps;
+    }
 }
 
 // --- Ages ------------------------------------------------------------------
@@ -310,6 +339,7 @@ static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
         .age_s = birth ? now_s - birth->at_s : NULL_F64,
         .age_is_least = birth && birth->least,
         .chain_count = task->count,
+        .steps = task->steps,
     };
     if (*task->waits_for)
         row->waits_for = Arena_text(&table->arena, task->waits_for);
@@ -339,14 +369,12 @@ static bool fill_tasks(const struct TaskGroups *groups, struct TaskTable *table,
 }
 
 // Fills the row of a group of tasks.
-static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
-                 struct CountedTasks *group, double now_s)
+static bool fill_group(const struct TaskGroups *groups, struct TaskTable *table,
+                       struct CountedTasks *group, double now_s)
 {
     struct TaskGroup *row = &table->groups[table->count];
     const struct TaskBirth *birth = birth_of(groups, group->lowest);
 
-    if (!group->coroutine.name || !group->found)
-        return true;
     table->count++;
     *row = (struct TaskGroup){
         .coroutine = Arena_text(&table->arena, group->coroutine.name),
@@ -358,6 +386,8 @@ static bool fill(const struct TaskGroups *groups, struct TaskTable *table,
         .oldest_s = birth ? now_s - birth->at_s : NULL_F64,
         .oldest_is_least = birth && birth->least,
         .id = group->coroutine.function ? group->coroutine.function : NULL_U64,
+        .cpu_share = NULL_F64,
+        .steps_per_s = group->steps_per_s,
     };
     if (table->total != NULL_U64) {
         row->growth_per_min = growth(groups, group);
@@ -374,6 +404,25 @@ static int compare(const void *left, const void *right)
     const struct TaskGroup *one = left, *other = right;
 
     return one->count < other->count ? 1 : -(one->count > other->count);
+}
+
+// Fills the rows of all places, or of all coroutine functions.
+static bool fill(struct TaskGroups *groups, struct TaskTable *table,
+                 bool places, double now_s)
+{
+    size_t first = table->count;
+    bool filled = true;
+
+    for (unsigned i = 0; filled && i < groups->count; i++) {
+        struct CountedTasks *group = &groups->all[i];
+
+        if (group->coroutine.name && group->found &&
+            group->coroutine.place == places)
+            filled = fill_group(groups, table, group, now_s);
+    }
+    qsort(table->groups + first, table->count - first, sizeof *table->groups,
+          compare);
+    return filled;
 }
 
 // Allocates the table's arrays, and fills its lines.
@@ -422,14 +471,15 @@ struct TaskTable *TaskGroups_table(struct TaskGroups *groups, bool whole,
     struct TaskTable *table = Heap_zeroed(1, sizeof *table);
     bool filled = table && prepare(table, groups);
 
-    if (table)
-        table->total = whole ? groups->found : NULL_U64;
-    for (unsigned i = 0; filled && i < groups->count; i++)
-        filled = fill(groups, table, &groups->all[i], now_s);
     if (!filled) {
         TaskTable_free(table);
         return NULL;
     }
-    qsort(table->groups, table->count, sizeof *table->groups, compare);
-    return table;
+    table->total = whole ? groups->found : NULL_U64;
+    filled = fill(groups, table, false, now_s);
+    table->coroutine_count = table->count;
+    if (filled && fill(groups, table, true, now_s))
+        return table;
+    TaskTable_free(table);
+    return NULL;
 }

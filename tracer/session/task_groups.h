@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TASK_GROUPS 128 // Largest number of groups of tasks.
+// Largest number of groups of tasks with different coroutine functions, and of
+// groups of tasks that were created at different places.
+#define TASK_GROUPS 128
 // Largest number of lines per group at which its tasks wait.
 #define TASK_WAITS 8
 // Largest number of whole walks over the tasks that are kept to compute the
@@ -33,8 +35,9 @@ struct TaskPoint {
 };
 
 struct CountedTasks {
-    // The coroutine function of the tasks. The struct CountedTasks owns its
-    // texts. If the name is NULL, the entry is free.
+    // The coroutine function of the tasks, or the place at which they were
+    // created. The struct CountedTasks owns its texts. If the name is NULL, the
+    // entry is free.
     struct TaskLine coroutine;
     uint64_t hash;
     // Number of tasks of the group that the newest walk over the tasks has
@@ -56,6 +59,9 @@ struct CountedTasks {
     unsigned rises;
     double first_rise_s, rose_s;
     uint64_t newest_count;
+    // Number of steps of the tasks at the time `steps_at_s`; 0 s if unknown.
+    uint64_t steps;
+    double steps_at_s, steps_per_s; // NaN if unknown.
 };
 
 // A task with the number `number` existed at the time `at_s`. asyncio numbers
@@ -69,7 +75,7 @@ struct TaskBirth {
 };
 
 struct TaskGroups { // A zeroed struct TaskGroups has no groups.
-    // An array of TASK_GROUPS entries; NULL before the first walk over the
+    // An array of 2 * TASK_GROUPS entries; NULL before the first walk over the
     // tasks.
     struct CountedTasks *all;
     // Number of entries of `all` in use, including free entries between them.
@@ -93,8 +99,8 @@ struct TaskGroups { // A zeroed struct TaskGroups has no groups.
 bool TaskGroups_begin(struct TaskGroups *groups, double now_s);
 // Notes that no walk over the tasks will take place for a while.
 void TaskGroups_interrupt(struct TaskGroups *groups);
-// Returns the group of a coroutine function. Returns NULL if there are too many
-// groups or there is no memory.
+// Returns the group of a coroutine function, or of a place at which tasks were
+// created. Returns NULL if there are too many groups or there is no memory.
 struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
                                      const struct TaskLine *coroutine);
 // Returns the TaskWait of a line at which tasks of the group wait, or NULL.
@@ -105,6 +111,12 @@ struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
 // asyncio has given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
+// Counts a task in the group of the place at which it was created.
+void TaskGroups_add_to_place(struct CountedTasks *place, struct TaskWait *wait,
+                             uint64_t number);
+// Notes the number of steps that tasks of a group have made, or UINT64_MAX.
+void CountedTasks_note_steps(struct CountedTasks *group, uint64_t steps,
+                             double now_s);
 // Notes that the task with asyncio's number `number` exists now.
 void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
                            double now_s);

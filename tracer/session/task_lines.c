@@ -30,7 +30,8 @@ static bool same_text(const char *one, const char *other)
 
 bool TaskLine_is_same(const struct TaskLine *one, const struct TaskLine *other)
 {
-    return one->line == other->line && same_text(one->name, other->name) &&
+    return one->line == other->line && one->place == other->place &&
+           same_text(one->name, other->name) &&
            same_text(one->file, other->file);
 }
 
@@ -41,6 +42,7 @@ bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line)
         .file = line->file ? Heap_text(line->file) : NULL,
         .line = line->line,
         .function = line->function,
+        .place = line->place,
     };
     if (copy->name && !copy->file == !line->file)
         return true;

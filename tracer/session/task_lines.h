@@ -15,6 +15,7 @@ struct TaskLine {
     const char *file; // Name of the source file; NULL if there is none.
     uint32_t line;
     uint32_t function; // Id of the function; 0 if unknown.
+    bool place;        // True for a line at which tasks were created.
 };
 
 uint64_t TaskLine_hash(const struct TaskLine *line);

@@ -26,6 +26,7 @@ struct ListedTask {
     // numbers of lines in a struct TaskLines.
     uint32_t chain[TASK_CHAIN];
     unsigned count;
+    uint64_t steps; // UINT64_MAX if unknown.
 };
 
 struct TaskList { // A zeroed struct TaskList is empty.

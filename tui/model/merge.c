@@ -807,6 +807,9 @@ static void merge_lists(struct Work *work)
     if (out->tasks_group_count)
         qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,
               sizeof *out->tasks_groups, largest_first);
+    if (out->tasks_place_count)
+        qsort((struct TaskGroup *)out->tasks_places, out->tasks_place_count,
+              sizeof *out->tasks_places, largest_first);
     if (out->transition_count)
         qsort((struct Transition *)out->transitions, out->transition_count,
               sizeof *out->transitions, newest_first);

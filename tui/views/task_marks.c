@@ -11,6 +11,23 @@
 // Seconds. A group of tasks that only grows for this time may be a leak.
 #define LEAK_S 60.0
 
+const struct TaskGroup *TaskMarks_groups(const struct Ui *ui, size_t *count)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    *count = !now                 ? 0
+             : ui->tasks_by_place ? now->tasks_place_count
+                                  : now->tasks_group_count;
+    return !now                 ? NULL
+           : ui->tasks_by_place ? now->tasks_places
+                                : now->tasks_groups;
+}
+
+static bool is_place(const struct Snapshot *now, const struct TaskGroup *group)
+{
+    return now && now->tasks_place_count && group >= now->tasks_places &&
+           group < now->tasks_places + now->tasks_place_count;
+}
+
 bool TaskMarks_is_leak(const struct TaskGroup *group)
 {
     return group->growing_s >= LEAK_S;
@@ -20,7 +37,9 @@ bool TaskMarks_is_long(const struct Model *model, const struct TaskGroup *group,
                        double age_s)
 {
     const struct Row *row =
-        group->id == NULL_U64 ? NULL : Model_row_of(model, group->id);
+        group->id == NULL_U64 || is_place(model->snapshot, group)
+            ? NULL
+            : Model_row_of(model, group->id);
     return row && row->now && age_s > HANG_S &&
            Row_u64(row->now->calls) - (double)group->count >= HANG_ENDED &&
            age_s > HANG_TIMES * row->now->wall_p50_s;
@@ -47,6 +66,7 @@ double TaskMarks_step_s(const struct Snapshot *now,
         const struct StallRow *stall = &now->stalls[i];
         bool same = task ? stall->task && strcmp(stall->task, task) == 0
                          : stall->task && group->coroutine &&
+                               !is_place(now, group) &&
                                stack_has(stall->stack, group->coroutine);
         if (same)
             step_s = fmax(step_s, stall->seconds);

@@ -6,10 +6,13 @@
 #include "tui/screen/list.h"
 #include "tui/views/ui.h"
 
+// Returns the groups of tasks by coroutine, or by place.
+const struct TaskGroup *TaskMarks_groups(const struct Ui *ui, size_t *count);
 // Returns true if the group of tasks has only grown for a minute.
 bool TaskMarks_is_leak(const struct TaskGroup *group);
 // Returns true if a task of the group that has existed for `age_s` seconds
-// takes ten times as long as half of the coroutine's newest calls took.
+// takes ten times as long as half of the coroutine's newest calls took. This is
+// not known for the tasks of a place.
 bool TaskMarks_is_long(const struct Model *model, const struct TaskGroup *group,
                        double age_s);
 // Returns the seconds of the longest step of an event loop in the log of stalls

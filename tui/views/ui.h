@@ -51,6 +51,8 @@ struct Ui {
     struct List pair_list; // The list of the counts in the opcodes view.
     struct ThreadsState threads;
     uint64_t task_group; // TaskGroup_key() of the group of single tasks.
+    // Tasks are grouped by the places at which they were created.
+    bool tasks_by_place;
     struct FlameState flame;
     bool natives; // The process is asked for C functions.
     // Comparison of the newest snapshot with another run.

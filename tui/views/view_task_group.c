@@ -19,6 +19,7 @@
 
 enum {
     TASK_AGE,
+    TASK_STEPS,
     TASK_STEP,
     TASK_STATE,
     TASK_NAME,
@@ -30,6 +31,8 @@ enum {
 
 static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
     [TASK_AGE] = {.title = "AGE", .width = 7, .gap = 1},
+    [TASK_STEPS] =
+        {.title = "STEPS", .width = 6, .gap = 1, .importance = 1, .room = 30},
     [TASK_STEP] = {.title = "STEP", .width = 6, .gap = 1},
     [TASK_STATE] =
         {.title = "STATE", .width = 5, .gap = 2, .left = true, .a_to_z = true},
@@ -98,10 +101,16 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
 {
     const struct Singles *singles = rows->source;
     const struct TaskRow *task = singles->order[row];
+    char number[NUMBER_MAX];
     if (column == TASK_AGE)
         TaskMarks_write_age(
             cell, task->age_s, task->age_is_least == 1,
             TaskMarks_is_long(singles->model, singles->group, task->age_s));
+    else if (column == TASK_STEPS)
+        ListCell_put(cell, STYLE_PLAIN,
+                     task->steps == NULL_U64
+                         ? ""
+                         : Number_count(number, (double)task->steps));
     else if (column == TASK_STEP)
         TaskMarks_write_step(cell, step_of(singles, task));
     else if (column == TASK_WAITS_IN && task->chain_count)
@@ -139,8 +148,9 @@ struct SinglesOrder {
 static double number_of(const struct SinglesOrder *order,
                         const struct TaskRow *task)
 {
-    double number = order->list->sort == TASK_AGE
-                        ? task->age_s
+    double number = order->list->sort == TASK_AGE ? task->age_s
+                    : order->list->sort == TASK_STEPS
+                        ? Row_u64(task->steps)
                         : step_of(order->singles, task);
     return isnan(number) ? -INFINITY : number;
 }
@@ -176,7 +186,8 @@ static bool stepped(const struct Singles *singles)
 // After this call `singles` must not move, because `rows` points to it.
 static void fill(struct Singles *singles, const struct Ui *ui)
 {
-    const struct Snapshot *now = ui->model.snapshot;
+    size_t count;
+    const struct TaskGroup *groups = TaskMarks_groups(ui, &count);
     const struct List *list = &ui->lists[VIEW_TASK_GROUP];
     const char *filter = ui->model.filter;
     struct SinglesOrder order = {singles, list};
@@ -189,21 +200,21 @@ static void fill(struct Singles *singles, const struct Ui *ui)
                                       .key = key_of,
                                       .has = has_text,
                                       .write = write_cell};
-    for (size_t i = 0; now && i < now->tasks_group_count; i++)
-        if (TaskGroup_key(&now->tasks_groups[i]) == ui->task_group)
-            singles->group = &now->tasks_groups[i];
+    for (size_t i = 0; i < count; i++)
+        if (TaskGroup_key(&groups[i]) == ui->task_group)
+            singles->group = &groups[i];
     if (!singles->group)
         return;
     // A filter that shows the group shows all of its tasks.
     bool whole = Text_has(singles->group->coroutine, filter) ||
                  Text_has(singles->group->file, filter);
     for (size_t i = 0; i < singles->group->task_count; i++) {
-        long count = singles->rows.count;
-        if (count == TASKS_MOST)
+        long row = singles->rows.count;
+        if (row == TASKS_MOST)
             break;
-        singles->order[count] = &singles->group->tasks[i];
+        singles->order[row] = &singles->group->tasks[i];
         singles->rows.count +=
-            !*filter || whole || has_text(&singles->rows, count, filter);
+            !*filter || whole || has_text(&singles->rows, row, filter);
     }
     if (!stepped(singles) && list->sort != TASK_STEP)
         singles->rows.absent = 1 << TASK_STEP;
@@ -237,7 +248,8 @@ static void draw_title(struct Ui *ui, const struct TaskGroup *group)
 static const char *why_none(const struct Ui *ui, const struct Singles *singles)
 {
     if (!singles->group)
-        return "This coroutine has no tasks now.";
+        return ui->tasks_by_place ? "No task was created there."
+                                  : "This coroutine has no tasks now.";
     if (singles->group->task_count)
         return "The filter hides all of it. Esc, Esc drops it.";
     return Feed_is_replay(ui->feed) ? "The recording has no single tasks here."

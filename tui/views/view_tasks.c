@@ -22,11 +22,14 @@
 // Least lines of the screen's body in which there is a bar.
 #define BAR_LEAST 12
 
-enum { TASKS_OPEN = REQUEST_OWN };
+enum { TASKS_OPEN = REQUEST_OWN, TASKS_MODE };
 
 static const struct Binding KEYS[] = {
     BINDING(TASKS_OPEN, 0, "the single tasks of the group", NULL, "Tasks", 2,
             PRESS_ENTER, PRESS_RIGHT),
+    BINDING(TASKS_MODE, 0,
+            "groups by coroutine, or by the line that creates them", NULL,
+            "Mode", 9, 'm'),
     {.request = 0},
 };
 
@@ -34,6 +37,8 @@ enum {
     TASKS_COUNT,
     TASKS_GROWTH,
     TASKS_OLDEST,
+    TASKS_CPU,
+    TASKS_STEPS,
     TASKS_STEP,
     TASKS_COROUTINE,
     TASKS_WAIT,
@@ -45,6 +50,10 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
     [TASKS_COUNT] = {.title = "TASKS", .width = 7, .gap = 1},
     [TASKS_GROWTH] = {.title = "GROWTH/min", .width = 10, .gap = 2},
     [TASKS_OLDEST] = {.title = "OLDEST", .width = 7, .gap = 2},
+    [TASKS_CPU] =
+        {.title = "CPU%", .width = 5, .gap = 2, .importance = 1, .room = 12},
+    [TASKS_STEPS] =
+        {.title = "STEPS/s", .width = 7, .gap = 2, .importance = 2, .room = 20},
     [TASKS_STEP] = {.title = "STEP", .width = 6, .gap = 2},
     [TASKS_COROUTINE] = {.title = "COROUTINE",
                          .width = 14,
@@ -62,7 +71,7 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
     [TASKS_FILE] = {.title = "FILE",
                     .width = 12,
                     .gap = 2,
-                    .importance = 1,
+                    .importance = 3,
                     .room = 20,
                     .grows = 40,
                     .left = true,
@@ -72,6 +81,8 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
 
 struct Tasks { // the source of the rows with groups of tasks
     const struct Model *model;
+    struct ListColumn columns[TASKS_COLUMNS];
+    bool by_place;
     const struct TaskGroup *order[GROUPS_MOST];
     struct ListRows rows;
 };
@@ -113,6 +124,20 @@ static void write_growth(struct ListCell *cell, const struct TaskGroup *group)
     ListCell_put(cell, growth == 0 ? STYLE_FAINT : style, text);
 }
 
+static void write_rate(struct ListCell *cell, const struct TaskGroup *group,
+                       int column)
+{
+    char number[NUMBER_MAX];
+    double rate = column == TASKS_CPU ? group->cpu_share : group->steps_per_s;
+    if (isnan(rate))
+        return;
+    if (column == TASKS_CPU)
+        Number_percent(number, rate);
+    else
+        Number_rate(number, rate);
+    ListCell_put(cell, rate == 0 ? STYLE_FAINT : STYLE_PLAIN, number);
+}
+
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
@@ -129,12 +154,15 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
         TaskMarks_write_age(
             cell, group->oldest_s, group->oldest_is_least,
             TaskMarks_is_long(tasks->model, group, group->oldest_s));
+    } else if (column == TASKS_CPU || column == TASKS_STEPS) {
+        write_rate(cell, group, column);
     } else if (column == TASKS_STEP) {
         TaskMarks_write_step(cell, step_of(tasks, group));
     } else {
         ListCell_place(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
                        text_of(group, column),
-                       column == TASKS_COROUTINE ? NULL_U64 : line);
+                       column == TASKS_COROUTINE && !tasks->by_place ? NULL_U64
+                                                                     : line);
     }
 }
 
@@ -155,6 +183,8 @@ static double number_of(const struct Tasks *tasks,
 {
     double number = column == TASKS_COUNT    ? (double)group->count
                     : column == TASKS_GROWTH ? group->growth_per_min
+                    : column == TASKS_CPU    ? group->cpu_share
+                    : column == TASKS_STEPS  ? group->steps_per_s
                     : column == TASKS_STEP   ? step_of(tasks, group)
                                              : group->oldest_s;
     return isnan(number) ? -INFINITY : number;
@@ -197,27 +227,34 @@ static bool stepped(const struct Tasks *tasks)
 static void fill(struct Tasks *tasks, const struct Ui *ui)
 {
     const struct Model *model = &ui->model;
-    const struct Snapshot *now = model->snapshot;
+    size_t group_count;
+    const struct TaskGroup *groups = TaskMarks_groups(ui, &group_count);
     struct TaskOrder order = {tasks, &ui->lists[VIEW_TASKS]};
     tasks->model = model;
+    tasks->by_place = ui->tasks_by_place;
+    memcpy(tasks->columns, COLUMNS_OF_TASKS, sizeof tasks->columns);
+    if (tasks->by_place)
+        tasks->columns[TASKS_COROUTINE].title = "CREATED IN";
     tasks->rows = (struct ListRows){.source = tasks,
-                                    .columns = COLUMNS_OF_TASKS,
+                                    .columns = tasks->columns,
                                     .column_count = TASKS_COLUMNS,
                                     .sorts = true,
                                     .key = key_of,
                                     .has = has_text,
                                     .write = write_cell};
-    for (size_t i = 0; now && i < now->tasks_group_count; i++) {
+    for (size_t i = 0; i < group_count; i++) {
         long count = tasks->rows.count;
         if (count == GROUPS_MOST)
             break;
-        tasks->order[count] = &now->tasks_groups[i];
+        tasks->order[count] = &groups[i];
         tasks->rows.count +=
-            Model_shows_file(model, now->tasks_groups[i].file) &&
+            Model_shows_file(model, groups[i].file) &&
             (!*model->filter || has_text(&tasks->rows, count, model->filter));
     }
     if (!stepped(tasks) && order.list->sort != TASKS_STEP)
         tasks->rows.absent = 1 << TASKS_STEP;
+    if (ui->tasks_by_place && order.list->sort != TASKS_CPU)
+        tasks->rows.absent |= 1 << TASKS_CPU;
     qsort_r(tasks->order, (size_t)tasks->rows.count, sizeof *tasks->order,
             compare, &order);
 }
@@ -263,10 +300,14 @@ static void draw_title(struct Ui *ui)
     const struct Snapshot *now = ui->model.snapshot;
     char number[NUMBER_MAX];
     struct Strip strip;
-    uint64_t found = 0, leaks = 0;
-    for (size_t i = 0; i < now->tasks_group_count; i++) {
+    uint64_t found = 0, placed = 0, leaks = 0;
+    size_t count;
+    const struct TaskGroup *groups = TaskMarks_groups(ui, &count);
+    for (size_t i = 0; i < now->tasks_group_count; i++)
         found += now->tasks_groups[i].count;
-        leaks += TaskMarks_is_leak(&now->tasks_groups[i]);
+    for (size_t i = 0; i < count; i++) {
+        placed += groups[i].count;
+        leaks += TaskMarks_is_leak(&groups[i]);
     }
     Strip_init(&strip);
     Strip_put(&strip, 0, STYLE_STRONG, "Tasks");
@@ -275,6 +316,10 @@ static void draw_title(struct Ui *ui)
     Strip_add(&strip, STYLE_PLAIN, "%s",
               Number_grouped(number, whole ? now->tasks_total : found));
     Strip_add(&strip, STYLE_FAINT, whole ? " of asyncio" : " found so far");
+    if (ui->tasks_by_place)
+        Strip_put(&strip, 1, STYLE_FAINT,
+                  "by creation, %s of them since you look",
+                  Number_grouped(number, placed));
     if (leaks)
         Strip_put(&strip, 1, STYLE_ALERT,
                   "%llu %s only grown for a minute: a leak?",
@@ -302,6 +347,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     struct Canvas *canvas = &ui->canvas;
     struct Box box = {ui->layout.table_y, 0, canvas->width};
     struct Tasks tasks;
+    size_t count;
     Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         Ui_draw_nothing(ui, Status_waiting(status));
@@ -330,17 +376,19 @@ static void draw(struct Ui *ui, const struct Status *status)
     }
     if (tasks.rows.count)
         return;
+    TaskMarks_groups(ui, &count);
     Ui_draw_nothing(
-        ui, ui->model.snapshot->tasks_group_count && ui->model.own_only
+        ui, count && ui->model.own_only
                 ? "The program's own code has none. O shows all code."
-            : ui->model.snapshot->tasks_group_count
-                ? "The filter hides all of it. Esc, Esc drops it."
+            : count ? "The filter hides all of it. Esc, Esc drops it."
             : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
             : Feed_is_past(ui->feed)   ? "The recording has no tasks: no "
                                          "event loop ran, or the budget did "
                                          "not pay for reading its tasks."
             : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
-                                       : "The tasks are being read.");
+            : ui->tasks_by_place && ui->model.snapshot->tasks_group_count
+                ? "No task was created since you look. m groups by coroutine."
+                : "The tasks are being read.");
 }
 
 static void want(struct Ui *ui)
@@ -378,7 +426,9 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
     if (opens && row >= 0)
         ViewTaskGroup_open(ui, tasks.order[row]);
-    return answer != LIST_IGNORES || opens;
+    if (request == TASKS_MODE)
+        ui->tasks_by_place = !ui->tasks_by_place;
+    return answer != LIST_IGNORES || opens || request == TASKS_MODE;
 }
 
 const struct View TASKS_VIEW = {

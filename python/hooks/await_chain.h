@@ -27,13 +27,10 @@ void AwaitTask_prefetch(const PyObject *task);
 // Reads the coroutine and name of an instance of asyncio's C class Task or of a
 // subclass. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
-#if PY_VERSION_HEX < 0x030E0000
 // Reads a task of another class in the same way, if its coroutine is one of
-// CPython's own types. `names` are those of struct State. From 3.14 on,
-// TaskCursor_next does not return such tasks.
+// CPython's own types. `names` are those of struct State.
 void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
                           PyObject *const *names);
-#endif
 // Returns true if the task has ended. `done` is the text "done", as a Python
 // object. AwaitFrame_waits_for needs this text, too.
 bool AwaitTask_is_done(PyObject *task, PyObject *done);

@@ -2,7 +2,7 @@
 // From 3.14 on, only CPython's internal headers have the states of a generator
 // and the layout that CPython tells debuggers.
 #define Py_BUILD_CORE 1
-#include "python/service/await_chain.h"
+#include "python/hooks/await_chain.h"
 #include "python/hooks/callees.h"
 
 #if PY_VERSION_HEX >= 0x030E0000
@@ -284,7 +284,6 @@ struct AwaitFrame AwaitFrame_of(PyObject *object)
     return frame;
 }
 
-#if PY_VERSION_HEX < 0x030E0000
 // Only the frame says whether such a task has ended.
 void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
                           PyObject *const *names)
@@ -302,7 +301,6 @@ void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
         .in_python = true,
     };
 }
-#endif
 
 // Returns the object that the frame awaits, as a borrowed reference, or NULL.
 static PyObject *awaited_by(const struct AwaitFrame *frame)

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+#include "python/hooks/task_watch.h"
+#include "ipc/base/heap.h"
+#include "ipc/own_file.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/callees.h"
+#include "python/hooks/frame_stack.h"
+#include "python/hooks/tasks.h"
+#include "python/hooks/thread_state.h"
+#include "python/hooks/tools.h"
+
+#include <string.h>
+
+// The table of tasks has SETS sets of WAYS entries. SETS is a power of 2.
+#define SETS 2048u
+#define WAYS 8u
+#define GROUPS 256u // Largest number of groups whose steps are counted.
+// Largest number of frames between the function that creates a task and the
+// program's own code.
+#define FRAMES 32
+
+// The functions of asyncio that create tasks. All of them call the last one if
+// the loop is asyncio's own.
+static const struct {
+    const char *module, *class, *function;
+} CREATORS[] = {
+    {"asyncio.tasks", NULL, "create_task"},
+    {"asyncio.tasks", NULL, "ensure_future"},
+    {"asyncio.taskgroups", "TaskGroup", "create_task"},
+    {"asyncio.base_events", "BaseEventLoop", "create_task"},
+};
+#define CREATOR_COUNT (sizeof CREATORS / sizeof *CREATORS)
+
+struct TaskWatch {
+    bool active;   // True if somebody asks for tasks.
+    uint16_t turn; // Number of the newest walk.
+    // EventLoops.switches when the newest walk began. If `gap` is true, not all
+    // steps since the walk before were counted.
+    uint64_t switches;
+    bool gap;
+    struct TaskLines places;
+    counter_t place_steps[TASK_PLACES];
+    struct {
+        uint32_t id;
+        uint64_t steps;
+    } groups[GROUPS]; // A hash table with open addressing.
+    struct KnownTask tasks[SETS][WAYS];
+};
+
+// --- The table of tasks ------------------------------------------------------
+
+static uint64_t check_of(const PyObject *task, const struct AwaitTask *read)
+{
+    uint64_t check = (uintptr_t)task * 0x9e3779b97f4a7c15u;
+
+    check = (check ^ (uintptr_t)read->coroutine) * 0x9e3779b97f4a7c15u;
+    check = (check ^ AwaitTask_number(read)) * 0x9e3779b97f4a7c15u;
+    return check | 1;
+}
+
+static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
+                              bool make)
+{
+    struct KnownTask *set = watch->tasks[(check >> 32) % SETS], *oldest = set;
+
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].check == check)
+            return &set[i];
+        if (oldest->check &&
+            (!set[i].check || (uint16_t)(watch->turn - set[i].turn) >
+                                  (uint16_t)(watch->turn - oldest->turn)))
+            oldest = &set[i];
+    }
+    if (!make)
+        return NULL;
+    *oldest = (struct KnownTask){.check = check, .turn = watch->turn};
+    return oldest;
+}
+
+struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
+                                 const struct AwaitTask *read)
+{
+    struct TaskWatch *watch = state->task_watch;
+    struct KnownTask *known =
+        watch ? find(watch, check_of(task, read), false) : NULL;
+
+    if (known)
+        known->turn = watch->turn;
+    return known;
+}
+
+struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
+                                 const struct AwaitTask *read)
+{
+    struct TaskWatch *watch = state->task_watch;
+    struct KnownTask *known =
+        watch ? find(watch, check_of(task, read), true) : NULL;
+
+    if (known)
+        known->turn = watch->turn;
+    return known;
+}
+
+// --- Where tasks are created -------------------------------------------------
+
+// Returns the path of the code's source file, or "" if it is not ASCII.
+static const char *file_of(const PyCodeObject *code)
+{
+    PyObject *file = code->co_filename;
+
+    return PyUnicode_Check(file) && PyUnicode_IS_COMPACT_ASCII(file)
+               ? (const char *)PyUnicode_1BYTE_DATA(file)
+               : "";
+}
+
+static bool is_own(const struct State *state, PyCodeObject *code)
+{
+    const struct Code *traced = Adopt_find(state, (PyObject *)code);
+
+    return traced ? traced->who.own : OwnFile_is(file_of(code));
+}
+
+PyCodeObject *TaskWatch_group(const struct State *state,
+                              PyCodeObject *const *codes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (codes[i] && is_own(state, codes[i]))
+            return codes[i];
+    return count ? codes[0] : NULL;
+}
+
+// Returns the frame that creates a task: the innermost one of the program's own
+// code. asyncio's frames around it are passed over. If only a library's code is
+// between asyncio's frames, returns the library's innermost frame.
+static const char *creator_frame(const struct State *state)
+{
+    const char *frame = (const char *)FrameStack_newest(THREAD_STATE_CALL());
+    const char *found = NULL;
+
+    for (int i = 0; frame && i < FRAMES; i++) {
+        PyObject *code = (PyObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
+                                      FRAME_CODE_MASK);
+
+        if (frame[FRAME_OWNER] < FRAME_OWNED_BY_C && PyCode_Check(code)) {
+            bool own = is_own(state, (PyCodeObject *)code);
+
+            if (own)
+                return frame;
+            if (!strstr(file_of((PyCodeObject *)code), "/asyncio/"))
+                found = found ? found : frame;
+            else if (found)
+                break; // the loop that runs the library's code
+        }
+        frame = *(const char *const *)(frame + FRAME_PREVIOUS);
+    }
+    return found;
+}
+
+// Returns the number of the line that creates a task now, or 0.
+static uint16_t find_place(const struct State *state, struct TaskWatch *watch)
+{
+    const char *frame = creator_frame(state);
+    PyObject *keep_name = NULL, *keep_file = NULL;
+    const struct Code *traced;
+    struct TaskLine line;
+    PyCodeObject *code;
+    uint32_t place;
+    int number;
+
+    if (!frame)
+        return 0;
+    code = (PyCodeObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
+                            FRAME_CODE_MASK);
+    traced = Adopt_find(state, (PyObject *)code);
+    number = PyUnstable_InterpreterFrame_GetLine(
+        (struct _PyInterpreterFrame *)(uintptr_t)frame);
+    line = (struct TaskLine){
+        .name = Adopt_text(code->co_qualname, &keep_name),
+        .file = Adopt_text(code->co_filename, &keep_file),
+        .line = number > 0 ? (uint32_t)number : 0,
+        .function = traced ? traced->hot.id : 0,
+        .place = true,
+    };
+    place = TaskLines_add(&watch->places, &line);
+    Py_XDECREF(keep_name);
+    Py_XDECREF(keep_file);
+    return place <= TASK_PLACES ? (uint16_t)place : 0;
+}
+
+static void read_task(const struct State *state, struct AwaitTask *read,
+                      PyObject *task)
+{
+    AwaitTask_read(read, task);
+    if (!read->coroutine)
+        AwaitTask_read_other(read, task, state->task_names);
+}
+
+bool TaskWatch_returned(struct State *state, PyObject *code, PyObject *result)
+{
+    struct TaskWatch *watch = state->task_watch;
+    struct AwaitTask read;
+    struct KnownTask *known;
+
+    (void)code;
+    if (!watch || !watch->active)
+        return false;
+    Counter_add(&state->engine.loops.hooks, 1);
+    read_task(state, &read, result);
+    if (!read.coroutine)
+        return true;
+    known = TaskWatch_know(state, result, &read);
+    // A function of asyncio that has called another one notes the same place.
+    if (!known->place)
+        known->place = find_place(state, watch);
+    PyErr_Clear();
+    return true;
+}
+
+const struct TaskLine *TaskWatch_place(const struct State *state,
+                                       const struct KnownTask *known)
+{
+    return known && known->place
+               ? &state->task_watch->places.all[known->place - 1]
+               : NULL;
+}
+
+// --- Steps -------------------------------------------------------------------
+
+// Returns the index of the group's entry, or of the free entry for it, or
+// GROUPS if there are too many groups.
+static unsigned group_at(const struct TaskWatch *watch, uint32_t id)
+{
+    for (unsigned i = 0; i < GROUPS; i++) {
+        unsigned at = (id + i) % GROUPS;
+
+        if (!watch->groups[at].id || watch->groups[at].id == id)
+            return at;
+    }
+    return GROUPS;
+}
+
+// Returns the id of the function by which the task is grouped, or 0. If the
+// task's coroutines run already, they cannot be read.
+static uint32_t group_of(const struct State *state, PyObject *coroutine,
+                         const struct KnownTask *known)
+{
+    struct AwaitFrame frame = AwaitFrame_of(coroutine);
+    const struct Code *traced;
+    PyCodeObject *codes[FRAMES];
+    unsigned count = 0;
+
+    if (known->group && frame.state == AWAIT_RUNNING)
+        return known->group;
+    while (frame.code && count < FRAMES) {
+        codes[count++] = frame.code;
+        if (is_own(state, frame.code))
+            break;
+        frame = AwaitFrame_inner(&frame);
+    }
+    traced = count ? Adopt_find(state, (PyObject *)TaskWatch_group(state, codes,
+                                                                   count))
+                   : NULL;
+    return traced ? traced->hot.id : 0;
+}
+
+void TaskWatch_step(struct State *state, PyObject *handle)
+{
+    struct TaskWatch *watch = state->task_watch;
+    struct AwaitTask read = {NULL};
+    struct KnownTask *known;
+    PyObject *task;
+    unsigned at;
+    uint32_t id;
+
+    if (!watch || !watch->active)
+        return;
+    Counter_add(&state->engine.loops.hooks, 1);
+    task = Tasks_of(handle);
+    if (task)
+        read_task(state, &read, task);
+    if (read.coroutine) {
+        known = TaskWatch_know(state, task, &read);
+        known->steps++;
+        if (known->place)
+            Counter_add(&watch->place_steps[known->place - 1], 1);
+        id = group_of(state, read.coroutine, known);
+        at = id ? group_at(watch, id) : GROUPS;
+        if (at < GROUPS) {
+            watch->groups[at].id = id;
+            watch->groups[at].steps++;
+        }
+    }
+    Py_XDECREF(task);
+    PyErr_Clear();
+}
+
+uint64_t TaskWatch_steps(const struct State *state,
+                         const struct TaskLine *group)
+{
+    struct TaskWatch *watch = state->task_watch;
+    unsigned at;
+
+    if (!watch || !watch->active || watch->gap ||
+        EventLoops_are_off(&state->engine.loops))
+        return UINT64_MAX;
+    if (group->place) {
+        uint32_t place = TaskLines_add(&watch->places, group);
+
+        return place && place <= TASK_PLACES
+                   ? Counter_get(&watch->place_steps[place - 1])
+                   : UINT64_MAX;
+    }
+    at = group->function ? group_at(watch, group->function) : GROUPS;
+    return at < GROUPS ? watch->groups[at].steps : UINT64_MAX;
+}
+
+// --- Begin and end -----------------------------------------------------------
+
+// Returns a function's code in a module or in one of its classes, as a borrowed
+// reference, or NULL.
+static PyCodeObject *code_in(PyObject *modules, size_t creator)
+{
+    PyObject *found = PyDict_GetItemString(modules, CREATORS[creator].module);
+    PyObject *name;
+
+    if (!found || !PyModule_Check(found))
+        return NULL;
+    if (CREATORS[creator].class) {
+        found = PyDict_GetItemString(PyModule_GetDict(found),
+                                     CREATORS[creator].class);
+        name = PyUnicode_FromString(CREATORS[creator].function);
+        found = found && name && PyType_Check(found)
+                    ? Callees_in_class((PyTypeObject *)found, name)
+                    : NULL;
+        Py_XDECREF(name);
+    } else {
+        found = PyDict_GetItemString(PyModule_GetDict(found),
+                                     CREATORS[creator].function);
+    }
+    return found && PyFunction_Check(found)
+               ? (PyCodeObject *)PyFunction_GET_CODE(found)
+               : NULL;
+}
+
+// Sets the events at returns of the functions that create tasks.
+static void arm(struct State *state)
+{
+    PyObject *modules = PyImport_GetModuleDict();
+
+    for (size_t i = 0; PyDict_CheckExact(modules) && i < CREATOR_COUNT; i++) {
+        PyCodeObject *code = code_in(modules, i);
+
+        if (code)
+            Tools_set_steps(state, code, true);
+    }
+    PyErr_Clear();
+}
+
+void TaskWatch_renew(struct State *state, bool walks)
+{
+    const struct TaskBoard *board = &state->engine.session->tasks;
+    struct TaskWatch *watch = state->task_watch;
+    bool asked = TaskBoard_is_asked(board);
+
+    if (!watch && asked && walks)
+        watch = state->task_watch = Heap_zeroed(1, sizeof *watch);
+    if (!watch)
+        return;
+    if (asked && walks) {
+        uint64_t switches = Counter_get(&state->engine.loops.switches);
+
+        watch->gap = !watch->active || switches != watch->switches;
+        watch->switches = switches;
+        watch->turn++;
+        if (!watch->active)
+            arm(state);
+    }
+    watch->active = asked && (watch->active || walks);
+    if (!TaskBoard_is_kept(board))
+        TaskWatch_stop(state);
+}
+
+void TaskWatch_stop(struct State *state)
+{
+    if (state->task_watch)
+        TaskLines_release(&state->task_watch->places);
+    Heap_free(state->task_watch);
+    state->task_watch = NULL;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// While somebody asks for asyncio's tasks, notes the line at which each new
+// task was created, and counts the steps of tasks. CPython stores neither. The
+// hooks of the discovery tool at returns of asyncio's functions that create
+// tasks, and at steps of event loops (loop_steps.h), call these functions. No
+// reference to a task is kept: a task is recognised by its address, its
+// coroutine's address and its number. All functions need the GIL, and run no
+// Python code.
+#pragma once
+
+#include "python/hooks/await_chain.h"
+#include "python/hooks/state.h"
+#include "tracer/session/task_lines.h"
+
+#define TASK_PLACES 256u // Largest number of places.
+
+// A task that was created, made a step or was found by a walk. If there are too
+// many tasks, a new task replaces one that was not seen for long.
+struct KnownTask {
+    uint64_t check; // Identifies the task; 0 if the entry is free.
+    uint32_t steps; // Number of steps since this entry exists.
+    // Id of the coroutine function of the task's group, or 0. A walk sets
+    // `group` if the outermost coroutine is a library's.
+    uint32_t group;
+    uint16_t place; // Number of a line in TaskWatch.places; 0 if unknown.
+    uint16_t turn;  // The walk in which the task was last seen.
+};
+
+// Finds the task's entry, or makes one. `read` is what has been read of `task`.
+// Returns NULL if nobody asks for tasks.
+struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
+                                 const struct AwaitTask *read);
+// Returns the task's entry, or NULL.
+struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
+                                 const struct AwaitTask *read);
+// Returns the line at which a task was created, or NULL. The line stays valid
+// while the caller holds the GIL.
+const struct TaskLine *TaskWatch_place(const struct State *state,
+                                       const struct KnownTask *known);
+// Returns the number of steps that tasks of a group have made, or of the tasks
+// that were created at a place. Returns UINT64_MAX if steps are not counted.
+uint64_t TaskWatch_steps(const struct State *state,
+                         const struct TaskLine *group);
+// Returns the code by which a task is grouped. `codes` are the functions of its
+// await chain, from the outermost one.
+PyCodeObject *TaskWatch_group(const struct State *state,
+                              PyCodeObject *const *codes, unsigned count);
+// Notes that a function of this code has returned `result`. Returns false if
+// the hook at its returns is not needed any more.
+bool TaskWatch_returned(struct State *state, PyObject *code, PyObject *result);
+// Counts a step of the task that this handle runs, or of the current task if
+// `handle` is NULL.
+void TaskWatch_step(struct State *state, PyObject *handle);
+// Begins or ends the watch, by what viewers ask for. The governor calls this
+// function at each of its holds of the GIL. `walks` is true at the beginning of
+// a walk.
+void TaskWatch_renew(struct State *state, bool walks);
+void TaskWatch_stop(struct State *state);
