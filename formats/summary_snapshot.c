@@ -660,10 +660,10 @@ static void average(struct Maker *maker)
 // contain.
 static void take_final(struct Maker *maker)
 {
-    static const char *const names[] = {"gc",          "gil",
-                                        "exceptions",  "loops",
-                                        "tasks",       "exception_totals",
-                                        "stalls_total"};
+    static const char *const names[] = {"gc",           "gil",
+                                        "exceptions",   "loops",
+                                        "tasks",        "exception_totals",
+                                        "stalls_total", "objects"};
     const struct Snapshot *final = maker->final;
     struct Snapshot *out = maker->out;
 

@@ -141,6 +141,7 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
     case MESSAGE_TASKS:
     case MESSAGE_TASK_GROUP:
     case MESSAGE_NATIVE:
+    case MESSAGE_OBJECTS:
         source->request(source->context, viewer->id, message);
         return 0;
     case MESSAGE_HANDOUT:

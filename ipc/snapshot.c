@@ -175,6 +175,23 @@ static const struct Field EXCEPTION_FIELDS[] = {
 const struct Record EXCEPTION_RECORD =
     RECORD(ExceptionRow, "exception", EXCEPTION_FIELDS);
 
+static const struct Field OBJECT_FIELDS[] = {
+    TEXT(ObjectRow, type, MERGE(KEY, ENDED)),
+    TEXT(ObjectRow, function, MERGE(KEY, ENDED)),
+    TEXT(ObjectRow, file, MERGE(KEY, ENDED)),
+    U64(ObjectRow, line, MERGE(KEY, ENDED)),
+    U64(ObjectRow, id, MERGE(ID, ENDED)),
+    F64(ObjectRow, born_per_s, MERGE(SUM, LIVE)),
+    F64(ObjectRow, died_per_s, MERGE(SUM, LIVE)),
+    F64(ObjectRow, net_per_s, MERGE(SUM, LIVE)),
+    F64(ObjectRow, born_error, MERGE(ROOT, LIVE)),
+    F64(ObjectRow, net_error, MERGE(ROOT, LIVE)),
+    BOOL(ObjectRow, grows, MERGE(ANY, LIVE)),
+    U64(ObjectRow, born, MERGE(SUM, ENDED)),
+    U64(ObjectRow, died, MERGE(SUM, ENDED)),
+};
+const struct Record OBJECT_RECORD = RECORD(ObjectRow, "object", OBJECT_FIELDS);
+
 static const struct Field LOOP_FIELDS[] = {
     TEXT(LoopRow, thread), F64(LoopRow, lag_s), F64(LoopRow, steps_per_s),
     U64(LoopRow, tid),     U64(LoopRow, steps), U64(LoopRow, timers),
@@ -330,6 +347,10 @@ static const struct Field SNAPSHOT_FIELDS[] = {
                MERGE(MATCH, SILENT)),
     GROUP_LIST(Snapshot, tasks, places, tasks_place_count, TASK_GROUP_RECORD,
                MERGE(MATCH, SILENT)),
+    GROUP(TEXT, Snapshot, objects, trouble, MERGE(FIRST, SILENT)),
+    GROUP(F64, Snapshot, objects, part, MERGE(LEAST, LIVE)),
+    GROUP_LIST(Snapshot, objects, types, objects_type_count, OBJECT_RECORD,
+               MERGE(MATCH, ENDED)),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -376,6 +376,30 @@ struct ExceptionRow {
     double first_s;
 };
 
+// The births and deaths of the objects of one type, in objects per second. In a
+// row with a function, of the objects that this function creates.
+struct ObjectRow {
+    const char *type;
+    // Name of the function, which is "(not traced)" if it is not traced. Null
+    // if the row is the sum of all functions.
+    const char *function;
+    const char *file;
+    uint64_t line;
+    uint64_t id; // Id of the function.
+    double born_per_s;
+    // Deaths, and births without the deaths. They are not known for single
+    // functions.
+    double died_per_s;
+    double net_per_s;
+    double born_error; // Standard deviation of born_per_s.
+    double net_error;  // Standard deviation of net_per_s.
+    // bool: true if the type only grows. Null in a row with a function.
+    uint64_t grows;
+    // Numbers of births and deaths that were counted.
+    uint64_t born;
+    uint64_t died;
+};
+
 // A rule of the filter that decides which code is traced.
 struct FilterRule {
     const char *text;
@@ -524,6 +548,15 @@ struct Snapshot {
     uint64_t exception_totals_control;
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;
+    // Why there are no numbers of objects, or not all of them.
+    const char *objects_trouble;
+    // Part of the time in which objects were counted.
+    double objects_part;
+    // Types that only grow come first. After each type come the functions that
+    // create most of its objects. The list is empty if nobody has asked for
+    // objects.
+    const struct ObjectRow *objects_types;
+    size_t objects_type_count;
     // Time for which threads were ready to run and had no CPU, added up over
     // the threads: a part of one core's wall time over the last
     // sampler_window_s seconds.
@@ -546,6 +579,7 @@ extern const struct Record SNAPSHOT_RECORD;
 extern const struct Record FUNCTION_RECORD;
 extern const struct Record FILTER_RULE_RECORD;
 extern const struct Record EXCEPTION_RECORD;
+extern const struct Record OBJECT_RECORD;
 
 // Returns "armed", "partial" or "dark", or NULL for any other number.
 const char *State_name(uint64_t state);

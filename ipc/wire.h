@@ -61,7 +61,10 @@ enum MessageType {
     MESSAGE_TASK_GROUP = 28,
     // Asks for the C functions below Python functions in the stacks and
     // listings of the next seconds.
-    MESSAGE_NATIVE = 29
+    MESSAGE_NATIVE = 29,
+    // Asks for the births and deaths of objects in the snapshots of the next
+    // seconds.
+    MESSAGE_OBJECTS = 30
 };
 
 // The recordings that a HANDOUT can ask for.

@@ -2,6 +2,7 @@
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/frame_stack.h"
+#include "python/hooks/object_watch.h"
 #include "python/hooks/stand_in.h"
 #include "python/hooks/thread_state.h"
 #include "tracer/base/tsc_guard.h"
@@ -35,6 +36,7 @@ static void begin(struct Garbage *garbage)
                           memory_order_release);
     StandIn_write(ocular_state.garbage.code, HIT_C_BEGIN,
                   ocular_state.begin_unit, code ? Hit_caller(code) : 0);
+    ObjectWatch_collect(&ocular_state, true);
 }
 
 static void end(struct Garbage *garbage, PyObject *info)
@@ -47,6 +49,7 @@ static void end(struct Garbage *garbage, PyObject *info)
                           ? PyLong_AsLongAndOverflow(number, &overflow)
                           : 0;
 
+    ObjectWatch_collect(&ocular_state, false);
     if (garbage->began && !TscGuard_has_tripped())
         StandIn_write(ocular_state.garbage.code, HIT_C_END,
                       ocular_state.end_unit, 0);

@@ -124,6 +124,22 @@ struct SeenFunction {
     PyObject *code;      // The stand-in. Borrowed.
 };
 
+// The tracer of objects (object_watch.h).
+struct ObjectWatch {
+    struct Objects *objects;               // The counts, or NULL.
+    const PyInterpreterState *interpreter; // Its objects are counted.
+    bool sets;     // Ocular itself sets or removes the tracer now.
+    bool collects; // Objects of collections are counted.
+    // Only the governor's thread uses the next members.
+    bool taken;                // Another tool has the place of the tracer.
+    bool open;                 // A window may be open.
+    struct Objects *fresh;     // Memory for the counts, or NULL.
+    struct ObjectTable *table; // Memory for the next table, or NULL.
+    unsigned steps;            // Number of steps so far, up to a limit.
+    double next_s;             // CLOCK_MONOTONIC of the next step.
+    uint32_t random;
+};
+
 #define EXTRA_OTHER 1u
 // An extra has these low bits if its code object was called once and not
 // classified, because the budget was overdrawn. The higher bits hold the
@@ -188,6 +204,7 @@ struct State {
     // The newest functions in c_functions, by a hash of the address.
     struct SeenFunction c_seen[SEEN_FUNCTIONS];
     struct RaiseWatch raises;
+    struct ObjectWatch watch;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // Names of Ocular's two tools.

@@ -42,7 +42,9 @@ static PyObject *from_field(const struct Field *field, const char *base)
 
     switch (field->type) {
     case FIELD_BOOL:
-        return PyBool_FromLong(*(const uint64_t *)at != 0);
+        number = *(const uint64_t *)at;
+        return number == NULL_U64 ? Py_NewRef(Py_None)
+                                  : PyBool_FromLong(number != 0);
     case FIELD_U64:
         number = *(const uint64_t *)at;
         return number == NULL_U64 ? Py_NewRef(Py_None)

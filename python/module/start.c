@@ -12,7 +12,7 @@
 const char Start_doc[] =
     "start(mode, timeline, timeline_limit, instructions, spill, "
     "spill_asked, threshold, exclude, include, serve, signal, budget, stall_s, "
-    "c_functions, native, output, command, by)\n\n"
+    "c_functions, native, objects, output, command, by)\n\n"
     "Starts tracing. budget is a float; NaN: no budget. by says who starts the "
     "trace: BY_PROGRAM, BY_ACTIVATION (serve), or in a forked child BY_CHILD, "
     "or BY_WRITING_CHILD if the timeline is written at stop.";
@@ -61,17 +61,17 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     struct Config *config = &request.config;
     const char *mode, *output, *spill;
     int timeline, instructions, serve, by, spill_asked, c_functions;
-    int native;
+    int native, objects;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     memset(&request, 0, sizeof request);
     if (!PyArg_ParseTuple(
-            args, "spnpypKO!O!piddppysi:start", &mode, &timeline, &limit,
+            args, "spnpypKO!O!piddpppysi:start", &mode, &timeline, &limit,
             &instructions, &spill, &spill_asked, &threshold, &PyList_Type,
             &request.exclude, &PyList_Type, &request.include, &serve,
             &config->signal, &config->budget, &config->stall_s, &c_functions,
-            &native, &output, &request.command, &by))
+            &native, &objects, &output, &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output ||
         strlen(spill) >= sizeof config->spill) {
@@ -93,6 +93,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     config->serve = serve;
     config->c_functions = c_functions;
     config->native = native;
+    config->objects = objects;
     config->sampler = true;
     config->each_turn = Strict_serve;
     if (ocular_service.activation.persistent.server)

@@ -7,6 +7,7 @@
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/loop_steps.h"
+#include "python/hooks/object_watch.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/tools.h"
@@ -79,6 +80,7 @@ static void take_down(struct State *state)
     Tools_close(state);
     RaiseWatch_stop(state);
     Governor_stop(&ocular_service);
+    ObjectWatch_stop(state);
     ThreadList_release(&ocular_service.thread_list);
     state->look_next = state->slice_next = NULL;
     if (session) {
@@ -413,6 +415,7 @@ static void finish(struct State *state)
 {
     struct Session *session = state->engine.session;
 
+    ObjectWatch_end(state);
     state->phase = PHASE_STOPPING;
     GarbageWatch_stop(state);
     LoopSteps_stop(state);
@@ -425,6 +428,7 @@ static void finish(struct State *state)
     Tools_close(state);
     RaiseWatch_stop(state);
     Governor_stop(&ocular_service);
+    ObjectWatch_finish(state);
     state->look_next = state->slice_next = NULL;
     wait_for_users(state);
     Py_BEGIN_ALLOW_THREADS;

@@ -204,7 +204,8 @@ def start_tracing(
                             least as long is a stall and goes into the log.
     events                  names of events beside "call", as a list or a string
                             with commas. "c_call": C functions have rows of
-                            their own.
+                            their own. "reference": births and deaths of
+                            objects are counted.
     native                  samples also have the C functions that run below a
                             Python function, with those of extensions and other
                             libraries. Flame graphs and files of stacks show
@@ -243,6 +244,7 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.stall_ms / 1000,
         "c_call" in settings.events,
         settings.native,
+        "reference" in settings.events,
         os.fsencode(_settings.first_file(settings.output)),
         _command(),
         by,

@@ -117,7 +117,7 @@ def _add_cost(group):
     add(
         "--events",
         metavar="NAMES",
-        help="c_call: C functions have rows of their own",
+        help="c_call: rows of C functions; reference: objects",
     )
     add(
         "--native",

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 MODES = ("adaptive", "precise")
 # The events that a trace can have. Calls of Python functions are always traced.
-EVENTS = ("call", "c_call")
+EVENTS = ("call", "c_call", "reference")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
 # An event takes 5 to 9 bytes of a recording, and 127 to 226 bytes of JSON, depending on

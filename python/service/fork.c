@@ -8,6 +8,7 @@
 #include "python/hooks/c_functions.h"
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
+#include "python/hooks/object_watch.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/thread_state.h"
@@ -115,6 +116,7 @@ static void linger(void)
 static void fall_silent(struct Service *service)
 {
     Hooks_silence(service->state, linger);
+    ObjectWatch_silence(service->state);
     service->state->phase = PHASE_STOPPING;
     service->leftover = true;
     service->forked_ns = Now_ns(CLOCK_MONOTONIC);
@@ -339,6 +341,7 @@ static void let_session_go(struct Service *service)
     Tools_close(state);
     RaiseWatch_stop(state);
     Governor_abandon(service);
+    ObjectWatch_stop(state);
     state->look_next = state->slice_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();

@@ -8,6 +8,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/loop_steps.h"
+#include "python/hooks/object_watch.h"
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/task_watch.h"
 #include "python/hooks/tools.h"
@@ -34,6 +35,9 @@
 // Fraction of the hooks' time for the ends of calls that are seen only because
 // calls of an own function of the program are still in flight after a slice.
 #define ENDS_PART 0.2
+// Fraction of the allowance for births and deaths of objects, also in debt.
+#define OBJECTS_PART 0.3
+#define OBJECTS_DEBT_PART 0.05
 #define STACK_BYTES (512u << 10) // This size is enough for Python code.
 
 struct Governor {
@@ -306,6 +310,28 @@ static void read_tasks(struct Governor *governor)
                        governor->control.overdrawn);
 }
 
+// Returns the seconds per second that objects may take.
+static double objects_rate(const struct Control *control)
+{
+    if (!control->held)
+        return INFINITY;
+    return (control->overdrawn ? OBJECTS_DEBT_PART : OBJECTS_PART) *
+           control->rate;
+}
+
+// Ends a window of objects and begins the next one, in a hold of its own.
+static void count_objects(struct Governor *governor)
+{
+    struct State *state = governor->state;
+
+    if (Strict_is_found())
+        return;
+    WorkerState_take(governor->service->governor_thread);
+    ObjectWatch_step(state, objects_rate(&governor->control));
+    WorkerState_leave();
+    ObjectWatch_publish(state);
+}
+
 // Does the work of one wake-up and returns the seconds until the next one.
 static double wake_up(struct Governor *governor, bool woken)
 {
@@ -315,8 +341,11 @@ static double wake_up(struct Governor *governor, bool woken)
         governor->due_s = now_s + govern(governor, woken);
     if (TaskWalk_is_due(&governor->walk, governor->state, now_s))
         read_tasks(governor);
+    if (ObjectWatch_is_due(governor->state, now_s))
+        count_objects(governor);
     now_s = Now_s(CLOCK_MONOTONIC);
-    return fmax(fmin(governor->due_s - now_s,
+    return fmax(fmin(fmin(governor->due_s - now_s,
+                          ObjectWatch_pause(governor->state, now_s)),
                      TaskWalk_pause(&governor->walk, governor->state, now_s)),
                 0);
 }

@@ -40,7 +40,7 @@ static void describe(const struct Record *record, char *out, size_t size)
 
 TEST(test_names_and_groups_are_the_contract)
 {
-    char text[4096];
+    char text[8192];
 
     describe(&SNAPSHOT_RECORD, text, sizeof(text));
     assert_string_equal(
@@ -87,12 +87,19 @@ TEST(test_names_and_groups_are_the_contract)
         "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s,"
         "task,chain[id,name,file,line],oldest_is_least,"
         "tasks[name,state,age_s,age_is_least,waits_for,awaited_by,"
-        "chain[id,name,file,line]]]},"
+        "chain[id,name,file,line],steps],cpu_share,steps_per_s]},"
         "exceptions[type,function,file,line,id,raised,passed,error,"
         "raised_per_s,passed_per_s,age_s,first_s],"
         "exception_totals{raised,passed,control,exact},cpu{waited},"
         "tasks{awaits[id,name,file,line,sleep,queue,lock,socket,thread,task,"
-        "future,loop,other]}");
+        "future,loop,other],"
+        "places[coroutine,file,line,count,growth_per_min,"
+        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s,"
+        "task,chain[id,name,file,line],oldest_is_least,"
+        "tasks[name,state,age_s,age_is_least,waits_for,awaited_by,"
+        "chain[id,name,file,line],steps],cpu_share,steps_per_s]},"
+        "objects{trouble,part,types[type,function,file,line,id,born_per_s,"
+        "died_per_s,net_per_s,born_error,net_error,grows,born,died]}");
 }
 
 static size_t member_size(const struct Field *field)

@@ -181,7 +181,7 @@ def test_without_the_event_there_are_no_rows():
 
 
 def test_an_unknown_event_is_refused():
-    with pytest.raises(ValueError, match="call, c_call, not 'c_calls'"):
+    with pytest.raises(ValueError, match="call, c_call, reference, not 'c_calls'"):
         ocular.start_tracing(events="c_calls")
     assert not ocular.is_tracing()
 

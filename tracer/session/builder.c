@@ -19,7 +19,7 @@ static uint64_t memory_of(struct Session *session,
            (session->engine->rearmed ? RING_EVENTS * sizeof(struct Event) : 0) +
            EventLoops_bytes(&session->engine->loops) +
            Exceptions_bytes(&session->engine->exceptions) + totals->bytes +
-           sizeof session->transitions +
+           ObjectBoard_bytes(&session->objects) + sizeof session->transitions +
            ListingRequests_bytes(&session->requests) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
            Publish_bytes(&session->publish) + RowLog_bytes(&session->rows) +

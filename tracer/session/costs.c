@@ -52,6 +52,7 @@ static void read_costs(void *context, struct BudgetReading *reading)
         GARBAGE_S * (double)Garbage_collections(&session->engine->garbage);
     reading->threads +=
         EXCEPTION_S * (double)Counter_get(&session->engine->exceptions.events);
+    reading->threads += Counter_get_double(&session->engine->objects_s);
     if (session->server)
         reading->threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /

@@ -24,6 +24,9 @@ struct Engine {
     struct Names names;
     struct Contention contention;
     struct Garbage garbage;
+    // Seconds that births and deaths of objects have taken, as the bits of a
+    // double. The thread that holds the GIL writes it.
+    counter_t objects_s;
     struct EventLoops loops;
     struct Exceptions exceptions;
     // A semaphore that is posted if the collector has something to do.

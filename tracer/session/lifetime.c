@@ -206,6 +206,8 @@ int Session_start(struct Session **result, struct Engine *engine,
     Waker_init(&session->governor_waker);
     Listings_init(session);
     TaskBoard_init(&session->tasks);
+    ObjectBoard_init(&session->objects, config->objects);
+    Counter_set(&engine->objects_s, 0);
     Garbage_reset(&engine->garbage, Now_s(CLOCK_MONOTONIC));
     EventLoops_reset(&engine->loops, config->stall_s, Clock_hz(&engine->clock));
     Exceptions_reset(&engine->exceptions);
@@ -286,6 +288,7 @@ void Session_free(struct Session *session)
     RearmQueue_release(&session->rearm);
     ListingRequests_release(&session->requests);
     TaskBoard_release(&session->tasks);
+    ObjectBoard_release(&session->objects);
     Waker_release(&session->governor_waker);
     Account_release(&session->account);
     Transitions_release(&session->transitions);

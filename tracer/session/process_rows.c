@@ -117,6 +117,7 @@ bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
     whole &= Threads_fill(snapshot, at->sees ? session->sampler : NULL,
                           &engine->traces);
     whole &= TaskBoard_fill(&session->tasks, snapshot);
+    whole &= ObjectBoard_fill(&session->objects, snapshot, engine);
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at->now, at->hz);
     if (at->sees) {
         fill_tasks(snapshot, session->sampler);

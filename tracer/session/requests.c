@@ -258,6 +258,14 @@ static void want_natives(struct Session *session, uint64_t viewer,
     accept_request(session, viewer, message);
 }
 
+static void ask_objects(struct Session *session, uint64_t viewer,
+                        const struct Message *message)
+{
+    if (ObjectBoard_ask(&session->objects))
+        Waker_wake(&session->governor_waker);
+    accept_request(session, viewer, message);
+}
+
 static void request(void *context, uint64_t viewer,
                     const struct Message *message)
 {
@@ -285,6 +293,9 @@ static void request(void *context, uint64_t viewer,
         return;
     case MESSAGE_NATIVE:
         want_natives(session, viewer, message);
+        return;
+    case MESSAGE_OBJECTS:
+        ask_objects(session, viewer, message);
         return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,

@@ -14,6 +14,7 @@
 #include "tracer/session/engine.h"
 #include "tracer/session/exception_rows.h"
 #include "tracer/session/listing_requests.h"
+#include "tracer/session/object_board.h"
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
 #include "tracer/session/roll.h"
@@ -52,6 +53,7 @@ struct Config {
     bool sampler; // True if there are samples. If false, only hooks measure.
     bool c_functions; // True if C functions have rows of their own.
     bool native;      // True if samples have the C functions below Python code.
+    bool objects;     // True if objects are counted without a viewer, too.
     // Number of the signal that takes samples; 0 for any free signal, -1 for
     // none.
     int signal;
@@ -195,6 +197,7 @@ struct Session {
     struct RearmQueue rearm;
     struct ListingRequests requests;
     struct TaskBoard tasks;
+    struct ObjectBoard objects;
     // Unix time at which the process began, or NaN if unknown.
     double process_start_s;
     struct Transitions transitions;

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""Tests births and deaths of objects against a C extension that counts them, and beside
+other users of CPython's only place for a tracer of objects.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import ocular
+import pytest
+
+NEW = sys.version_info >= (3, 13)
+DEATHS = sys.version_info >= (3, 13, 3)
+new = pytest.mark.skipif(not NEW, reason="CPython 3.12 does not report objects")
+deaths = pytest.mark.skipif(not DEATHS, reason="most deaths are not reported (gh-130382)")
+EXACT = dict(events="reference", perfetto=False, quiet=True, deinstrument_threshold=0)
+
+
+class Kept:
+    pass
+
+
+class Temporary:
+    def __del__(self):
+        raise ValueError("an exception in __del__ is printed and forgotten")
+
+
+def keep(kept, count):
+    for _ in range(count):
+        kept.append(Kept())
+
+
+def drop(count):
+    for _ in range(count):
+        Temporary()
+
+
+def types(found):
+    return {row["type"]: row for row in found["objects"]["types"] if not row["function"]}
+
+
+def name(cls):
+    return f"{__name__}.{cls.__name__}"
+
+
+def until(condition, seconds=60):
+    """Takes snapshots until the condition is true for one of them."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = ocular.snapshot()
+        if condition(found):
+            return found
+        time.sleep(0.02)
+    raise AssertionError(found["objects"])
+
+
+@pytest.fixture
+def counted():
+    """Traces and counts all objects. Begins when the first window is open."""
+    ocular.start_tracing(**EXACT)
+    try:
+        yield until(lambda found: not NEW or (found["objects"]["part"] or 0) > 0)
+    finally:
+        ocular.stop_tracing()
+
+
+@new
+def test_all_births_and_deaths(counted, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: None)
+    kept = []
+    keep(kept, 3000)
+    drop(2000)
+    found = until(lambda found: types(found).get(name(Kept), {}).get("born") == 3000)
+    rows = types(found)
+    assert rows[name(Temporary)]["born"] == 2000
+    assert rows[name(Temporary)]["died"] == (2000 if DEATHS else None)
+    assert rows[name(Kept)]["died"] == (0 if DEATHS else None)
+    creators = [
+        (row["function"], row["file"])
+        for row in found["objects"]["types"]
+        if row["type"] == name(Kept) and row["function"]
+    ]
+    assert creators == [("keep", __file__)]
+    if DEATHS:
+        assert found["objects"]["trouble"] is None
+        del kept
+        until(lambda found: types(found)[name(Kept)]["died"] == 3000)
+    else:
+        assert "do not report most deaths" in found["objects"]["trouble"]
+
+
+@deaths
+def test_a_type_that_only_grows(counted):
+    kept = []
+    end = time.monotonic() + 60
+    found = {}
+    while not found.get(name(Kept), {}).get("grows") and time.monotonic() < end:
+        keep(kept, 20)
+        [[] for _ in range(20000)]
+        time.sleep(0.02)
+        found = types(ocular.snapshot())
+    assert next(iter(found)) == name(Kept)
+    assert [row["type"] for row in found.values() if row["grows"]] == [name(Kept)]
+    assert found[name(Kept)]["net_per_s"] > 0
+
+
+@new
+def test_tracemalloc_has_the_place(counted):
+    tracemalloc.start()
+    try:
+        found = until(lambda found: "tracemalloc" in (found["objects"]["trouble"] or ""))
+        drop_free = [object() for _ in range(100)]
+        assert tracemalloc.get_object_traceback(drop_free[0])
+    finally:
+        tracemalloc.stop()
+    if not DEATHS:
+        return  # This tracemalloc never leaves the place.
+    kept = []
+    before = types(found).get(name(Kept), {}).get("born") or 0
+    until(
+        lambda found: (
+            keep(kept, 10) or (types(found).get(name(Kept), {}).get("born") or 0) > before
+        )
+    )
+
+
+@pytest.mark.skipif(NEW, reason="CPython reports objects")
+def test_an_old_cpython_is_named(counted):
+    found = until(lambda found: found["objects"]["trouble"])
+    assert found["objects"]["trouble"].startswith("CPython 3.12 does not report objects")
+    assert found["objects"]["types"] == []
+
+
+def test_objects_are_counted_only_if_asked_for():
+    ocular.start_tracing(perfetto=False, quiet=True)
+    found = ocular.snapshot()["objects"]
+    ocular.stop_tracing()
+    assert found == {"trouble": None, "part": None, "types": []}
+
+
+PROGRAM = """
+import gc, os, sys, threading, time
+import ocular
+
+class Thing:
+    def __init__(self):
+        self.me = self
+
+def work(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for _ in range(100):
+            Thing()
+        exec("class Made: pass\\nMade()")
+
+ocular.start_tracing(events="reference", perfetto=False, quiet=True, **{settings!r})
+threads = [threading.Thread(target=work, args=(1,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(5):
+    child = os.fork()
+    if not child:
+        work(0.02)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+{interpreter}
+for thread in threads:
+    thread.join()
+gc.collect()
+found = ocular.stop_tracing()["objects"]
+assert any(row["type"] == "Thing" and row["born"] for row in found["types"]), found
+print("whole")
+"""
+INTERPRETER = """
+try:
+    import _interpreters
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+id = _interpreters.create()
+_interpreters.run_string(id, "for _ in range(100000): object(); [1]")
+_interpreters.destroy(id)
+"""
+
+
+@new
+@pytest.mark.parametrize("settings", [{}, {"deinstrument_threshold": 0}])
+def test_threads_forks_and_another_interpreter(settings):
+    program = PROGRAM.format(settings=settings, interpreter=INTERPRETER)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "whole\n", done.stderr
+
+
+def test_the_view_asks_for_objects(tmp_path):
+    program = "import time\nwhile True:\n    [[] for _ in range(100)]; time.sleep(0.001)"
+    with subprocess.Popen(
+        [sys.executable, "-m", "ocular", "--serve", "--quiet", "-c", program],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+    ) as served:
+        try:
+            end = time.monotonic() + 60
+            found = {}
+            while time.monotonic() < end and not (
+                found.get("types") if NEW else found.get("trouble")
+            ):
+                done = subprocess.run(
+                    [os.environ["OCULAR_TOP"], "--pid", str(served.pid), "--once"]
+                    + ["--json", "--keys", "m<Frame>"],
+                    capture_output=True,
+                    env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+                )
+                if done.returncode == 0:
+                    found = json.loads(done.stdout)["objects"]
+                time.sleep(0.1)
+            assert found["types"] if NEW else found["trouble"]
+        finally:
+            served.kill()

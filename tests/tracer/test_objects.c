@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// Tests tracer/hook/objects: programs in virtual time, whose objects are known.
+#include "tracer/hook/objects.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tests/random.h"
+#include "tests/unit.h"
+
+#define HZ 1e9 // Ticks a second.
+#define EVENT_S 6e-9
+
+static struct Objects objects;
+static struct ObjectsTime now;
+static const char types[4], functions[4]; // Their addresses stand for objects.
+static const char *const names[] = {"Temporary", "Leak", "Node", "Cached"};
+
+static int reset(void **state)
+{
+    (void)state;
+    now = (struct ObjectsTime){HZ, 0};
+    Objects_init(&objects, HZ, true);
+    objects.event_s = EVENT_S;
+    Objects_fold(&objects, &now);
+    return 0;
+}
+
+static uint32_t number_of(int type)
+{
+    uint32_t number = Objects_find_type(&objects, &types[type]);
+
+    return number
+               ? number
+               : Objects_meet_type(&objects, &types[type], names[type], false);
+}
+
+// Does what the tracer does.
+static void event(int type, int function, bool born)
+{
+    if (objects.collecting)
+        Objects_collect(&objects, number_of(type), born);
+    if (objects.collecting || objects.phase != OBJECTS_OPEN)
+        return;
+    if (!born)
+        Objects_died(&objects, number_of(type));
+    else if (!Objects_born(&objects, &types[type], &functions[function]))
+        Objects_meet_pair(&objects, number_of(type), &functions[function],
+                          1 + (uint32_t)function);
+    if (Objects_must_check(&objects) && Objects_is_over(&objects, now.ticks))
+        Objects_end(&objects, &now);
+}
+
+static void pass(double s)
+{
+    now.ticks += (uint64_t)(s * HZ);
+    now.cpu_ns += (uint64_t)(s * 1e9);
+}
+
+// One millisecond of a program: temporary objects, the tenth part of a leak,
+// and objects of cycles, which die in a collection each second.
+static void work(int turn, int temporaries, bool leaks)
+{
+    for (int i = 0; i < temporaries; i++) {
+        event(0, i % 3 == 0, true);
+        pass(1e-3 / temporaries);
+        event(0, 0, false);
+    }
+    event(2, 2, true);
+    if (leaks && turn % 10 == 0)
+        event(1, 3, true);
+    if (turn % 1000 < 999)
+        return;
+    objects.collecting = true;
+    for (int i = 0; i < 1000; i++)
+        event(2, 0, false);
+    objects.collecting = false;
+}
+
+// Runs the program for some seconds. The governor takes `rate` seconds per
+// second. It gets the GIL between two milliseconds of the program.
+static void run(int seconds, int temporaries, bool leaks, double rate)
+{
+    double due_s = 0;
+
+    for (int turn = 0; turn < seconds * 1000; turn++) {
+        double at_s = turn * 1e-3, s;
+
+        work(turn, temporaries, leaks);
+        if (at_s < due_s)
+            continue;
+        if (objects.phase == OBJECTS_OPEN)
+            Objects_end(&objects, &now);
+        Objects_fold(&objects, &now);
+        due_s = at_s + 0.75 + 0.5 * (double)(random_u64() % 1000) / 1000;
+        s = Objects_plan(&objects, rate, 1, random_u64() & 1);
+        Objects_open(&objects, &now, fmin(s, 1), 1e9, s < 1);
+    }
+}
+
+static struct ObjectRates rates_of(const char *name)
+{
+    for (int i = 0; i < objects.names; i++)
+        if (strcmp(objects.sums[i].name, name) == 0)
+            return Objects_rates(&objects, &objects.sums[i]);
+    fail_msg("%s has no numbers", name);
+    return (struct ObjectRates){0};
+}
+
+// A leak of 100 objects a second among 100 000 births is found within a minute.
+// Nothing else seems to grow, although windows end while objects live, and few
+// of them have seen a collection.
+TEST_WITH(test_a_leak_among_many_births, reset, NULL)
+{
+    struct ObjectRates leak, temporary, node;
+
+    run(60, 100, true, 3e-4);
+    assert_float_equal(Objects_part(&objects), 0.25, 0.05);
+    leak = rates_of("Leak");
+    temporary = rates_of("Temporary");
+    node = rates_of("Node");
+    assert_true(leak.grows && !temporary.grows && !node.grows);
+    assert_float_equal(leak.net, 100, 10);
+    assert_true(leak.net_error > 1 && leak.net_error < 10);
+    assert_float_equal(leak.born, 100, 10);
+    assert_float_equal(temporary.born, 100000, 5000);
+    assert_float_equal(temporary.died, 100000, 5000);
+    assert_float_equal(node.born, 1000, 100);
+    assert_float_equal(node.died, 1000, 150);
+}
+
+TEST_WITH(test_nothing_grows_without_a_leak, reset, NULL)
+{
+    for (int round = 0; round < 20; round++) {
+        reset(NULL);
+        run(10 + (int)(random_u64() % 50), 10 << random_u64() % 4, false,
+            1e-5 * (double)(1 + random_u64() % 100));
+        for (int i = 0; i < objects.names; i++)
+            assert_false(Objects_rates(&objects, &objects.sums[i]).grows);
+    }
+}
+
+TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
+{
+    struct ObjectRates leak;
+    uint64_t born = 0;
+
+    run(30, 10, true, 0.01);
+    assert_true(Objects_part(&objects) > 0.98);
+    leak = rates_of("Leak");
+    assert_true(leak.grows);
+    assert_float_equal(leak.net, 100, 3);
+    for (int i = 1; i < objects.names; i++)
+        born += objects.sums[i].counted_born;
+    // A second passes after the first window, and the last one is open.
+    assert_in_range(born, 27 * 11100, 30 * 11100);
+    // A third of the temporary objects has another creator than the others.
+    for (int i = 1; i < objects.pairs; i++)
+        if (objects.pair[i].id == 2)
+            assert_float_equal(Objects_pair_rate(&objects, (uint32_t)i), 4000,
+                               40);
+}
+
+// A window that has cost too much ends early, and counts as if it had gone on.
+TEST_WITH(test_a_burst_ends_its_window, reset, NULL)
+{
+    Objects_open(&objects, &now, 1, 1000, true);
+    for (int i = 0; i < 5000; i++) {
+        event(0, 0, true);
+        pass(1e-4);
+    }
+    assert_int_equal(objects.phase, OBJECTS_ENDED);
+    pass(0.5);
+    Objects_fold(&objects, &now);
+    assert_float_equal(rates_of("Temporary").born, 10000, 100);
+    assert_in_range(objects.sums[1].counted_born, 1000, 1002);
+}
+
+// An address can get a new type, and code at an address a new function.
+TEST_WITH(test_addresses_are_used_again, reset, NULL)
+{
+    uint32_t leak;
+
+    Objects_open(&objects, &now, 1, 1e9, false);
+    leak = Objects_meet_type(&objects, &types[0], "Leak", false);
+    Objects_meet_pair(&objects, leak, &functions[0], 1);
+    assert_true(Objects_born(&objects, &types[0], &functions[0]));
+    objects.epoch++; // As a type that dies does.
+    assert_false(Objects_born(&objects, &types[0], &functions[0]));
+    assert_int_equal(Objects_find_type(&objects, &types[0]), 0);
+    leak = Objects_meet_type(&objects, &types[0], "Node", false);
+    Objects_meet_pair(&objects, leak, &functions[0], 2);
+    Objects_meet_pair(&objects, leak, &functions[0], 2);
+    Objects_died(&objects, leak);
+    pass(1);
+    Objects_end(&objects, &now);
+    Objects_fold(&objects, &now);
+    assert_float_equal(rates_of("Leak").born, 2, 1e-3);
+    assert_float_equal(rates_of("Node").born, 2, 1e-3);
+    assert_float_equal(rates_of("Node").died, 1, 1e-3);
+    assert_int_equal(objects.types, 2); // The stale entries are gone.
+    assert_int_equal(objects.pairs, 2);
+}
+
+TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
+{
+    static const char many[20000];
+    uint64_t born = 0;
+
+    for (int window = 0; window < 3; window++) {
+        Objects_open(&objects, &now, 1, 1e9, false);
+        for (int i = 0; i < 10000; i++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "Type%d", i % 3000);
+            Objects_meet_pair(
+                &objects,
+                Objects_meet_type(&objects, &many[i % 3000], name, false),
+                &many[10000 + i], (uint32_t)i);
+        }
+        pass(1);
+        Objects_end(&objects, &now);
+        Objects_fold(&objects, &now);
+    }
+    for (int i = 0; i < objects.names; i++)
+        born += objects.sums[i].counted_born;
+    assert_int_equal(born, 30000);
+    assert_in_range(objects.sums[0].counted_born, 15000, 25000);
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/hook/objects.h"
+#include "tracer/code/spans.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Mean age in seconds of the objects from which the rates of births and deaths
+// are computed, and the rate of growth.
+#define RATE_S 10.0
+#define GROWTH_S 120.0
+#define SHORTEST_S 1e-3 // Seconds of the shortest window.
+#define LONGER 1.8      // Length of a longer window, divided by the mean.
+// Seconds of the first window, from which the length of the next ones follows.
+#define FIRST_S 5e-3
+// A type grows if its growth is this number of standard deviations above 0.
+#define SURE 4.0
+// Part of the time in windows above which windows have no gaps.
+#define WHOLE 0.95
+#define GROWTH_WINDOWS 8.0 // Least number of windows that show a growth.
+#define CHECKS 256.0       // Least clock readings in a window.
+#define SLOW_EVENTS 20.0   // Events that take as long as one slow event.
+#define LEAST_S 1e-6       // A window has at least this length.
+// Below IDLE cores, CPU time has no influence on rates; above BUSY, all.
+#define IDLE 0.2
+#define BUSY 0.6
+#define DROPPED 0.5 // A pair with fewer births is dropped if room is short.
+
+void Objects_init(struct Objects *objects, double hz, bool counts_deaths)
+{
+    memset(objects, 0, sizeof *objects);
+    objects->hz = hz;
+    objects->counts_deaths = counts_deaths;
+    objects->names = objects->types = objects->pairs = 1;
+    objects->epoch = 1;
+    snprintf(objects->sums[0].name, OBJECT_NAME, "(others)");
+}
+
+// --- Tables ------------------------------------------------------------------
+
+static void put(uint16_t *slots, uint32_t slot, uint16_t number)
+{
+    while (slots[slot])
+        slot = (slot + 1) & (OBJECT_SLOTS - 1);
+    slots[slot] = number;
+}
+
+// Returns the number of a name, or 0 if there is no room.
+static uint16_t number_of(struct Objects *objects, const char *name)
+{
+    for (uint16_t i = 1; i < objects->names; i++)
+        if (strcmp(objects->sums[i].name, name) == 0)
+            return i;
+    if (objects->names == OBJECT_NAMES)
+        return 0;
+    snprintf(objects->sums[objects->names].name, OBJECT_NAME, "%s", name);
+    return objects->names++;
+}
+
+static struct ObjectType *find_type(struct Objects *objects, const void *type)
+{
+    uint32_t slot = Objects_slot(type, NULL), number;
+
+    while ((number = objects->type_slots[slot])) {
+        if (objects->type[number].type == type)
+            return &objects->type[number];
+        slot = (slot + 1) & (OBJECT_SLOTS - 1);
+    }
+    return NULL;
+}
+
+uint32_t Objects_meet_type(struct Objects *objects, const void *type,
+                           const char *name, bool names)
+{
+    struct ObjectType *found = find_type(objects, type);
+
+    objects->slow++;
+    if (found && strcmp(objects->sums[found->of].name, name) != 0) {
+        // Another type has the address now.
+        found->type = NULL;
+        objects->stale = true;
+        found = NULL;
+    }
+    if (!found && objects->types == OBJECT_TYPES)
+        return 0;
+    if (!found) {
+        found = &objects->type[objects->types];
+        *found = (struct ObjectType){
+            .type = type, .of = number_of(objects, name), .names = names};
+        put(objects->type_slots, Objects_slot(type, NULL), objects->types++);
+    }
+    found->epoch = objects->epoch;
+    return (uint32_t)(found - objects->type);
+}
+
+static struct ObjectPair *find_pair(struct Objects *objects, const void *type,
+                                    const void *code)
+{
+    uint32_t slot = Objects_slot(type, code), number;
+
+    while ((number = objects->pair_slots[slot])) {
+        struct ObjectPair *pair = &objects->pair[number];
+
+        if (pair->type == type && pair->code == code)
+            return pair;
+        slot = (slot + 1) & (OBJECT_SLOTS - 1);
+    }
+    return NULL;
+}
+
+void Objects_meet_pair(struct Objects *objects, uint32_t number,
+                       const void *code, uint32_t id)
+{
+    struct ObjectType *type = &objects->type[number];
+    struct ObjectPair *pair =
+        number ? find_pair(objects, type->type, code) : NULL;
+
+    objects->slow++;
+    if (pair && pair->of == type->of && !pair->id)
+        pair->id = id; // The function is traced now.
+    if (pair && (pair->of != type->of || pair->id != id)) {
+        // Other code or another type has the address now.
+        pair->type = NULL;
+        objects->stale = true;
+        pair = NULL;
+    }
+    if (!pair && number && objects->pairs < OBJECT_PAIRS) {
+        pair = &objects->pair[objects->pairs];
+        *pair = (struct ObjectPair){
+            .type = type->type, .code = code, .id = id, .of = type->of};
+        objects->pair_born[objects->pairs] = 0;
+        put(objects->pair_slots, Objects_slot(type->type, code),
+            objects->pairs++);
+    }
+    if (!pair) {
+        type->born++;
+        return;
+    }
+    pair->epoch = objects->epoch;
+    pair->born++;
+}
+
+// Drops entries that are stale or have no objects, and makes both hash tables
+// again.
+static void tidy(struct Objects *objects)
+{
+    uint16_t types = 1, pairs = 1;
+
+    memset(objects->type_slots, 0, sizeof objects->type_slots);
+    memset(objects->pair_slots, 0, sizeof objects->pair_slots);
+    for (uint16_t i = 1; i < objects->types; i++) {
+        const struct ObjectType *type = &objects->type[i];
+
+        // An entry of the newest window has the epoch of its newest event.
+        if (!type->type || type->epoch < objects->opened_epoch)
+            continue;
+        put(objects->type_slots, Objects_slot(type->type, NULL), types);
+        objects->type[types++] = *type;
+    }
+    for (uint16_t i = 1; i < objects->pairs; i++) {
+        const struct ObjectPair *pair = &objects->pair[i];
+
+        if (!pair->type || objects->pair_born[i] < DROPPED)
+            continue;
+        put(objects->pair_slots, Objects_slot(pair->type, pair->code), pairs);
+        objects->pair_born[pairs] = objects->pair_born[i];
+        objects->pair[pairs++] = *pair;
+    }
+    objects->types = types;
+    objects->pairs = pairs;
+    objects->stale = false;
+}
+
+// --- Sums over time ----------------------------------------------------------
+
+static void decay_totals(struct ObjectsTotals *totals, double kept)
+{
+    totals->windows *= kept;
+    totals->window_s *= kept;
+    totals->squares *= kept;
+    totals->window_cpu_s *= kept;
+    totals->events *= kept;
+    totals->gc_events *= kept;
+    totals->cpu_s *= kept;
+    totals->wall_s *= kept;
+}
+
+static void add_totals(struct ObjectsTotals *totals,
+                       const struct ObjectsTotals *window)
+{
+    totals->windows += window->windows;
+    totals->window_s += window->window_s;
+    totals->squares += window->squares;
+    totals->window_cpu_s += window->window_cpu_s;
+    totals->events += window->events;
+    totals->gc_events += window->gc_events;
+    totals->cpu_s += window->cpu_s;
+    totals->wall_s += window->wall_s;
+}
+
+// Returns the factor from numbers per second of windows to numbers per second
+// of all time. On a busy machine windows have more CPU time than other times,
+// because a window begins while the program runs. The CPU time of a program
+// that hardly runs is mostly Ocular's, so it has no influence.
+static double factor(const struct ObjectsTotals *totals)
+{
+    double cores = totals->cpu_s / totals->wall_s;
+    double in_windows = totals->window_cpu_s / totals->window_s;
+    double weight = fmin(fmax((cores - IDLE) / (BUSY - IDLE), 0), 1);
+
+    return cores > 0 && in_windows > 0 ? pow(cores / in_windows, weight) : 1;
+}
+
+// Returns the births and deaths per second.
+static double events_per_s(const struct ObjectsTotals *totals)
+{
+    return totals->windows > 0 && totals->wall_s > 0
+               ? totals->events / totals->window_s * factor(totals)
+               : 0;
+}
+
+// --- Windows -----------------------------------------------------------------
+
+void Objects_open(struct Objects *objects, const struct ObjectsTime *at,
+                  double s, double events, bool ends)
+{
+    objects->phase = OBJECTS_OPEN;
+    objects->opened_epoch = ++objects->epoch;
+    objects->opened = *at;
+    objects->planned_s = s;
+    objects->stop_ticks =
+        ends ? at->ticks + (uint64_t)(s * objects->hz) : UINT64_MAX;
+    objects->events_left = events;
+    objects->slow = 0;
+    // A window with few events must end exactly.
+    objects->check = (uint32_t)fmin(
+        fmax(events_per_s(&objects->now) * s / CHECKS, 1), OBJECT_CHECK);
+    objects->left = objects->check;
+}
+
+bool Objects_is_over(struct Objects *objects, uint64_t ticks)
+{
+    objects->events_left -= objects->check;
+    return ticks >= objects->stop_ticks || objects->events_left < 0;
+}
+
+void Objects_end(struct Objects *objects, const struct ObjectsTime *at)
+{
+    objects->phase = OBJECTS_ENDED;
+    objects->ended = *at;
+}
+
+// Adds the numbers of the types and pairs in the window to those of the names.
+// Returns the number of events.
+static double gather(struct Objects *objects)
+{
+    double events = 0;
+
+    for (uint16_t i = 0; i < objects->types; i++) {
+        struct ObjectType *type = &objects->type[i];
+
+        objects->sums[type->of].window_born += type->born;
+        objects->sums[type->of].window_died += type->died;
+        objects->sums[type->of].window_gc_born += type->gc_born;
+        objects->sums[type->of].window_gc_died += type->gc_died;
+        type->born = type->died = type->gc_born = type->gc_died = 0;
+    }
+    for (uint16_t i = 1; i < objects->pairs; i++) {
+        struct ObjectPair *pair = &objects->pair[i];
+
+        objects->sums[pair->of].window_born += pair->born;
+        objects->pair_born[i] += pair->born * objects->scale;
+        pair->born = 0;
+    }
+    for (uint16_t i = 0; i < objects->names; i++)
+        events += (double)objects->sums[i].window_born +
+                  (double)objects->sums[i].window_died;
+    return events;
+}
+
+// Adds what collections have done since the last fold. Returns the number of
+// events.
+static double add_collections(struct Objects *objects)
+{
+    double events = 0;
+
+    for (uint16_t i = 0; i < objects->names; i++) {
+        struct ObjectSums *sums = &objects->sums[i];
+        double born = sums->window_gc_born, died = sums->window_gc_died;
+
+        sums->counted_born += sums->window_gc_born;
+        sums->counted_died += sums->window_gc_died;
+        sums->window_gc_born = sums->window_gc_died = 0;
+        sums->gc_born += born;
+        sums->gc_died += died;
+        sums->gc_net += born - died;
+        sums->gc_squares += (born - died) * (born - died);
+        events += born + died;
+    }
+    return events;
+}
+
+static void forget_window(struct Objects *objects)
+{
+    objects->scale = 0;
+    gather(objects);
+    for (uint16_t i = 0; i < objects->names; i++)
+        objects->sums[i].window_born = objects->sums[i].window_died = 0;
+}
+
+// Adds the window, which took `s` seconds, to the sums of a name.
+static void add(struct ObjectSums *sums, double scale, double s)
+{
+    double born = sums->window_born * scale, died = sums->window_died * scale;
+    double net = born - died;
+
+    sums->counted_born += sums->window_born;
+    sums->counted_died += sums->window_died;
+    sums->window_born = sums->window_died = 0;
+    sums->born += born;
+    sums->died += died;
+    sums->born_squares += born * born / s;
+    sums->net += net;
+    sums->net_squares += net * net;
+    sums->net_s += net * s;
+    sums->grew += net > 0;
+    sums->shrank += net < 0;
+}
+
+// Makes older windows weigh less.
+static void decay(struct Objects *objects, double kept, double kept_long)
+{
+    decay_totals(&objects->now, kept);
+    decay_totals(&objects->longer, kept_long);
+    for (uint16_t i = 1; i < objects->pairs; i++)
+        objects->pair_born[i] *= kept;
+    for (uint16_t i = 0; i < objects->names; i++) {
+        struct ObjectSums *sums = &objects->sums[i];
+
+        sums->born *= kept;
+        sums->died *= kept;
+        sums->born_squares *= kept;
+        sums->net *= kept_long;
+        sums->net_squares *= kept_long;
+        sums->net_s *= kept_long;
+        sums->gc_born *= kept;
+        sums->gc_died *= kept;
+        sums->gc_net *= kept_long;
+        sums->gc_squares *= kept_long;
+        sums->grew *= kept_long;
+        sums->shrank *= kept_long;
+    }
+}
+
+static double seconds(const struct Objects *objects,
+                      const struct ObjectsTime *from,
+                      const struct ObjectsTime *to)
+{
+    return fmax((double)(int64_t)(to->ticks - from->ticks) / objects->hz, 0);
+}
+
+static double cpu_seconds(const struct ObjectsTime *from,
+                          const struct ObjectsTime *to)
+{
+    return fmax((double)(int64_t)(to->cpu_ns - from->cpu_ns) * 1e-9, 0);
+}
+
+// Adds the window that has ended to the sums and to `time`. Returns the seconds
+// that its events took.
+static double add_window(struct Objects *objects, struct ObjectsTotals *time)
+{
+    double s = seconds(objects, &objects->opened, &objects->ended);
+    double cpu_s = cpu_seconds(&objects->opened, &objects->ended), cost_s;
+
+    // A window that was too expensive counts as if it had gone on in the same
+    // way to its planned end. Otherwise expensive times would count too little.
+    objects->scale = objects->events_left < 0 && s > 0 && objects->planned_s > s
+                         ? objects->planned_s / s
+                         : 1;
+    time->events = gather(objects);
+    cost_s = (time->events + SLOW_EVENTS * objects->slow) * objects->event_s;
+    s = fmax(fmax(s - cost_s, s / 4), LEAST_S) * objects->scale;
+    for (uint16_t i = 0; i < objects->names; i++)
+        add(&objects->sums[i], objects->scale, s);
+    time->windows = 1;
+    time->window_s = s;
+    time->squares = s * s;
+    time->window_cpu_s = fmax(cpu_s - cost_s, cpu_s / 4) * objects->scale;
+    time->events *= objects->scale;
+    return cost_s;
+}
+
+double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
+{
+    struct ObjectsTotals time = {0};
+    double cost_s = 0;
+
+    if (objects->folded.ticks) {
+        time.wall_s = seconds(objects, &objects->folded, at);
+        time.cpu_s = cpu_seconds(&objects->folded, at);
+    }
+    objects->folded = *at;
+    decay(objects, exp(-time.wall_s / RATE_S), exp(-time.wall_s / GROWTH_S));
+    if (objects->phase == OBJECTS_ENDED)
+        cost_s = add_window(objects, &time);
+    else
+        forget_window(objects);
+    time.gc_events = add_collections(objects);
+    cost_s += time.gc_events * objects->event_s;
+    time.cpu_s = fmax(time.cpu_s - cost_s, time.cpu_s / 4);
+    add_totals(&objects->now, &time);
+    add_totals(&objects->longer, &time);
+    objects->phase = OBJECTS_CLOSED;
+    if (objects->stale || objects->types > OBJECT_TYPES * 3 / 4 ||
+        objects->pairs > OBJECT_PAIRS * 3 / 4)
+        tidy(objects);
+    return cost_s;
+}
+
+bool Objects_may_collect(const struct Objects *objects, double rate)
+{
+    const struct ObjectsTotals *now = &objects->now;
+
+    return now->gc_events * objects->event_s <= rate * fmax(now->wall_s, 1);
+}
+
+double Objects_plan(const struct Objects *objects, double rate, double period_s,
+                    bool longer)
+{
+    double cost = events_per_s(&objects->now) * objects->event_s;
+    double part = rate / cost;
+
+    if (!(objects->now.windows > 0))
+        return FIRST_S;
+    if (!(cost > 0) || part >= WHOLE)
+        return period_s;
+    return fmax(part * period_s * (longer ? LONGER : 2 - LONGER), SHORTEST_S);
+}
+
+// --- Rates -------------------------------------------------------------------
+
+double Objects_part(const struct Objects *objects)
+{
+    const struct ObjectsTotals *now = &objects->now;
+
+    return now->wall_s > 0 ? fmin(now->window_s / now->wall_s, 1) : NAN;
+}
+
+// Sets the growth per second of windows and its standard deviation. A window
+// begins when another thread gets the GIL, but ends while an object is born or
+// dies. So at its end more objects live than at its beginning. This difference
+// is the same in short and in long windows. So the growth is the slope of the
+// line through the windows' numbers, and a window's length varies.
+static void fit(const struct ObjectsTotals *totals,
+                const struct ObjectSums *sums, double *net, double *error)
+{
+    double n = totals->windows;
+    double xx = totals->squares - totals->window_s * totals->window_s / n;
+    double xy = sums->net_s - totals->window_s * sums->net / n;
+    double yy = sums->net_squares - sums->net * sums->net / n;
+
+    *net = xy / xx;
+    // Few objects have at least the error of their number.
+    *error = sqrt(fmax(yy - *net * xy, fabs(sums->net) + 1) / (n - 2) / xx);
+}
+
+// Does the same if the windows have no gaps, so that each begins as the last
+// one ends.
+static void divide(const struct ObjectsTotals *totals,
+                   const struct ObjectSums *sums, double *net, double *error)
+{
+    double n = totals->windows, per_s = sums->net / totals->window_s;
+    double rest = sums->net_squares - 2 * per_s * sums->net_s +
+                  per_s * per_s * totals->squares;
+
+    *net = per_s;
+    *error =
+        sqrt(fmax(rest * n / (n - 1), fabs(sums->net) + 1)) / totals->window_s;
+}
+
+static void fill_growth(const struct ObjectsTotals *totals,
+                        const struct ObjectSums *sums,
+                        struct ObjectRates *rates)
+{
+    double per_s = factor(totals);
+
+    if (totals->windows < GROWTH_WINDOWS)
+        return;
+    if (totals->window_s > WHOLE * totals->wall_s)
+        divide(totals, sums, &rates->net, &rates->net_error);
+    else
+        fit(totals, sums, &rates->net, &rates->net_error);
+    rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
+    rates->net_error = hypot(rates->net_error * per_s,
+                             sqrt(sums->gc_squares) / totals->wall_s);
+    rates->grows =
+        rates->net > SURE * rates->net_error && sums->grew > sums->shrank;
+}
+
+struct ObjectRates Objects_rates(const struct Objects *objects,
+                                 const struct ObjectSums *sums)
+{
+    const struct ObjectsTotals *now = &objects->now;
+    struct ObjectRates rates = {NAN, NAN, NAN, NAN, NAN, false};
+    double part = Objects_part(objects), per_s, clump;
+
+    if (!(now->windows > 0) || !(now->wall_s > 0))
+        return rates;
+    per_s = factor(now) / now->window_s;
+    clump = Spans_clump(sums->born, now->window_s, sums->born_squares,
+                        now->windows);
+    rates.born = sums->born * per_s + sums->gc_born / now->wall_s;
+    rates.born_error = sqrt(clump * (sums->born + 1) * (1 - part)) * per_s;
+    if (!objects->counts_deaths)
+        return rates;
+    rates.died = sums->died * per_s + sums->gc_died / now->wall_s;
+    fill_growth(&objects->longer, sums, &rates);
+    return rates;
+}
+
+double Objects_pair_rate(const struct Objects *objects, uint32_t pair)
+{
+    const struct ObjectsTotals *now = &objects->now;
+
+    return objects->pair_born[pair] / now->window_s * factor(now);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/session/object_board.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// Objects are counted for this number of ns after the last request.
+#define ASKED_NS 10000000000ull
+// The sums are kept for this number of ns after the last request.
+#define KEPT_NS 80000000000ull
+#define TYPES_MOST 57 // Types in a table, so that all lines have room.
+#define NOT_TRACED "(not traced)"
+
+void ObjectBoard_init(struct ObjectBoard *board, bool always)
+{
+    memset(board, 0, sizeof *board);
+    board->always = always;
+    pthread_mutex_init(&board->mutex, NULL);
+}
+
+void ObjectBoard_release(struct ObjectBoard *board)
+{
+    Heap_free(board->table);
+    pthread_mutex_destroy(&board->mutex);
+}
+
+static bool is_asked_within(const struct ObjectBoard *board, uint64_t ns)
+{
+    uint64_t asked =
+        atomic_load_explicit(&board->asked_ns, memory_order_relaxed);
+
+    return board->always || (asked && Now_ns(CLOCK_MONOTONIC) - asked < ns);
+}
+
+bool ObjectBoard_is_asked(const struct ObjectBoard *board)
+{
+    return is_asked_within(board, ASKED_NS);
+}
+
+bool ObjectBoard_is_kept(const struct ObjectBoard *board)
+{
+    return is_asked_within(board, KEPT_NS);
+}
+
+bool ObjectBoard_ask(struct ObjectBoard *board)
+{
+    bool asked = ObjectBoard_is_asked(board);
+
+    atomic_store_explicit(&board->asked_ns, Now_ns(CLOCK_MONOTONIC),
+                          memory_order_relaxed);
+    return !asked;
+}
+
+struct ObjectTable *ObjectBoard_set(struct ObjectBoard *board,
+                                    struct ObjectTable *table,
+                                    const char *trouble)
+{
+    struct ObjectTable *old;
+
+    pthread_mutex_lock(&board->mutex);
+    old = board->table;
+    board->table = table;
+    board->trouble = trouble;
+    pthread_mutex_unlock(&board->mutex);
+    return old;
+}
+
+size_t ObjectBoard_bytes(const struct ObjectBoard *board)
+{
+    return ObjectBoard_is_kept(board)
+               ? sizeof(struct Objects) + 2 * sizeof(struct ObjectTable)
+               : 0;
+}
+
+// --- The table -------------------------------------------------------------
+
+struct Choice {
+    uint16_t name;
+    double order; // The most important name has the largest.
+    struct ObjectRates rates;
+    uint32_t pairs[OBJECT_CREATORS]; // The pairs with most births, or 0.
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    double x = ((const struct Choice *)a)->order;
+    double y = ((const struct Choice *)b)->order;
+
+    return (x < y) - (x > y);
+}
+
+// Types that only grow come first, and among them those that surely grow most.
+static double order_of(const struct ObjectRates *rates)
+{
+    double busy = rates->born + (isnan(rates->died) ? 0 : rates->died);
+
+    return rates->grows ? 1e15 + rates->net - rates->net_error : busy;
+}
+
+static size_t choose(const struct Objects *objects, struct Choice *choices)
+{
+    size_t count = 0;
+
+    for (uint16_t i = 0; i < objects->names; i++) {
+        struct ObjectRates rates = Objects_rates(objects, &objects->sums[i]);
+
+        if (!(rates.born > 0 || rates.died > 0))
+            continue;
+        choices[count++] = (struct Choice){
+            .name = i, .order = order_of(&rates), .rates = rates};
+    }
+    qsort(choices, count, sizeof *choices, largest_first);
+    return count < TYPES_MOST ? count : TYPES_MOST;
+}
+
+// Adds a pair to those of its type, so that most births come first.
+static void add_pair(const struct Objects *objects, struct Choice *choice,
+                     uint32_t pair)
+{
+    for (int i = 0; i < OBJECT_CREATORS && pair; i++) {
+        uint32_t there = choice->pairs[i];
+
+        if (objects->pair_born[pair] > objects->pair_born[there]) {
+            choice->pairs[i] = pair;
+            pair = there;
+        }
+    }
+}
+
+static void add_lines(struct ObjectTable *table, const struct Objects *objects,
+                      const struct Choice *choice)
+{
+    const struct ObjectSums *sums = &objects->sums[choice->name];
+    struct ObjectLine *line = &table->lines[table->count++];
+
+    *line = (struct ObjectLine){.total = true,
+                                .rates = choice->rates,
+                                .born = sums->counted_born,
+                                .died = sums->counted_died};
+    memcpy(line->type, sums->name, sizeof line->type);
+    for (int i = 0; i < OBJECT_CREATORS && choice->pairs[i]; i++) {
+        struct ObjectLine *creator = &table->lines[table->count++];
+
+        *creator = (struct ObjectLine){
+            .id = objects->pair[choice->pairs[i]].id,
+            .rates = {Objects_pair_rate(objects, choice->pairs[i]), NAN, NAN,
+                      NAN, NAN, false},
+            .born = NULL_U64,
+            .died = NULL_U64};
+        memcpy(creator->type, sums->name, sizeof creator->type);
+    }
+}
+
+void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
+{
+    struct Choice choices[OBJECT_NAMES];
+    size_t count = choose(objects, choices);
+    uint8_t of[OBJECT_NAMES] = {0}; // 1 + index of the name's choice.
+
+    for (size_t i = 0; i < count; i++)
+        of[choices[i].name] = (uint8_t)(i + 1);
+    for (uint32_t i = 1; i < objects->pairs; i++)
+        if (objects->pair_born[i] > 0 && of[objects->pair[i].of])
+            add_pair(objects, &choices[of[objects->pair[i].of] - 1], i);
+    table->count = 0;
+    table->part = Objects_part(objects);
+    for (size_t i = 0; i < count; i++)
+        add_lines(table, objects, &choices[i]);
+}
+
+// --- The snapshot ----------------------------------------------------------
+
+// Sets the function of a row. Returns false if there is no memory.
+static bool fill_function(struct Snapshot *snapshot, struct ObjectRow *row,
+                          struct NameQuery *query, uint32_t id)
+{
+    struct PerfettoName name;
+
+    row->function = Snapshot_text(snapshot, NOT_TRACED);
+    if (!id || !NameQuery_find(query, id, &name))
+        return row->function;
+    row->id = id;
+    row->line = name.line;
+    row->function = Snapshot_text(snapshot, name.name);
+    row->file = Snapshot_text(snapshot, name.file);
+    return row->function && row->file;
+}
+
+static bool fill_row(struct Snapshot *snapshot, struct ObjectRow *row,
+                     const struct ObjectLine *line, struct NameQuery *query)
+{
+    Record_clear(&OBJECT_RECORD, row);
+    row->type = Snapshot_text(snapshot, line->type);
+    row->born_per_s = line->rates.born;
+    row->died_per_s = line->rates.died;
+    row->net_per_s = line->rates.net;
+    row->born_error = line->rates.born_error;
+    row->net_error = line->rates.net_error;
+    row->born = line->born;
+    row->died = isnan(line->rates.died) ? NULL_U64 : line->died;
+    if (line->total)
+        row->grows = isnan(line->rates.net) ? NULL_U64 : line->rates.grows;
+    return row->type &&
+           (line->total || fill_function(snapshot, row, query, line->id));
+}
+
+bool ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
+                      struct Engine *engine)
+{
+    const struct ObjectTable *table;
+    struct ObjectRow *rows = NULL;
+    struct NameQuery query;
+    bool whole = true;
+
+    NameQuery_init(&query, &engine->names, engine->registry);
+    pthread_mutex_lock(&board->mutex);
+    if (board->trouble)
+        whole = (snapshot->objects_trouble =
+                     Snapshot_text(snapshot, board->trouble)) != NULL;
+    table = board->table;
+    if (table && table->count)
+        rows = Snapshot_alloc(snapshot, table->count * sizeof *rows);
+    for (size_t i = 0; rows && whole && i < table->count; i++)
+        whole = fill_row(snapshot, &rows[i], &table->lines[i], &query);
+    if (table)
+        snapshot->objects_part = table->part;
+    if (rows)
+        snapshot->objects_type_count = table->count;
+    snapshot->objects_types = rows;
+    pthread_mutex_unlock(&board->mutex);
+    NameQuery_release(&query);
+    return whole;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// struct ObjectBoard passes the births and deaths of objects from the
+// governor's thread to snapshots. Objects are counted if the session was asked
+// to count them, and for a while after a viewer has asked for them. Any thread
+// may call these functions, and no caller needs the GIL.
+#pragma once
+
+#include "ipc/snapshot.h"
+#include "tracer/hook/objects.h"
+#include "tracer/session/engine.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define OBJECT_LINES 400  // Lines of a table.
+#define OBJECT_CREATORS 6 // Lines of functions that create a type's objects.
+
+// The objects of a type, or those of a type that a function creates.
+struct ObjectLine {
+    char type[OBJECT_NAME];
+    bool total;  // True if the line is for all functions.
+    uint32_t id; // Id of the function, or 0 if it is not traced.
+    struct ObjectRates rates;
+    uint64_t born, died; // Numbers that were counted in windows.
+};
+
+struct ObjectTable {
+    double part; // Part of the time that was in windows.
+    size_t count;
+    struct ObjectLine lines[OBJECT_LINES];
+};
+
+struct ObjectBoard {
+    bool always; // Objects are counted all the time.
+    // CLOCK_MONOTONIC in ns at the last request; 0 if there was none.
+    _Atomic uint64_t asked_ns;
+    pthread_mutex_t mutex;     // Guards the next members.
+    struct ObjectTable *table; // The newest table, or NULL.
+    const char *trouble;       // Why numbers are missing, or NULL.
+};
+
+void ObjectBoard_init(struct ObjectBoard *board, bool always);
+void ObjectBoard_release(struct ObjectBoard *board);
+// Asks for objects. Returns true if the caller must wake the governor.
+bool ObjectBoard_ask(struct ObjectBoard *board);
+bool ObjectBoard_is_asked(const struct ObjectBoard *board);
+// Returns true if the sums of earlier windows are kept.
+bool ObjectBoard_is_kept(const struct ObjectBoard *board);
+// Replaces the table. Returns the old table, which the caller owns.
+struct ObjectTable *ObjectBoard_set(struct ObjectBoard *board,
+                                    struct ObjectTable *table,
+                                    const char *trouble);
+size_t ObjectBoard_bytes(const struct ObjectBoard *board);
+// Fills the table with the most important types and with the functions that
+// create most of their objects.
+void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects);
+// Copies the table into a snapshot. Returns false if there is no memory.
+bool ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
+                      struct Engine *engine);
