@@ -317,6 +317,32 @@ static void add_exceptions(struct Snapshot *snapshot)
     snapshot->exception_totals_exact = 1;
 }
 
+static void add_objects(struct Snapshot *snapshot)
+{
+    static const struct ObjectRow types[] = {
+        {"pkg.Row", NULL, NULL, NULL_U64, NULL_U64, 104, 4, 100, 9, 3, 1, 6000,
+         250},
+        {"pkg.Row", "parse_row", "/srv/app/pkg/loader.py", 70, 0, 104, NULL_F64,
+         NULL_F64, NULL_F64, NULL_F64, NULL_U64, NULL_U64, NULL_U64},
+        {"dict", NULL, NULL, NULL_U64, NULL_U64, 51200, 51199, .6, 400, 2, 0,
+         3000000, 2999000},
+        {"dict", "Plan.execute", "/srv/app/run_benchmark.py", 500, 0, 51000,
+         NULL_F64, NULL_F64, NULL_F64, NULL_F64, NULL_U64, NULL_U64, NULL_U64},
+        {"dict", "(not traced)", NULL, NULL_U64, NULL_U64, 200, NULL_F64,
+         NULL_F64, NULL_F64, NULL_F64, NULL_U64, NULL_U64, NULL_U64},
+    };
+    size_t count = sizeof types / sizeof types[0];
+    struct ObjectRow *rows = take(snapshot, sizeof types);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = types[i];
+        if (types[i].file)
+            rows[i].id = id_of(snapshot, types[i].function);
+    }
+    snapshot->objects_types = rows;
+    snapshot->objects_type_count = count;
+    snapshot->objects_part = .12;
+}
+
 static void add_threads(struct Snapshot *snapshot,
                         const struct SampleSpec *request)
 {
@@ -639,6 +665,7 @@ struct Snapshot *Sample_new(struct SampleSpec request)
     add_loops(snapshot);
     add_tasks(snapshot, &request);
     add_exceptions(snapshot);
+    add_objects(snapshot);
     if (request.hostile)
         make_hostile(snapshot);
     return snapshot;

@@ -57,6 +57,7 @@ SCREENS = {
     "task-group": "<Frame>T<Enter>j",
     "task-group-empty": "<Frame>Tj<Enter>",
     "exceptions": "<Frame>xj",
+    "objects": "<Frame>mj<Enter>",
     "callers": "jjc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
     "callers-middle": "jjck<Enter><Frame>j",

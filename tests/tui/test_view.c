@@ -283,7 +283,7 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_THREADS] = "jj",    [VIEW_FLAME] = "jj",
         [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j",
         [VIEW_EXCEPTIONS] = "j",  [VIEW_TASK_GROUP] = "j"};
-    set_up(stage, 265, 40);
+    set_up(stage, 290, 40);
     stage->ui.task_group =
         TaskGroup_key(&stage->ui.model.snapshot->tasks_groups[0]);
     Navigation_open(&stage->ui, id);

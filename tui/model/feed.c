@@ -523,6 +523,14 @@ int Feed_tasks(struct Feed *feed)
                                                       : request(feed, &message);
 }
 
+int Feed_objects(struct Feed *feed)
+{
+    struct Message message = {.type = MESSAGE_OBJECTS};
+    return Pending_has(&feed->pending, MESSAGE_OBJECTS)
+               ? 0
+               : request(feed, &message);
+}
+
 int Feed_task_group(struct Feed *feed, uint64_t key)
 {
     struct Message message = {.type = MESSAGE_TASK_GROUP, .number = key};

@@ -149,7 +149,9 @@ int Feed_cancel(struct Feed *feed);
 // Asks for asyncio's tasks in the next snapshots, unless such a request is
 // pending.
 int Feed_tasks(struct Feed *feed);
-// Does the same, and also asks for the single tasks of a group
+// Asks for births and deaths of objects in the next snapshots, in the same way.
+int Feed_objects(struct Feed *feed);
+// Does the same as Feed_tasks, and also asks for the single tasks of a group
 // (TaskGroup_key).
 int Feed_task_group(struct Feed *feed, uint64_t key);
 // Asks for the C functions in the next stacks and listings, unless such a

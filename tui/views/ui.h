@@ -53,6 +53,7 @@ struct Ui {
     uint64_t task_group; // TaskGroup_key() of the group of single tasks.
     // Tasks are grouped by the places at which they were created.
     bool tasks_by_place;
+    uint64_t unfolded_type; // Key of the type whose creators are shown.
     struct FlameState flame;
     bool natives; // The process is asked for C functions.
     // Comparison of the newest snapshot with another run.

@@ -28,6 +28,7 @@ enum ViewId {
     VIEW_TASKS,
     VIEW_TASK_GROUP,
     VIEW_EXCEPTIONS,
+    VIEW_OBJECTS,
     VIEW_COUNT
 };
 

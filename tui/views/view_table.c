@@ -9,6 +9,7 @@
 #include "tui/views/view_help.h"
 #include "tui/views/view_loops.h"
 #include "tui/views/view_main.h"
+#include "tui/views/view_objects.h"
 #include "tui/views/view_opcodes.h"
 #include "tui/views/view_task_group.h"
 #include "tui/views/view_tasks.h"
@@ -29,4 +30,5 @@ const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_TASKS] = &TASKS_VIEW,
     [VIEW_TASK_GROUP] = &TASK_GROUP_VIEW,
     [VIEW_EXCEPTIONS] = &EXCEPTIONS_VIEW,
+    [VIEW_OBJECTS] = &OBJECTS_VIEW,
 };

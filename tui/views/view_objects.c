@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE 1 // qsort_r
+#include "tui/views/view_objects.h"
+
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+#include "tui/text/text.h"
+#include "tui/views/display.h"
+#include "tui/views/header.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MOST 512
+
+enum { OBJECTS_FOLD = REQUEST_OWN };
+
+static const struct Binding KEYS[] = {
+    BINDING(OBJECTS_FOLD, 0, "the functions that create the type's objects",
+            NULL, "Creators", 2, PRESS_ENTER, PRESS_RIGHT),
+    {.request = 0},
+};
+
+enum {
+    BY_GROWTH,
+    BY_BORN,
+    BY_DIED,
+    BY_TYPE,
+    BY_FUNCTION,
+    BY_FILE,
+    OBJECT_COLUMNS
+};
+
+static const struct ListColumn COLUMNS_OF_OBJECTS[OBJECT_COLUMNS] = {
+    [BY_GROWTH] = LIST_COLUMN("GROWTH/s", 8, 1),
+    [BY_BORN] = LIST_COLUMN("BORN/s", 8, 1),
+    [BY_DIED] = LIST_COLUMN("DIED/s", 8, 1, .importance = 1, .room = 20),
+    [BY_TYPE] = LIST_COLUMN("TYPE", 18, 2, .grows = 40, .left = true,
+                            .cut = CUT_START, .a_to_z = true),
+    [BY_FUNCTION] = LIST_COLUMN("MOST CREATED BY", 16, 2, .grows = 60,
+                                .left = true, .cut = CUT_START, .a_to_z = true),
+    [BY_FILE] = LIST_COLUMN("FILE:LINE", 16, 2, .importance = 2, .room = 20,
+                            .left = true, .path = true, .a_to_z = true),
+};
+
+// The source of the rows: types, and below an unfolded type its creators.
+struct Objects {
+    const struct Model *model;
+    const struct List *list;
+    const struct ObjectRow *order[ROWS_MOST];
+    struct ListRows rows;
+};
+
+// --- The rows
+
+static bool is_type(const struct ObjectRow *row)
+{
+    return !row->function;
+}
+
+static bool is_of(const struct ObjectRow *row, const struct ObjectRow *type)
+{
+    return row->function && strcmp(row->type, type->type) == 0;
+}
+
+// Returns the function that creates most objects of the row's type, or the
+// row's own function. Returns NULL if no function is known.
+static const struct ObjectRow *creator_of(const struct Model *model,
+                                          const struct ObjectRow *row)
+{
+    const struct Snapshot *now = model->snapshot;
+    const struct ObjectRow *most = NULL;
+    if (!is_type(row))
+        return row;
+    for (size_t i = 0; i < now->objects_type_count; i++) {
+        const struct ObjectRow *at = &now->objects_types[i];
+        if (is_of(at, row) && (!most || at->born_per_s > most->born_per_s))
+            most = at;
+    }
+    return most;
+}
+
+static uint64_t key_of_row(const struct ObjectRow *row)
+{
+    uint64_t key = 1;
+    for (const char *at = row->type; *at; at++)
+        key = key * 31 + (unsigned char)*at;
+    for (const char *at = row->function; at && *at; at++)
+        key = key * 37 + (unsigned char)*at;
+    return (key << 1 ^ (row->function ? row->line << 32 : 0)) | 1;
+}
+
+static uint64_t key_of(const struct ListRows *rows, long row)
+{
+    return key_of_row(((const struct Objects *)rows->source)->order[row]);
+}
+
+static bool has(const struct Model *model, const struct ObjectRow *row,
+                const char *text)
+{
+    const struct ObjectRow *creator = creator_of(model, row);
+    return Text_has(row->type, text) ||
+           (creator && (Text_has(creator->function, text) ||
+                        Text_has(creator->file, text)));
+}
+
+static bool has_text(const struct ListRows *rows, long row, const char *text)
+{
+    const struct Objects *objects = rows->source;
+    return has(objects->model, objects->order[row], text);
+}
+
+static void write_growth(struct ListCell *cell, const struct ObjectRow *row)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    double net = row->net_per_s;
+    bool sure = fabs(net) > 2 * row->net_error;
+    if (isnan(net))
+        return;
+    snprintf(text, sizeof text, "%s%s%s", sure ? "" : "~", net > 0 ? "+" : "-",
+             Number_rate(number, fabs(net)));
+    ListCell_put(cell,
+                 row->grows == 1 ? STYLE_ALERT
+                 : sure          ? STYLE_PLAIN
+                                 : STYLE_FAINT,
+                 text);
+}
+
+static void write_cell(struct ListCell *cell, const struct ListRows *rows,
+                       long row, int column)
+{
+    const struct Objects *objects = rows->source;
+    const struct ObjectRow *object = objects->order[row];
+    const struct ObjectRow *creator = creator_of(objects->model, object);
+    if (column == BY_GROWTH)
+        write_growth(cell, object);
+    else if (column == BY_BORN)
+        ListCell_number(cell, object->born_per_s, Number_rate);
+    else if (column == BY_DIED)
+        ListCell_number(cell, object->died_per_s, Number_rate);
+    else if (column == BY_TYPE)
+        ListCell_put(cell, STYLE_PLAIN, is_type(object) ? object->type : "");
+    else if (creator && column == BY_FUNCTION)
+        ListCell_put(cell, creator->file ? STYLE_PLAIN : STYLE_FAINT,
+                     Text_tail(creator->function, 960));
+    else if (creator && creator->file)
+        ListCell_place(cell, STYLE_FAINT, creator->file, creator->line);
+}
+
+// --- Their order
+
+static const char *text_of(const struct Objects *objects,
+                           const struct ObjectRow *row, int column)
+{
+    const struct ObjectRow *creator = creator_of(objects->model, row);
+    const char *text = column == BY_TYPE   ? row->type
+                       : !creator          ? ""
+                       : column == BY_FILE ? creator->file
+                                           : creator->function;
+    return text ? text : "";
+}
+
+// Types that only grow come first, if the rows are sorted by growth.
+static double number_of(const struct ObjectRow *row, int column)
+{
+    double number = column == BY_BORN   ? row->born_per_s
+                    : column == BY_DIED ? row->died_per_s
+                                        : row->net_per_s - row->net_error;
+    if (column == BY_GROWTH && row->grows == 1)
+        number += 1e15;
+    return isnan(number) ? -INFINITY : number;
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct ObjectRow *one = *(const struct ObjectRow *const *)left;
+    const struct ObjectRow *other = *(const struct ObjectRow *const *)right;
+    const struct Objects *objects = context;
+    int column = objects->list->sort, result;
+    if (COLUMNS_OF_OBJECTS[column].a_to_z) {
+        result = strcmp(text_of(objects, one, column),
+                        text_of(objects, other, column));
+    } else {
+        double a = number_of(one, column), b = number_of(other, column);
+        result = (a < b) - (a > b);
+    }
+    if (!result)
+        result = (one->born_per_s < other->born_per_s) -
+                 (one->born_per_s > other->born_per_s);
+    return objects->list->invert ? -result : result;
+}
+
+static bool is_shown(const struct Model *model, const struct ObjectRow *type)
+{
+    const struct Snapshot *now = model->snapshot;
+    bool own = !model->own_only;
+    for (size_t i = 0; !own && i < now->objects_type_count; i++)
+        own = is_of(&now->objects_types[i], type) &&
+              Model_shows_file(model, now->objects_types[i].file);
+    return own && (!*model->filter || has(model, type, model->filter));
+}
+
+// Adds the functions that create objects of the type, most objects first.
+static void add_creators(struct Objects *objects, const struct ObjectRow *type)
+{
+    const struct Snapshot *now = objects->model->snapshot;
+    const struct ObjectRow **first = &objects->order[objects->rows.count];
+    long count = 0;
+    for (size_t i = 0; i < now->objects_type_count; i++) {
+        const struct ObjectRow *row = &now->objects_types[i];
+        long at = count;
+        if (!is_of(row, type) || objects->rows.count + count == ROWS_MOST)
+            continue;
+        for (; at > 0 && first[at - 1]->born_per_s < row->born_per_s; at--)
+            first[at] = first[at - 1];
+        first[at] = row;
+        count++;
+    }
+    objects->rows.count += count;
+}
+
+// After this call `objects` must not move, because `rows` points to it.
+static void fill(struct Objects *objects, const struct Ui *ui)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    const struct ObjectRow *types[ROWS_MOST];
+    size_t count = 0;
+    objects->model = &ui->model;
+    objects->list = &ui->lists[VIEW_OBJECTS];
+    objects->rows = (struct ListRows){.source = objects,
+                                      .columns = COLUMNS_OF_OBJECTS,
+                                      .column_count = OBJECT_COLUMNS,
+                                      .sorts = true,
+                                      .key = key_of,
+                                      .has = has_text,
+                                      .write = write_cell};
+    for (size_t i = 0; now && i < now->objects_type_count; i++)
+        if (is_type(&now->objects_types[i]) && count < ROWS_MOST &&
+            is_shown(&ui->model, &now->objects_types[i]))
+            types[count++] = &now->objects_types[i];
+    qsort_r(types, count, sizeof *types, compare, objects);
+    for (size_t i = 0; i < count && objects->rows.count < ROWS_MOST; i++) {
+        objects->order[objects->rows.count++] = types[i];
+        if (key_of_row(types[i]) == ui->unfolded_type)
+            add_creators(objects, types[i]);
+    }
+}
+
+// --- As a view
+
+static void draw_title(struct Ui *ui)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    uint64_t grow = 0;
+    struct Strip strip;
+    for (size_t i = 0; i < now->objects_type_count; i++)
+        grow += now->objects_types[i].grows == 1;
+    Strip_init(&strip);
+    Strip_put(&strip, 0, STYLE_STRONG, "Objects");
+    if (grow)
+        Strip_put(&strip, 1, STYLE_ALERT, "%llu type%s only: a leak?",
+                  (unsigned long long)grow, grow == 1 ? " grows" : "s grow");
+    if (now->objects_part < 0.95)
+        Strip_put(&strip, 2, STYLE_FAINT, "estimated from %.2g %% of the time",
+                  100 * now->objects_part);
+    if (now->objects_trouble && now->objects_type_count)
+        Strip_put(&strip, 3, STYLE_FAINT, "%s", now->objects_trouble);
+    Header_add_filter(&strip, &ui->model, 12);
+    Ui_draw_title(ui, &strip);
+}
+
+static const char *why_none(const struct Ui *ui)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    if (now->objects_type_count)
+        return ui->model.own_only
+                   ? "The program's own code has none. O shows all code."
+                   : "The filter hides all of it. Esc, Esc drops it.";
+    if (now->objects_trouble)
+        return now->objects_trouble;
+    return Feed_is_replay(ui->feed)
+               ? "Objects were not counted: --events reference counts them."
+               : "Objects are being counted.";
+}
+
+static void draw(struct Ui *ui, const struct Status *status)
+{
+    struct Canvas *canvas = &ui->canvas;
+    struct Box box = {ui->layout.table_y, 0, canvas->width};
+    struct Objects objects;
+    Header_draw(canvas, &ui->model, status);
+    if (!ui->model.snapshot) {
+        Ui_draw_nothing(ui, Status_waiting(status));
+        return;
+    }
+    fill(&objects, ui);
+    draw_title(ui);
+    List_draw(&ui->lists[VIEW_OBJECTS], &objects.rows, canvas, box,
+              ui->layout.body_height);
+    if (!objects.rows.count)
+        Ui_draw_nothing(ui, why_none(ui));
+}
+
+static void want(struct Ui *ui)
+{
+    if (!Feed_is_replay(ui->feed))
+        Feed_objects(ui->feed);
+}
+
+static bool find(struct Ui *ui, int step, bool here)
+{
+    struct Objects objects;
+    fill(&objects, ui);
+    return List_find(&ui->lists[VIEW_OBJECTS], &objects.rows, ui->model.search,
+                     step, here);
+}
+
+static const struct ObjectRow *selected(const struct Ui *ui)
+{
+    struct Objects objects;
+    fill(&objects, ui);
+    long row = List_selected(&ui->lists[VIEW_OBJECTS], &objects.rows);
+    return row < 0 ? NULL : objects.order[row];
+}
+
+static uint64_t selected_function(const struct Ui *ui)
+{
+    const struct ObjectRow *row = selected(ui);
+    const struct ObjectRow *creator = row ? creator_of(&ui->model, row) : NULL;
+    return creator && creator->id != NULL_U64 ? creator->id : 0;
+}
+
+static bool press(struct Ui *ui, int request, uint32_t key)
+{
+    const struct ObjectRow *row = selected(ui);
+    struct Objects objects;
+    fill(&objects, ui);
+    if (request == REQUEST_SORT_MENU)
+        request = REQUEST_SORT_NEXT;
+    enum ListAnswer answer =
+        List_press(&ui->lists[VIEW_OBJECTS], &objects.rows, request, key);
+    bool opens = answer == LIST_OPENS || request == OBJECTS_FOLD;
+    if (opens && row && is_type(row))
+        ui->unfolded_type =
+            ui->unfolded_type == key_of_row(row) ? 0 : key_of_row(row);
+    else if (opens)
+        Navigation_enter(ui);
+    return answer != LIST_IGNORES || opens;
+}
+
+const struct View OBJECTS_VIEW = {
+    .name = "Objects",
+    .opens = BINDING(0, 0, "objects: births and deaths, types that only grow",
+                     NULL, "Objects", 12, 'm'),
+    .own = KEYS,
+    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
+    .want = want,
+    .draw = draw,
+    .press = press,
+    .find = find,
+    .function = selected_function};
