@@ -108,24 +108,28 @@ static PyObject *in_class(PyTypeObject *type, PyObject *name)
 }
 
 // Returns the attribute `name` of an object, as a new reference, if the
-// attribute is a text that C code returns. Otherwise returns NULL.
+// attribute is a text that C code returns or that the object itself has.
+// Otherwise returns NULL.
 static PyObject *text_of(PyObject *object, PyObject *name)
 {
     PyObject *found = in_class(Py_TYPE(object), name);
     PyObject *text = NULL;
 
-    if (found && (Py_IS_TYPE(found, &PyGetSetDescr_Type) ||
-                  Py_IS_TYPE(found, &PyMemberDescr_Type)))
+    if ((!found || PyUnicode_CheckExact(found)) &&
+        Py_TYPE(object)->tp_getattro == PyObject_GenericGetAttr)
+        text = PyObject_GetAttr(object, name);
+    else if (found && (Py_IS_TYPE(found, &PyGetSetDescr_Type) ||
+                       Py_IS_TYPE(found, &PyMemberDescr_Type)))
         text = Py_TYPE(found)->tp_descr_get(found, object,
                                             (PyObject *)Py_TYPE(object));
-    if (text && !PyUnicode_CheckExact(text))
+    if (text && (text == found || !PyUnicode_CheckExact(text)))
         Py_CLEAR(text);
     PyErr_Clear();
     return text;
 }
 
 // Returns the name of an object that is a function of a C extension, such as a
-// function of Cython's or a ufunc of NumPy's, or NULL.
+// function of Cython's, a ufunc or numpy.dot, or NULL.
 static PyObject *name_of_object(const struct State *state, PyObject *object)
 {
     PyObject *module = text_of(object, state->names[NAME_MODULE]);
@@ -144,13 +148,14 @@ static PyObject *name_of_object(const struct State *state, PyObject *object)
 
 // --- Which C function --------------------------------------------------------
 
-// Returns true for a class that was defined in Python. C code gives its classes
-// methods or a module.
+// Returns true for a class that was defined in Python. A class statement takes
+// the text of the class's name as tp_name, and C code makes a text of its own.
 static bool is_python_class(const PyTypeObject *type)
 {
-    return type->tp_flags & Py_TPFLAGS_HEAPTYPE &&
-           !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) && !type->tp_methods &&
-           !((const PyHeapTypeObject *)type)->ht_module;
+    const PyHeapTypeObject *heap = (const PyHeapTypeObject *)type;
+
+    return type->tp_flags & Py_TPFLAGS_HEAPTYPE && !heap->_ht_tpname &&
+           type->tp_name == PyUnicode_AsUTF8(heap->ht_name);
 }
 
 // Returns the C class that makes the objects of a class.

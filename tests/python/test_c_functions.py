@@ -5,6 +5,7 @@ calls at threshold 0, and otherwise their shares of samples and their estimated 
 import asyncio
 import cProfile
 import functools
+import json
 import pstats
 import re
 import sys
@@ -94,6 +95,14 @@ class Numbers(list):
     pass
 
 
+Numbers.__name__ = "Renamed"
+
+
+@functools.lru_cache
+def cached(number):
+    return number
+
+
 LOOP = asyncio.new_event_loop()
 
 
@@ -107,6 +116,8 @@ def kinds():
     zlib.compressobj().compress(b"a")
     asyncio.Future(loop=LOOP)
     super(Numbers, Numbers()).__init__()
+    json.scanner.c_make_scanner(json.JSONDecoder())("1", 0)
+    cached(1)
 
 
 def test_names_are_those_that_a_person_writes():
@@ -123,6 +134,10 @@ def test_names_are_those_that_a_person_writes():
         "zlib.compressobj",
         "_asyncio.Future",
         "list.__init__",
+        "_json.Scanner",
+        "_json.Scanner.__call__",
+        # An object of C code that has a name of its own, as numpy.dot has.
+        f"{__name__}.cached",
     } <= set(found)
     # Only C functions have such rows.
     assert not [name for name in found if "Callable" in name or "Numbers" in name]
