@@ -203,12 +203,11 @@ static bool flow_begins(const PyTracebackObject *trace, const PyObject *code)
     return (PyObject *)newest == code;
 }
 
-// Also counts the exception for the C function that has raised it. If the
-// instruction calls several C functions, this is the newest known one.
+// Also counts the exception for the C function that has raised it.
 static void count_in_c(const struct Code *code, PyObject *offset)
 {
     struct CPair *pair = PyLong_Check(offset)
-                             ? CCalls_newest(code, (uint32_t)Call_unit(offset))
+                             ? CCalls_raiser(code, (uint32_t)Call_unit(offset))
                              : NULL;
     struct Code *called =
         pair ? Registry_by_id(ocular_state.engine.registry, pair->id) : NULL;

@@ -125,6 +125,13 @@ TEST_WITH(test_an_instruction_divides_its_samples, set_up, tear_down)
     Counter_set(&one->hot.self_cycles, 300);
     Counter_set(&other->hot.self_calls, 1);
     Counter_set(&other->hot.self_cycles, 900);
+    // Only in a window it is certain which function has raised an exception.
+    CCalls_note(caller, AT, other->hot.id);
+    Counter_add(&CCalls_newest(caller, AT)->raised, 1);
+    CCalls_note(caller, AT, one->hot.id);
+    assert_int_equal(CCalls_raiser(caller, AT)->id, other->hot.id);
+    CCalls_open(caller, ticks, 1000);
+    assert_int_equal(CCalls_raiser(caller, AT)->id, one->hot.id);
     for (int i = 0; i < 100; i++)
         found += CCalls_choose(caller, number, registry) == other->hot.id;
     assert_in_range(found, 74, 76);

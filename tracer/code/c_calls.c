@@ -135,6 +135,20 @@ struct CPair *CCalls_newest(const struct Code *code, uint32_t unit)
                : NULL;
 }
 
+struct CPair *CCalls_raiser(const struct Code *code, uint32_t unit)
+{
+    struct CPair *most = CCalls_newest(code, unit), *pair = NULL;
+
+    if (!CCalls_is_open(code) && CCalls_of(code) && has_number(code, unit))
+        pair = first_in(CCalls_of(code), code->layout.units[unit].number);
+    for (; pair; pair = after(pair))
+        if (pair->number == code->layout.units[unit].number &&
+            Counter_get(&pair->raised) >
+                (most ? Counter_get(&most->raised) : 0))
+            most = pair;
+    return most;
+}
+
 bool CCalls_expects(const struct Code *code, uint32_t unit)
 {
     struct CCalls *calls = CCalls_of(code);

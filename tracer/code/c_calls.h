@@ -34,6 +34,10 @@ void CCalls_prepare(struct Code *code);
 // Python function if the id is 0. Returns false if this is new. Does nothing if
 // memory is out. The caller holds the GIL.
 bool CCalls_note(struct Code *code, uint32_t unit, uint32_t id);
+// Returns the C function that has raised an exception in the instruction at
+// `unit`, or NULL. If no window is open and the instruction calls several C
+// functions, this is the one that has raised the most.
+struct CPair *CCalls_raiser(const struct Code *code, uint32_t unit);
 // Returns true if the instruction at `unit`, which calls a Python function now,
 // may call a C function before the window ends. The caller holds the GIL.
 bool CCalls_expects(const struct Code *code, uint32_t unit);
