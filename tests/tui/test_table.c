@@ -126,7 +126,7 @@ TEST(test_too_short_to_be_told)
     function.avg_cycles = 0; // This mean is too short to be measured.
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
-    // Of a C function, CPython's own events take some 200 cycles.
+    // The cost of the events of a C function is known to some 100 cycles.
     function.file = "<C function>";
     function.avg_cycles = function.p50_cycles = 299;
     function.p99_cycles = 300;

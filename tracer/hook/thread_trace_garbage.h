@@ -10,7 +10,7 @@
 
 // Seconds that the hook of a call's beginning or end in a C function takes to
 // find the function, beyond the cost of a hook that writes a hit.
-#define C_HOOK_S 40e-9
+#define C_HOOK_S 25e-9
 
 // Counts a HIT_C_BEGIN or a HIT_C_END at `depth`. `code` stands for the garbage
 // collector, or is a function that calls a C function. Returns false, because

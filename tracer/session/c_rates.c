@@ -9,8 +9,8 @@
 
 // If fewer entries than this number were counted, the calls in a time count.
 #define ENTRIES_ENOUGH 4
-// The events of a call add some 200 cycles to the measured cycles. So samples
-// decide about the mean of calls that take fewer cycles than this number.
+// The cost of a call's events is known to some 100 cycles. So samples decide
+// about the mean of calls that take fewer cycles than this number.
 #define SURE_CYCLES 1000
 // Least number of samples for a mean that is computed from them.
 #define SAMPLES_ENOUGH 20

@@ -15,7 +15,7 @@
 // digit.
 #define ROUGH_RATE 0.25
 // Hooks cannot measure a call of a C function that takes fewer cycles, because
-// CPython's own events take some 200 of them.
+// the cost of CPython's own events is known to some 100 cycles.
 #define LEAST_C 300
 #define UNKNOWN_RATE 0.5 // a rate with a larger relative error is not shown
 
