@@ -268,11 +268,9 @@ def test_a_worker_without_a_job_is_idle():
                 time.sleep(0.03)
             found = row(ocular.snapshot(), "_worker")
             parts = (found and found["total_parts"]) or {}
-            return (
-                (parts.get("idle") or 0) > 0.2
-                and parts["sleep"] > 0.2
-                and parts["lock"] < NEAR
-            )
+            idle, sleep, lock = (parts.get(kind) for kind in ("idle", "sleep", "lock"))
+            known = None not in (idle, sleep, lock)
+            return known and min(idle, sleep) > 0.2 and lock < NEAR
 
         assert wait_until(check)
 
@@ -285,4 +283,4 @@ def test_who_does_not_wait_has_no_kinds():
         snapshot = ocular.snapshot()
     found = row(snapshot, "test_who_does_not_wait_has_no_kinds")
     assert found["total_parts"]["c"] > 0
-    assert (found["waits"] or {}).get("sleep", 0) == 0
+    assert not (found["waits"] or {}).get("sleep")
