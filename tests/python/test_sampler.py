@@ -24,8 +24,8 @@ def until(done, function, *arguments):
     snapshot."""
 
     def snapshot():
-        end = time.thread_time() + 0.1
-        while time.thread_time() < end:
+        end = time.process_time() + 0.1
+        while time.process_time() < end:
             function(*arguments)
         seen = ocular.snapshot()
         return done(seen) and seen

@@ -645,7 +645,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
     """The program closes all descriptors, including Ocular's, as a daemon does. Then no
     thread of Ocular spins. Files that get the numbers of Ocular's descriptors are neither
     read nor written, and the process can serve again."""
-    source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.8)
+    source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.3)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:
             client.rate(0.1)
