@@ -6,7 +6,6 @@ ran, and for how long it had no CPU."""
 
 import gzip
 import json
-import signal
 
 import pytest
 from e2e.program import PYTHON, SLOW, run, start, top, write
@@ -20,7 +19,7 @@ FROM_S, TO_S = 3, 10
 KINDS = {"sleeps": "sleep", "locks": "lock", "reads": "socket"}
 STRETCH = "--keys", f"[{FROM_S}<Enter>]{TO_S}<Enter>"
 PROGRAM = f"""
-import json, os, signal, socket, sys, threading, time
+import glob, json, shutil, socket, sys, threading, time
 import ocular
 ends = socket.socketpair()
 lock = threading.Lock()
@@ -63,10 +62,9 @@ while now() < {TO_S} + 1:
     ran = open(f"/proc/self/task/{{burner}}/schedstat").read().split()[0]
     clocks.append([now(), int(ran) / 1e9])
     time.sleep(0.1)
+(recording,) = glob.glob("run.*.ocular")
+shutil.copy(recording, "killed.ocular")  # what SIGKILL would leave of it now
 print(json.dumps(dict(calls=calls, clocks=clocks)), flush=True)
-if sys.argv[1] == "killed":
-    os.kill(os.getpid(), signal.SIGKILL)
-sys.exit()
 """
 
 
@@ -90,27 +88,30 @@ class Truth:
         return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
 
 
-@pytest.fixture(scope="module", params=["killed", "ended"])
-def recorded(request, programs):
-    """Returns the Truth about a program's threads, and the path of its recording."""
-    return programs[request.param]
+# The function in which the second run sleeps is not in the first run.
+OTHER = f"import time\ndef extra():\n time.sleep({TO_S})\nextra()\n"
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory):
-    running = {}
-    for how in "killed", "ended":
-        folder = tmp_path_factory.mktemp(how)
-        options = ["--output", "run.ocular", "--quiet", "--budget", "0.05"]
-        command = [PYTHON, "-m", "ocular", *options, write(folder, PROGRAM), how]
-        running[how] = folder, start(command, cwd=folder)
-    found = {}
-    for how, (folder, process) in running.items():
-        out, err = process.communicate(timeout=2 * SLOW)
-        assert process.returncode == (-signal.SIGKILL if how == "killed" else 0), err
-        (path,) = folder.glob("*.ocular")
-        found[how] = Truth(json.loads(out)), path
-    return found
+def program(tmp_path_factory):
+    """Returns the folder of two programs that ran at the same time, and the Truth about the
+    first one's threads. The folder has the recordings run.ocular and other.ocular, and the
+    first recording as it was before the program's end."""
+    folder = tmp_path_factory.mktemp("waits")
+    command = [PYTHON, "-m", "ocular", "--quiet", "--output"]
+    other = [*command, "other.ocular", write(folder, OTHER, "other.py")]
+    with start(other, cwd=folder) as process:
+        options = ["run.ocular", "--budget", "0.05", write(folder, PROGRAM)]
+        done = run([*command, *options], cwd=folder, timeout=2 * SLOW)
+        assert process.communicate(timeout=SLOW)[1] == ""
+    return folder, Truth(done.answer)
+
+
+@pytest.fixture(params=["killed", "run"])
+def recorded(request, program):
+    """Returns the Truth, and the path of a recording."""
+    folder, truth = program
+    return truth, folder / f"{request.param}.ocular"
 
 
 def shown(*options):
@@ -206,21 +207,16 @@ def test_files_for_other_tools(recorded):
     assert "(waiting: lock)" in converted(path, "html").read_text()
 
 
-def test_a_wait_that_grows(tmp_path, programs):
-    """The second run sleeps in a function that the first run does not have."""
-    _, path = programs["killed"]
-    quick = tmp_path / "quick.ocular"
-    source = f"import time\ndef extra():\n time.sleep({TO_S})\nextra()\n"
-    options = ["--output", quick, "--quiet"]
-    done = run([PYTHON, "-m", "ocular", *options, write(tmp_path, source)], cwd=tmp_path)
-    assert done.status == 0, done.err
-    found = json.loads(top("--diff", "--json", "--", str(path), str(quick)).out)
+def test_a_wait_that_grows(program):
+    folder, _ = program
+    pair = str(folder / "killed.ocular"), str(folder / "other.ocular")
+    found = json.loads(top("--diff", "--json", "--", *pair).out)
     row = next(row for row in found["functions"] if row["name"] == "extra")
     assert row["wait"]["a"] == 0 and row["wait"]["b"] > 0.7 and row["wait"]["differs"]
     (kinds,) = [wait for wait in row["waits"] if wait["kind"] == "sleep"]
     assert kinds["a"] == 0 and kinds["b"] > 0.5
-    done = top("--diff", "--", str(path), str(quick))
+    done = top("--diff", "--", *pair)
     assert "waits longer, most of all for sleep: extra, 0.0% and then " in done.out
-    wide = top(str(path), str(quick), "--once", "--size", "240x40").out
+    wide = top(*pair, "--once", "--size", "240x40").out
     (line,) = [line for line in wide.splitlines() if " extra " in line]
     assert "WAITS FOR" in wide and " sleep " in line
