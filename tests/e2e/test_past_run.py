@@ -23,6 +23,7 @@ def items(n):
         yield i
 async def step(n): return n
 def late(): return mid(3)
+def brief(): pass
 def raises(times):
     for _ in range(times):
         try: raise KeyError
@@ -61,6 +62,19 @@ finally:
     return done.answer, recording
 
 
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """Returns the final snapshot and the recording of a run with samples."""
+    return traced(tmp_path_factory.mktemp("busy"), "gc.collect(); raises(3); brief(); busy(1)")
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """Returns the final snapshot and the recording of a run with all calls."""
+    folder = tmp_path_factory.mktemp("exact")
+    return traced(folder, "work(500)", deinstrument_threshold=0)
+
+
 def shown(recording, *options):
     done = top(str(recording), "--once", "--json", *options)
     assert done.status == 0 and not done.err, done.err
@@ -89,12 +103,12 @@ def screen(recording, keys="", size="150x30"):
     return done.out
 
 
-def test_calls_are_those_of_the_program(tmp_path):
+def test_calls_are_those_of_the_program(exact):
     """At threshold 0 the recording contains each call. The resumption of a generator does
     not count as a call. Both statements are true for the whole run and for a stretch of it.
     The numbers of the whole run come from the final snapshot, and the numbers of a stretch
     come from the events."""
-    said, recording = traced(tmp_path, "work(500)", deinstrument_threshold=0)
+    said, recording = exact
     expected = rows(said)
     # the numbers of the second stretch come from events
     for stretch in "", "[0.000001<Enter>":
@@ -112,8 +126,8 @@ KEYS = (
 )
 
 
-def test_the_whole_run_has_the_last_numbers(tmp_path):
-    said, recording = traced(tmp_path, "gc.collect(); raises(3); busy(1)")
+def test_the_whole_run_has_the_last_numbers(busy):
+    said, recording = busy
     found = shown(recording)
     assert found["pid"] == said["pid"] and found["command"] == said["command"]
     assert len(said["functions"]) <= len(found["functions"])
@@ -222,17 +236,17 @@ def test_a_stretch(tmp_path):
         assert words in screen(recording, keys).splitlines()[-1], keys
 
 
-def test_the_code_that_samples_found(tmp_path):
-    _, recording = traced(tmp_path, "raises(0); busy(0.5)")
+def test_the_code_that_samples_found(busy):
+    _, recording = busy
     drawn = screen(recording, "/mid.<Enter><Enter>", "150x40")
     assert "return sum(leaf(i) for i in range(n))" in drawn
     assert "█" in drawn and "100%" in drawn
-    # A single call of a microsecond; `<module>` may well be sampled while it loads.
-    assert "no sample found" in screen(recording, "/raises<Enter><Enter>")
+    # Its only call takes 30 ns, while a sample may well find `<module>`.
+    assert "no sample found" in screen(recording, "/brief<Enter><Enter>")
 
 
-def test_every_view_draws(tmp_path):
-    _, recording = traced(tmp_path, "busy(0.3)")
+def test_every_view_draws(busy):
+    _, recording = busy
     for keys in "f", "c", "t", "o", "?", "<Enter>", "to", "fj<Enter>", "u", "t<Enter>":
         for size in "80x24", "150x50", "60x12":
             lines = screen(recording, keys, size).splitlines()
@@ -240,8 +254,8 @@ def test_every_view_draws(tmp_path):
             assert "nan" not in " ".join(lines).split()
 
 
-def test_views_have_rows(tmp_path):
-    said, recording = traced(tmp_path, "busy(0.5)")
+def test_views_have_rows(busy):
+    said, recording = busy
     assert "<genexpr>" in screen(recording, "/leaf<Enter>c")  # calls leaf
     main = [
         line for line in screen(recording, "t").splitlines() if f" {said['pid']} " in line
@@ -250,10 +264,10 @@ def test_views_have_rows(tmp_path):
     assert "leaf" in screen(recording, "f")
 
 
-def test_what_is_no_recording(tmp_path):
+def test_what_is_no_recording(tmp_path, exact):
     """For a file that is no recording, ocular-top prints one sentence and returns 2. If a
     recording is truncated, ocular-top shows the blocks that are intact."""
-    _, recording = traced(tmp_path, "work(300)", deinstrument_threshold=0)
+    _, recording = exact
     whole = recording.read_bytes()
     for name, content, words in (
         ("empty", b"", "no recording of Ocular's"),

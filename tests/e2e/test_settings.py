@@ -45,6 +45,11 @@ def convert(recording, output):
     return recording.parent / output
 
 
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return traced(tmp_path_factory.mktemp("run"), "run.ocular", *SETTINGS)
+
+
 def texts(rules):
     return [rule["text"] for rule in rules]
 
@@ -57,20 +62,18 @@ def check_facts(facts):
     assert facts["python"].startswith("CPython 3.")
 
 
-def test_of_timelines(tmp_path):
+def test_of_timelines(tmp_path, recording):
     """A timeline that is converted from a recording contains the same settings as the
     timeline that the trace itself writes."""
     direct = json.loads(traced(tmp_path, "direct.json", *SETTINGS).read_text())
     check_facts(direct["otherData"])
-    recording = traced(tmp_path, "run.ocular", *SETTINGS)
     read = json.loads(convert(recording, "run.json").read_text())
     check_facts(read["otherData"])
     data = convert(recording, "run.pftrace").read_bytes()
     check_facts(pftrace.document(data)["otherData"])
 
 
-def test_of_pages(tmp_path):
-    recording = traced(tmp_path, "run.ocular", *SETTINGS)
+def test_of_pages(tmp_path, recording):
     for page in traced(tmp_path, "direct.html", *SETTINGS), convert(recording, "run.html"):
         text = page.read_text()
         for fact in (
@@ -86,8 +89,8 @@ def test_of_pages(tmp_path):
     assert "<title>run.ocular" in text and "program.py" in text.split("<table")[0]
 
 
-def test_in_the_viewer(tmp_path):
-    recording = str(traced(tmp_path, "run.ocular", *SETTINGS))
+def test_in_the_viewer(recording):
+    recording = str(recording)
     shown = json.loads(top(recording, "--once", "--json").out)
     assert shown["version"] == ocular.__version__ and shown["threshold"] == 70
     assert shown["overhead"]["budget"] == 0.02
