@@ -282,27 +282,6 @@ def test_a_part_of_it(tmp_path):
 # --- Recordings that cannot be written ----------------------------------------
 
 
-def test_a_full_disk(tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("this user cannot mount a small disk")
-    try:
-        process = traced(
-            tmp_path,
-            "for _ in range(100): work(2000)\nprint('on')",
-            *["--threshold", "0"],
-            output=disk / "t.json",
-        )
-        out, err = process.communicate(timeout=SLOW)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-    assert (process.returncode, out) == (0, "on\n")
-    assert f"could not be written to {disk}/t.json: No space left" in err
-    assert err.count("\n") == 2
-
-
 def test_a_read_only_folder(tmp_path):
     """If the folder of the recording is read-only, the program runs untraced, and a
     warning gives the reason."""

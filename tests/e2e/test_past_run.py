@@ -65,7 +65,9 @@ finally:
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
     """Returns the final snapshot and the recording of a run with samples."""
-    return traced(tmp_path_factory.mktemp("busy"), "gc.collect(); raises(3); brief(); busy(1)")
+    return traced(
+        tmp_path_factory.mktemp("busy"), "gc.collect(); raises(3); brief(); busy(1)"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -111,12 +111,3 @@ def test_a_loop_in_another_thread_is_seen_from_its_middle_on():
         final = ocular.stop_tracing()
     assert row(final, "leaf")["calls"] >= 990
     assert row(final, "spin")["calls"] == 0
-
-
-def test_the_first_call_of_all_is_counted():
-    """The discovery hook counts the first call, because the tracer was not armed then."""
-    namespace = {}
-    exec("def fresh(): return 1", namespace)
-    _, final = traced(namespace["fresh"])
-    assert row(final, "fresh")["calls"] == 1
-    assert row(final, "fresh")["total_cycles"] > 0

@@ -135,14 +135,6 @@ def test_loops_go_dark_on_their_own(tracing):
     assert row(ocular.snapshot(), "loops")["calls"] == 2
 
 
-def test_the_threshold_is_a_functions_own(tracing):
-    tracing(deinstrument_threshold=1)
-    leaf(1), leaf(1), leaf(1)
-    mine = row(ocular.snapshot(), "leaf")
-    # At a new call instruction of a caller, the callee can be armed once more.
-    assert 1 <= mine["calls"] <= 2 and mine["state"] == "dark"
-
-
 def test_estimates_without_a_sample_are_null(tracing, monkeypatch):
     monkeypatch.setenv("OCULAR_SIGNAL", "none")
     tracing(deinstrument_threshold=50)
@@ -392,22 +384,6 @@ def test_rearm_one_with_its_callees(tracing, sockets):
         now = ocular.snapshot()
     assert row(now, "branchy")["self_cycles"] > mine["self_cycles"]
     assert row(now, "leaf")["calls"] >= callee["calls"] + 4
-
-
-def test_rearm_all(tracing, sockets):
-    tracing(deinstrument_threshold=50, serve=True)
-    call_often(2000)
-    loops(1000)
-    with client.Client(ocular._ocular.socket_path()) as viewer:
-        viewer.rearm()
-        wait_until(
-            lambda: all(
-                row(ocular.snapshot(), name)["state"] == "armed"
-                for name in ("leaf", "branchy", "loops")
-            ),
-            SLOW,
-        )
-    assert row(ocular.snapshot(), "leaf")["calls_exact"] is False
 
 
 def test_rearm_of_nobody_is_harmless(asked_only):

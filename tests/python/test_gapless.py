@@ -44,7 +44,7 @@ class Timeline:
         last = text[text.rindex(b'"ph":"E"') :].partition(b"\n")[0]
         self.last_end = float(re.search(rb'"ts":([0-9.]+)', last)[1])
         assert text.count(b'"ph":"B"') == text.count(b'"ph":"E"') > 0
-        assert text.endswith(b"}\n]}\n") or text.endswith(b"}\n]}"), text[-9:]
+        assert text.endswith(b"}\n]}\n"), text[-9:]
 
 
 def record(tmp_path, function, **settings):

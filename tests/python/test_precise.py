@@ -477,20 +477,6 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
 # --- Messages about precise mode ----------------------------------------------
 
 
-def test_report_says_that_opcodes_are_generic(capsys):
-    ocular.start_tracing(mode="precise", perfetto=False, include_only=["loops"])
-    loops(20)
-    ocular.stop_tracing()
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "precise mode" in err and "generic form" in err
-    assert "never runs specialised" in err.replace("\n ", "")
-    ocular.start_tracing(perfetto=False, include_only=["loops"])
-    loops(20)
-    ocular.stop_tracing()
-    assert "generic" not in capsys.readouterr().err
-
-
 def test_a_turn_has_all_its_instructions(tmp_path):
     def turns(n):
         while n:

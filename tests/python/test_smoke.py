@@ -21,47 +21,6 @@ def calls(count=2000):
         tiny(number)
 
 
-def burn(seconds):
-    """Uses `seconds` of this thread's CPU time in C, in calls of about 20 us."""
-    end = time.thread_time() + seconds
-    while time.thread_time() < end:
-        sum(range(1000))
-
-
-# --- The sampler --------------------------------------------------------------------
-
-
-def eighty():
-    burn(0.008)
-
-
-def twenty():
-    burn(0.002)
-
-
-def test_shares(tracing):
-    """Two functions run for 80 and 20 % of the time. The shares of the two functions are
-    the same percentages."""
-    tracing(overhead_budget=0.05, deinstrument_threshold=50, exclude=["burn"])
-    began = time.thread_time()
-
-    def is_seen():
-        for _ in range(20):
-            eighty()
-            twenty()
-        seen = ocular.snapshot()
-        samples = [row(seen, name)["samples"] or 0 for name in ("eighty", "twenty")]
-        return sum(samples) >= 60 and seen
-
-    seen = wait_until(is_seen, SLOW)
-    used = time.thread_time() - began
-    first, second = (
-        row(seen, name)["run_share"] * seen["uptime_s"] / used
-        for name in ("eighty", "twenty")
-    )
-    assert 0.5 < first < 1 and second < first
-
-
 # --- Overhead -----------------------------------------------------------------------
 
 

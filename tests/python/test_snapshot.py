@@ -225,17 +225,6 @@ def test_ids_are_kept():
     assert len({r["id"] for r in second["functions"]}) == len(second["functions"])
 
 
-def test_it_is_new_each_time():
-    ocular.start_tracing(**EXACT)
-    pure.ackermann(0, 1)
-    assert row(ocular.snapshot(), "ackermann")["calls"] == 1
-    pure.ackermann(0, 1)
-    second = ocular.snapshot()
-    assert row(second, "ackermann")["calls"] == 2
-    second["functions"].clear()
-    assert row(ocular.stop_tracing(), "ackermann")["calls"] == 2
-
-
 def test_not_tracing():
     with pytest.raises(RuntimeError, match="not tracing"):
         ocular.snapshot()

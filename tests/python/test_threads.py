@@ -3,7 +3,6 @@
 these threads, keeps their rows, and does not disturb their work."""
 
 import faulthandler
-import os
 import sys
 import tempfile
 import threading
@@ -251,28 +250,3 @@ def test_our_threads_do_not_pass_for_the_programs():
     assert threading.main_thread().ident in idents
     # As long as the governor has a thread state, faulthandler lists the governor.
     assert len(idents) <= len(before[1]) + 1 and before[1] <= during[1]
-
-
-def test_daemon_threads_at_exit(tmp_path, sockets):
-    """Daemon threads continue while tracing stops and the interpreter is finalised."""
-    done = script(
-        tmp_path,
-        """
-        import ocular, threading, time
-        def busy():
-            while True:
-                brief()
-        def brief():
-            return sum(range(50))
-        def asleep():
-            time.sleep(60)
-        ocular.start_tracing(serve=True, quiet=True, output="t.json")
-        for target in (busy, busy, asleep):
-            threading.Thread(target=target, daemon=True).start()
-        time.sleep(0.3)
-        print("end")
-    """,
-    )
-    assert (done.status, done.out, done.err) == (0, "end\n", "")
-    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
-    assert os.listdir(sockets) == []

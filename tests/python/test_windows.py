@@ -203,14 +203,6 @@ def test_a_signal_is_chosen(tmp_path, sockets, word, number):
     assert samples > 3
 
 
-def test_any_signal_without_serving(tmp_path):
-    used, samples = answer(
-        tmp_path, SAMPLED.replace("trace()", "trace(serve=False)"), OCULAR_SIGNAL=""
-    )
-    assert signal.SIGRTMIN < used < signal.SIGRTMAX
-    assert samples > 3
-
-
 @pytest.mark.parametrize("word", ["SIGNOPE", "kill", "0", "999", "RTMIN+99"])
 def test_what_is_no_signal(monkeypatch, word):
     monkeypatch.setenv("OCULAR_SIGNAL", word)
