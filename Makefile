@@ -159,7 +159,7 @@ demo: all ## trace a bundled program and watch it with ocular-top
 
 # There are more workers than CPUs, because most tests wait for another process most of the
 # time.
-workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
+workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 4 )))
 
 # ONLY_PYTHON=1 leaves out the C unit tests and the tests marked `once`, whose result is the
 # same with every CPython.
