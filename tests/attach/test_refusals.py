@@ -13,6 +13,7 @@ import textwrap
 import pytest
 from attach.programs import WORKS, Program, files
 from e2e.program import PYTHON, TOP, run, start, wait_until
+from tui.emulated import Top
 
 DISABLED = {"PYTHON_DISABLE_REMOTE_DEBUG": "1"}
 
@@ -136,6 +137,21 @@ def test_it_serves_by_its_own_choice(tmp_path):
         done = program.detach()
         assert done.status == 1 and "nobody attached to this program" in done.err
         assert program.end()[1] == ""
+
+
+def test_the_user_says_no(tmp_path, sockets):
+    """test_filters.py has the answer yes."""
+    with Program(tmp_path, WORKS) as program:
+        before = program.state()
+        top = Top(sockets, "--pid", str(program.pid))
+        try:
+            top.wait(r"Attach to it, until you leave\? \[y/N\]")
+            top.press("n", "\n")
+            top.wait("attach to it as it runs")
+            assert os.waitstatus_to_exitcode(top.wait_gone()) == 1
+        finally:
+            top.close()
+        assert program.state() == before and not files()
 
 
 def test_no_ocular_for_it(tmp_path):
