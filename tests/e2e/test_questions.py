@@ -218,7 +218,7 @@ asyncio.run(main())
 def test_what_leaks(tmp_path):
     def answer():
         drawn = screen(program.pid, keys_of("What leaks?") + "<Frame:9>")
-        found = re.search(r"OLDEST .*\n▸ +\d+ +\+(\S+) +\S+ +leaks +Event.wait:\d+ ", drawn)
+        found = re.search(r"OLDEST .*\n▸ +\d+ +\+(\S+) +\S.* leaks +Event.wait:\d+ ", drawn)
         growth = float(found[1].replace("k", "e3")) if found else 0
         assert "   3 never awaited   2 unhandled errors" in drawn
         return abs(growth - 1800) < 180
