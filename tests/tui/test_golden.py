@@ -59,6 +59,7 @@ SCREENS = {
     "exceptions": "<Frame>xj",
     "objects": "<Frame>mj<Enter>",
     "callers": "jjc",
+    "callers-none": "<Frame>Gc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
     "callers-middle": "jjck<Enter><Frame>j",
     "annotate": "<Frame><Enter><Frame>Hj",

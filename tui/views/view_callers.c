@@ -280,6 +280,28 @@ static void draw_nothing(struct Ui *ui)
                    now->sampler_trouble);
 }
 
+// Says why the function in the middle has neither callers nor callees. The tree
+// then has only the function and two titles.
+static void draw_reason(struct Ui *ui)
+{
+    const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
+    struct Box box = {ui->layout.table_y + 5, 3, ui->canvas.width - 4};
+    bool never = row && row->now && !row->now->samples;
+    if (ui->layout.body_height < 7)
+        return;
+    Canvas_fit(&ui->canvas, box, STYLE_FAINT, CUT_END,
+               never
+                   ? "No sample has found this function: its calls are too "
+                     "short or too rare."
+                   : "No sample of this window and mode has found a caller or "
+                     "a callee.");
+    box.y++;
+    Canvas_fit(&ui->canvas, box, STYLE_FAINT, CUT_END,
+               never ? "Its row has counted calls and cycles. Samples come "
+                       "with time."
+                     : "w takes a longer window, and m another mode.");
+}
+
 static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
@@ -293,6 +315,8 @@ static void draw(struct Ui *ui, const struct Status *status)
               layout->body_height);
     if (!rows.count)
         draw_nothing(ui);
+    else if (ui->callers.tree.count == 3)
+        draw_reason(ui);
 }
 
 // --- Keys
