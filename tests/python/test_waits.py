@@ -6,6 +6,7 @@ no CPU."""
 import asyncio
 import os
 import socket
+import socketserver
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -92,6 +93,15 @@ def reads_pipe(waits):
 def accepts(waits):
     while waits.go_on:
         waits.listener.accept()[0].close()
+
+
+def serves(waits):
+    class Server(socketserver.TCPServer):
+        def service_actions(self):
+            self._BaseServer__shutdown_request = not waits.go_on
+
+    with Server(("127.0.0.1", 0), None) as server:
+        server.serve_forever(poll_interval=PAUSE_S)
 
 
 def takes_lock(waits):
@@ -269,8 +279,8 @@ def test_a_loop_without_work_is_idle():
 def test_a_server_without_a_request_is_idle():
     """A thread that waits for a connection is idle, and a thread that waits for an answer
     is not."""
-    kinds = {"accepts": "idle", "reads_socket": "socket"}
-    with Waits(accepts, reads_socket) as waits, ocular.tracing(**QUIET):
+    kinds = {"accepts": "idle", "serves": "idle", "reads_socket": "socket"}
+    with Waits(accepts, serves, reads_socket) as waits, ocular.tracing(**QUIET):
         near(Truth(waits), kinds, field="total_parts")
 
 

@@ -439,23 +439,43 @@ static void count_instruction(const struct Attribution *attribution,
         count_one(samples + Code_instruction_count(code));
 }
 
-// Returns true if the stack is that of a worker of a concurrent.futures thread
-// pool that waits in the function in which it takes its jobs. Such a worker has
-// no job.
+// Functions that wait only for work to do: for jobs, connections or signals.
+static const struct {
+    const char *name, *file; // `file` is the end of a path.
+} IDLE_FUNCTIONS[] = {
+    {"_worker", "/concurrent/futures/thread.py"},
+    {"BaseServer.serve_forever", "/socketserver.py"},
+    {"SyncWorker.wait", "/gunicorn/workers/sync.py"},
+    {"ThreadWorker.run", "/gunicorn/workers/gthread.py"},
+    {"Arbiter.sleep", "/gunicorn/arbiter.py"},
+};
+
+static bool is_in(const struct Code *code, const char *file)
+{
+    size_t size = code->who.file ? strlen(code->who.file) : 0;
+    size_t least = strlen(file);
+
+    return size >= least && strcmp(code->who.file + size - least, file) == 0;
+}
+
+// Returns true if the innermost function of the stack waits only for work to
+// do. Such a thread has none. The module selectors calls the kernel for others.
 static bool is_idle_worker(const struct Attribution *attribution,
                            const struct SampledStack *stack)
 {
-    static const char file[] = "/concurrent/futures/thread.py";
     const struct Code *code = NULL;
-    size_t size;
 
-    for (unsigned i = 0; i < stack->depth && (!code || code->who.c_function);
+    for (unsigned i = 0; i < stack->depth && (!code || code->who.c_function ||
+                                              is_in(code, "/selectors.py"));
          i++)
         code = code_of(attribution, stack, i);
-    size = code && code->who.file ? strlen(code->who.file) : 0;
-    return code && code->who.name && strcmp(code->who.name, "_worker") == 0 &&
-           size >= sizeof file - 1 &&
-           strcmp(code->who.file + size - (sizeof file - 1), file) == 0;
+    for (size_t i = 0; code && code->who.name &&
+                       i < sizeof IDLE_FUNCTIONS / sizeof *IDLE_FUNCTIONS;
+         i++)
+        if (strcmp(code->who.name, IDLE_FUNCTIONS[i].name) == 0 &&
+            is_in(code, IDLE_FUNCTIONS[i].file))
+            return true;
+    return false;
 }
 
 static enum WaitKind kind_of(const struct Attribution *attribution,
@@ -463,7 +483,8 @@ static enum WaitKind kind_of(const struct Attribution *attribution,
 {
     enum WaitKind kind = stack->wait_kind;
 
-    return (kind == WAITS_LOCK || kind == WAIT_UNKNOWN) &&
+    return (kind == WAITS_LOCK || kind == WAITS_SOCKET ||
+            kind == WAIT_UNKNOWN) &&
                    is_idle_worker(attribution, stack)
                ? WAITS_IDLE
                : kind;
