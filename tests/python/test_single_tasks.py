@@ -282,7 +282,7 @@ def test_tasks_of_classes_written_in_python():
         del own[3]._coro
         odd = Odd.__new__(Odd)
         for task in (*own, odd):
-            asyncio.tasks._register_task(task)
+            asyncio.tasks._py_register_task(task)
         await ended
         groups = await find(lambda groups: groups.get("leaf", {}).get("count") == 6)
         assert "awaits" not in groups
