@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Makes threads without Python's module threading. Each thread takes the GIL,
 // calls a function and releases the GIL. The thread uses its own thread state
-// or the thread state of another thread. This module also forks in C code,
-// without Python's fork handlers. test_threads.py and test_thread_states.py use
-// this C module.
+// or the thread state of another thread. Other threads never run Python code.
+// This module also forks in C code, without Python's fork handlers.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -151,7 +151,40 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
     return PyLong_FromLong(pid);
 }
 
+__attribute__((noinline)) static void burns(int fd)
+{
+    volatile unsigned sum = 0;
+    struct pollfd byte = {.fd = fd, .events = POLLIN};
+
+    while (poll(&byte, 1, 0) == 0)
+        for (unsigned i = 0; i < 1000000; i++)
+            sum += i;
+}
+
+static void *burn(void *context)
+{
+    prctl(PR_SET_NAME, "burner");
+    burns(*(int *)context);
+    return NULL;
+}
+
+// burn(fd) uses CPU time on a new thread that never runs Python code, until a
+// byte comes from the descriptor.
+static PyObject *burn_thread(PyObject *module, PyObject *number)
+{
+    int fd = (int)PyLong_AsLong(number);
+    pthread_t thread;
+
+    (void)module;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_create(&thread, NULL, burn, &fd);
+    pthread_join(thread, NULL);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"burn", burn_thread, METH_O, NULL},
     {"run", run_thread, METH_VARARGS, NULL},
     {"visit", visit_thread, METH_VARARGS, NULL},
     {"fork", fork_in_c, METH_VARARGS, NULL},

@@ -2,12 +2,15 @@
 """Tests the C functions below Python functions, in files of stacks and in the viewer."""
 
 import json
+import os
 import random
 import re
 import sqlite3
+import threading
 import time
 import zlib
 
+import extensions
 import ocular
 import pytest
 from e2e.program import Running, top, wait_until
@@ -83,6 +86,35 @@ def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     # The stacks are whole.
     cut = sum(us for frames, us in found if CUT in " ".join(frames))
     assert cut <= 0.02 * sum(us for _, us in found)
+
+
+def test_threads_that_never_run_python(tracing, tmp_path):
+    native_threads = extensions.load("python", "native_threads")
+    read, write = os.pipe()
+    thread = threading.Thread(target=native_threads.burn, args=(read,))
+    begun = time.process_time()
+    thread.start()
+    tracing(native=True)
+
+    def seen():
+        """Returns the thread if it has CPU time and a stack."""
+        rows = [t for t in ocular.snapshot()["threads"] if t["name"] == "burner"]
+        found = stacks(tmp_path / "x.folded")
+        burnt = [
+            us for frames, us in found if " burns (native_threads." in "; " + frames[-1]
+        ]
+        return rows[0] if rows and rows[0]["cpu_s"] > 0.1 and burnt else None
+
+    try:
+        row = wait_until(seen, what="a thread with CPU time and its stack")
+        assert row["cpu_s"] <= time.process_time() - begun and row["cpu_share"] > 0
+        # Ocular's own threads are not listed.
+        assert not [t for t in ocular.snapshot()["threads"] if "ocular" in str(t["name"])]
+    finally:
+        os.write(write, b"x")
+        thread.join()
+        os.close(read)
+        os.close(write)
 
 
 SERVED = f"""

@@ -3,6 +3,7 @@
 // See sampled_threads.h.
 #include "tracer/sample/sampled_threads.h"
 #include "ipc/base/heap.h"
+#include "tracer/sample/other_threads.h"
 
 #include <errno.h>
 #include <string.h>
@@ -264,7 +265,36 @@ static struct SampledThreadTable *renew(struct SampledThreads *threads,
     return table;
 }
 
-void SampledThreads_take(struct SampledThreads *threads)
+static bool is_listed(const void *offered, pid_t tid)
+{
+    const struct OfferedThreads *list = offered;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->threads[i].tid == tid)
+            return true;
+    return false;
+}
+
+// Returns the list with all other threads of the process behind it. Without
+// memory, returns the list as it is.
+static struct OfferedThreads *add_others(struct OfferedThreads *list)
+{
+    struct OtherThreads others = {.is_listed = is_listed, .list = list};
+    struct OfferedThreads *more;
+
+    OtherThreads_find(&others);
+    more = Heap_resize(list, sizeof *list + (list->count + others.count) *
+                                                sizeof list->threads[0]);
+    for (size_t i = 0; more && i < others.count; i++) {
+        struct ListedThread *thread = &more->threads[more->count++];
+
+        *thread = (struct ListedThread){.tid = others.threads[i].tid};
+        memcpy(thread->name, others.threads[i].name, sizeof thread->name);
+    }
+    return more ? more : list;
+}
+
+void SampledThreads_take(struct SampledThreads *threads, bool all)
 {
     struct OfferedThreads *list = atomic_exchange_explicit(
         &threads->incoming, NULL, memory_order_acquire);
@@ -272,6 +302,8 @@ void SampledThreads_take(struct SampledThreads *threads)
 
     if (list == NULL)
         return;
+    if (all)
+        list = add_others(list);
     if (!same_threads(old, list)) {
         pthread_mutex_lock(&threads->lock);
         table = renew(threads, list);

@@ -65,7 +65,9 @@ int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
 // Takes the newest list that was offered. Threads that still exist keep their
 // numbers. Only the sampler calls this function.
-void SampledThreads_take(struct SampledThreads *threads);
+// If `all` is true, also takes the threads that are in no list, because they
+// never ran Python code.
+void SampledThreads_take(struct SampledThreads *threads, bool all);
 // Adds a thread that has begun and has made its own timer, before a list
 // contains the thread. Returns false if the thread has a timer already or there
 // is no memory. If the result is false, the caller still owns the new timer.
