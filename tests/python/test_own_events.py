@@ -176,8 +176,8 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
-    """A function can have gone dark before the oldest event that is kept. If a sample
-    came before that moment, this sample would be the oldest event."""
+    """A function can have gone dark before the oldest event that is kept. On a busy machine
+    a wait of another thread can come before that moment, and is then the oldest event."""
 
     def program():
         call(add)
@@ -192,8 +192,11 @@ def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
     traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)
     ((begin, end, flags),), _, other = stretches(tmp_path / "t.json", "add")
     assert other["forgotten_events"] > 0
-    assert flags == {"earlier": True, "open": True}
-    assert begin == pytest.approx(other["covered_from_us"], abs=0.002)
+    assert flags.pop("open") and flags in ({}, {"earlier": True})
+    if flags:
+        assert begin == pytest.approx(other["covered_from_us"], abs=0.002)
+    else:
+        assert other["covered_from_us"] < begin < other["all_threads_from_us"]
     assert end == pytest.approx(other["covered_to_us"], abs=0.002)
 
 

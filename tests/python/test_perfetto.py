@@ -199,7 +199,7 @@ def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch
     # another event comes before it, its beginning is known, else it has a mark.
     (mine,) = timeline.of("much")
     earlier = mine.begin_args.get("earlier") is True
-    assert earlier or 0 < mine.begin < other["covered_from_us"], (mine, other)
+    assert earlier or 0 < mine.begin < other["all_threads_from_us"], (mine, other)
     assert final["memory_bytes"] < 16 << 20
 
 
