@@ -183,17 +183,20 @@ static struct CountedTasks *group_of(struct Slice *slice,
                                      const struct ReadTask *one)
 {
     struct TaskLine line = {.name = Py_TYPE(one->is.coroutine)->tp_name};
-    PyCodeObject *code;
     struct CountedTasks *group;
+    struct KnownTask *known;
+    PyCodeObject *code;
 
     if (!one->frame.code)
         return TaskGroups_find(&slice->walk->groups, &line);
     code = TaskWatch_group(slice->state, one->codes, one->depth);
     group = group_of_code(slice, code);
     // A running task's chain cannot be read, so a step needs the group.
-    if (group && code != one->frame.code)
-        TaskWatch_know(slice->state, one->task, &one->is)->group =
-            group->coroutine.function;
+    known = group && code != one->frame.code
+                ? TaskWatch_know(slice->state, one->task, &one->is)
+                : NULL;
+    if (known)
+        known->group = group->coroutine.function;
     return group;
 }
 
