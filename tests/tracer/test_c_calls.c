@@ -8,6 +8,8 @@
 
 #include "tests/tracer/make_function.h"
 
+#include <math.h>
+
 enum { AT = 1, ELSEWHERE = 4 }; // Code units of two instructions.
 
 static struct Registry *registry;
@@ -41,8 +43,7 @@ static bool call(const struct Code *function, uint32_t unit, int count)
 
     CCalls_note(caller, unit, function->hot.id);
     for (; count > 0; count--, ticks++)
-        whole &= CCalls_count(caller, unit, function->hot.id, false, ticks,
-                              (int64_t)ticks);
+        whole &= CCalls_count(caller, unit, function->hot.id, false, ticks);
     return whole;
 }
 
@@ -86,19 +87,51 @@ TEST_WITH(test_a_window_has_whole_entries, set_up, tear_down)
     assert_false(enter(1, 1));
 }
 
+static double error_of_time(void)
+{
+    const struct CCalls *calls = CCalls_of(caller);
+
+    return sqrt(calls->errors) / calls->ticks;
+}
+
 // One call of a main loop never ends. Its window ends after some time.
 TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
 {
+    const struct CPair *pair;
+
     Counter_add(&caller->hot.entries, 1);
     call(one, AT, 10000);
     assert_false(CCalls_is_open(caller));
-    assert_float_equal(pair_of(one, AT)->calls / CCalls_of(caller)->busy, 1,
-                       0.01);
+    pair = pair_of(one, AT);
+    assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 1, 0.01);
+    assert_float_equal(error_of_time(), 1, 1e-9);
+    // The loop waits once in a while, and a slice ends in a wait.
+    for (int i = 0; i < 8; i++) {
+        CCalls_open(caller, ticks, 1000);
+        for (int part = i % 2; part < 5; ticks += 1000, part++)
+            call(one, AT, 1000);
+        CCalls_close(caller, 1, ticks);
+    }
+    assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
+    assert_in_range(error_of_time() * 1000, 5, 150);
+    // The loop makes all calls in bursts. So the rate is not sure.
+    for (int i = 0; i < 8; i++) {
+        CCalls_open(caller, ticks, 1000);
+        ticks += i % 2 ? 0 : 100000;
+        call(one, AT, 4096);
+    }
+    assert_in_range(error_of_time() * 1000, 300, 1000);
     // A window of whole entries replaces it.
     CCalls_open(caller, ticks, 1000);
     enter(2, 1);
     CCalls_close(caller, Counter_get(&caller->hot.entries), ticks);
-    assert_true(CCalls_of(caller)->busy == 0);
+    assert_float_equal(of_entry(one), 2, 1e-9);
+    // A window that opens during another one ends it.
+    CCalls_open(caller, ticks, 1000);
+    enter(2, 1);
+    CCalls_open(caller, ticks, 1000);
+    enter(2, 1);
+    CCalls_close(caller, Counter_get(&caller->hot.entries), ticks);
     assert_float_equal(of_entry(one), 2, 1e-9);
 }
 

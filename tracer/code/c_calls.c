@@ -220,6 +220,8 @@ void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most)
 
     if (!calls)
         return;
+    // A slice may begin during a window.
+    CCalls_close(code, Counter_get(&code->hot.entries), ticks);
     calls->most = most;
     calls->others = 0;
     begin(calls, Counter_get(&code->hot.entries), ticks);
@@ -232,53 +234,60 @@ static double weight_now(const struct CCalls *calls)
     return calls->most == FIRST_CALLS ? FIRST : 1;
 }
 
-// Multiplies all sums by `kept`, and adds the calls of the open window.
-static void add_window(struct CCalls *calls, double kept)
+// Adds the open window, which ends at `ticks`, to all sums, after they were
+// multiplied by `kept`.
+static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
 {
-    double weight = weight_now(calls);
+    double weight = weight_now(calls), before = 0, now = 0, length, off;
 
     for (int i = 0; i < C_CALLS_BUCKETS; i++)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = after(pair)) {
-            pair->calls = kept * pair->calls + weight * pair->open;
+            before += pair->calls = kept * pair->calls;
+            now += weight * pair->open;
+            pair->calls = pair->calls + weight * pair->open;
             pair->open = 0;
         }
+    // A thread may have read its clock before another thread opened the window.
+    length = ticks > calls->from_ticks
+                 ? weight * (double)(ticks - calls->from_ticks)
+                 : weight;
     calls->entries = kept * calls->entries;
     calls->ticks = kept * calls->ticks;
-    calls->busy = kept * calls->busy;
+    // The earlier windows say how long the calls of this window should take.
+    off = before > 0 ? now * calls->ticks / before - length : length;
+    calls->errors = kept * kept * calls->errors + off * off;
+    calls->ticks = calls->ticks + length;
 }
 
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks)
 {
     struct CCalls *calls = CCalls_of(code);
-    double weight;
+    bool whole;
 
     if (!calls || calls->window != C_OPEN)
         return;
     set_window(calls, C_SHUT);
-    // Windows that ended in the middle of a long call have other sums.
-    add_window(calls, calls->busy > 0 ? 0 : SPANS_KEPT);
-    weight = weight_now(calls);
-    if (entries > calls->from_entries)
+    whole = entries > calls->from_entries;
+    add_window(calls, whole && calls->cut ? 0 : SPANS_KEPT, ticks);
+    calls->cut &= !whole;
+    if (whole)
         calls->entries =
-            calls->entries + weight * (double)(entries - calls->from_entries);
-    if (ticks > calls->from_ticks)
-        calls->ticks =
-            calls->ticks + weight * (double)(ticks - calls->from_ticks);
+            calls->entries +
+            weight_now(calls) * (double)(entries - calls->from_entries);
 }
 
-// Ends a window in the middle of a long call.
-static void cut(struct CCalls *calls)
+// Ends a window in the middle of a long call. Which part of the call the window
+// contains is unknown, so only the time counts.
+static void cut(struct CCalls *calls, uint64_t ticks)
 {
-    bool same = calls->busy > 0;
-    double length = fmax((double)(calls->last - calls->first), 1);
-
     set_window(calls, C_SHUT);
-    add_window(calls, same ? SPANS_KEPT : 0);
-    calls->busy = calls->busy + weight_now(calls) * length;
+    add_window(calls, SPANS_KEPT, ticks);
+    calls->entries = 0;
+    calls->cut = true;
 }
 
 bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
-                  uint64_t ticks, int64_t net)
+                  uint64_t ticks)
 {
     struct CCalls *calls = CCalls_of(code);
     struct CPair *pair;
@@ -307,13 +316,9 @@ bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
     // A main loop that began before the trace has no other hit.
     if (!Counter_get(&code->hot.last_seen))
         Counter_set(&code->hot.last_seen, ticks);
-    if (calls->hits++ == 0)
-        calls->first = net;
-    calls->last = net;
     if (pair)
         pair->open++;
-    if (calls->hits < MOST_CALLS)
-        return true;
-    cut(calls);
+    if (++calls->hits >= MOST_CALLS)
+        cut(calls, ticks);
     return true;
 }

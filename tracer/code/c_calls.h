@@ -52,11 +52,11 @@ uint32_t CCalls_choose(struct Code *code, uint16_t number,
 // Opens a window, which may end after `most` calls of C functions. The callers
 // of CCalls_open, CCalls_count and CCalls_close hold the counting lock.
 void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most);
-// Counts a call at `unit`, at the time `ticks` and the net time `net`. If
-// `exact` is true, all calls are counted and there are no windows. Returns
-// false if no window is open any more.
+// Counts a call at `unit`, at the time `ticks`. If `exact` is true, all calls
+// are counted and there are no windows. Returns false if no window is open any
+// more.
 bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
-                  uint64_t ticks, int64_t net);
+                  uint64_t ticks);
 // Closes the open window, in which the function was entered until its number of
 // entries was `entries`.
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks);

@@ -59,10 +59,10 @@ struct CCalls {
     uint64_t from_entries; // Entries at the beginning of the window.
     uint64_t entries_then; // Entries at the newest call of a C function.
     uint64_t from_ticks;   // Ticks at the beginning of the window.
-    int64_t first, last;   // Net ticks of the window's first and last call.
-    // Weighted sums over closed windows. `entries` is the number of entries.
-    // `ticks` is the length of windows that contain whole calls. `busy` is the
-    // net length of windows that ended in the middle of a long call, or 0.
-    _Atomic double entries, ticks, busy;
+    bool cut;              // True if a window ended in the middle of a call.
+    // Weighted sums over closed windows: of entries, of lengths in ticks, and
+    // of the squares of the ticks by which lengths differ from those that
+    // earlier windows let expect. `entries` is 0 if a window was cut.
+    _Atomic double entries, ticks, errors;
     struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
 };

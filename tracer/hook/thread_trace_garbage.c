@@ -78,7 +78,6 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
         .depth = depth,
         .ticks = hit->ticks,
     };
-    int64_t net = (int64_t)(hit->ticks - Counter_own(&trace->overhead));
     struct Frame *frame;
 
     Counter_add(&trace->overhead, (uint64_t)(C_HOOK_S * trace->contention->hz));
@@ -89,7 +88,7 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
         return;
     }
     if (CCalls_count(caller, (uint32_t)Hit_unit(hit), call.code->hot.id,
-                     call.code->hot.calls_exact, hit->ticks, net))
+                     call.code->hot.calls_exact, hit->ticks))
         begin(trace, &call);
     // The hooks of C functions are left out of the caller's cycles, but their
     // cost is not known exactly. So a call with such hooks is not timed.

@@ -34,34 +34,17 @@ static double own_error(const struct Code *code, const struct Moment *at)
            Spans_rate(code, at->ticks, at->hz);
 }
 
-// Returns the share of time in which the function or its callees ran or waited
-// for a CPU.
-static double busy_share(const struct Code *code, const struct Moment *at)
-{
-    const struct ShareParts *parts = Share_parts(&code->share);
-    const struct ShareWaits *waits = Share_waits(&code->share);
-    double share = ShareValue_window(&parts->cumulative, at->sampled) -
-                   ShareValue_window(&parts->cumulative_wait, at->sampled);
-
-    return waits ? share +
-                       ShareValue_window(&waits->total[WAITS_CPU], at->sampled)
-                 : share;
-}
-
 // Fills the factors for a function of which few entries were counted, such as a
 // main loop.
 static void fill_by_time(struct Factor *factor, const struct Code *code,
                          const struct Moment *at)
 {
     const struct CCalls *calls = CCalls_of(code);
-    double busy = calls->busy, ticks = calls->ticks;
+    double ticks = calls->ticks;
 
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
-    factor->error = 0;
-    if (busy > 0) {
-        factor->rate = at->sees ? busy_share(code, at) * at->hz / busy : NAN;
-        factor->error = 1 / sqrt((double)Counter_get(&code->share.samples) + 1);
-    }
+    // Calls that come in bursts make the lengths of windows differ.
+    factor->error = ticks > 0 ? sqrt(calls->errors) / ticks : NAN;
     factor->calls = factor->rate * (at->now - at->started);
 }
 
@@ -73,8 +56,7 @@ static struct Factor factor_of(const struct Code *code, const struct Moment *at)
     struct Factor factor;
     struct Function f;
 
-    if (calls->busy > 0 || calls->entries < ENTRIES_ENOUGH ||
-        !(sums->estimated_s > 0))
+    if (calls->entries < ENTRIES_ENOUGH || !(sums->estimated_s > 0))
         fill_by_time(&factor, code, at);
     else
         factor = (struct Factor){
