@@ -114,6 +114,13 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     }
     assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
     assert_in_range(error_of_time() * 1000, 5, 150);
+    // The time of hooks is not the loop's.
+    CCalls_open(caller, ticks, 1000);
+    CCalls_pay(caller, 20000);
+    ticks += 21000;
+    call(one, AT, 1000);
+    CCalls_close(caller, 1, ticks);
+    assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
     // The loop makes all calls in bursts. So the rate is not sure.
     for (int i = 0; i < 8; i++) {
         CCalls_open(caller, ticks, 1000);

@@ -14,6 +14,8 @@
 #define MOST_CALLS 4096
 // Largest number of C functions that are kept for one instruction.
 #define PAIRS_MOST 16
+// At least 1 / PAID_MOST of a window is the program's own time.
+#define PAID_MOST 16
 // The cycles of a call are at least this number if they decide about samples,
 // because hooks cannot measure fewer cycles.
 #define LEAST_CYCLES 50
@@ -209,6 +211,7 @@ static void set_window(struct CCalls *calls, enum CWindow window)
 static void begin(struct CCalls *calls, uint64_t entries, uint64_t ticks)
 {
     calls->hits = 0;
+    calls->paid = 0;
     calls->from_entries = calls->entries_then = entries;
     calls->from_ticks = ticks;
     set_window(calls, C_OPEN);
@@ -238,7 +241,11 @@ static double weight_now(const struct CCalls *calls)
 // multiplied by `kept`.
 static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
 {
-    double weight = weight_now(calls), before = 0, now = 0, length, off;
+    double weight = weight_now(calls), before = 0, now = 0, off;
+    // A thread may have read its clock before another thread opened the window.
+    double raw =
+        ticks > calls->from_ticks ? (double)(ticks - calls->from_ticks) : 1;
+    double length = weight * fmax(raw - (double)calls->paid, raw / PAID_MOST);
 
     for (int i = 0; i < C_CALLS_BUCKETS; i++)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = after(pair)) {
@@ -247,16 +254,20 @@ static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
             pair->calls = pair->calls + weight * pair->open;
             pair->open = 0;
         }
-    // A thread may have read its clock before another thread opened the window.
-    length = ticks > calls->from_ticks
-                 ? weight * (double)(ticks - calls->from_ticks)
-                 : weight;
     calls->entries = kept * calls->entries;
     calls->ticks = kept * calls->ticks;
     // The earlier windows say how long the calls of this window should take.
     off = before > 0 ? now * calls->ticks / before - length : length;
     calls->errors = kept * kept * calls->errors + off * off;
     calls->ticks = calls->ticks + length;
+}
+
+void CCalls_pay(struct Code *code, uint64_t ticks)
+{
+    struct CCalls *calls = CCalls_of(code);
+
+    if (calls && calls->window == C_OPEN)
+        calls->paid += ticks;
 }
 
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks)

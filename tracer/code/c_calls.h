@@ -57,6 +57,9 @@ void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most);
 // more.
 bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
                   uint64_t ticks);
+// Leaves `ticks` out of the length of the open window, because hooks of its
+// calls took this time. The caller holds the counting lock.
+void CCalls_pay(struct Code *code, uint64_t ticks);
 // Closes the open window, in which the function was entered until its number of
 // entries was `entries`.
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks);

@@ -59,6 +59,7 @@ struct CCalls {
     uint64_t from_entries; // Entries at the beginning of the window.
     uint64_t entries_then; // Entries at the newest call of a C function.
     uint64_t from_ticks;   // Ticks at the beginning of the window.
+    uint64_t paid;         // Ticks of the open window that hooks took.
     bool cut;              // True if a window ended in the middle of a call.
     // Weighted sums over closed windows: of entries, of lengths in ticks, and
     // of the squares of the ticks by which lengths differ from those that

@@ -102,11 +102,15 @@ bool ThreadTrace_run_c(struct ThreadTrace *trace, struct Code *code,
 {
     const struct CodeInC call = {code, Hit_to(hit), depth, hit->ticks};
 
-    if (!code->who.garbage)
+    if (!code->who.garbage) {
+        uint64_t before = Counter_own(&trace->overhead);
+
         call_c(trace, code, hit, depth);
-    else if (Hit_kind(hit) == HIT_C_BEGIN)
+        CCalls_pay(code, Counter_own(&trace->overhead) - before);
+    } else if (Hit_kind(hit) == HIT_C_BEGIN) {
         begin(trace, &call);
-    else if (Hit_kind(hit) == HIT_C_END)
+    } else if (Hit_kind(hit) == HIT_C_END) {
         end(trace, &call);
+    }
     return false;
 }
