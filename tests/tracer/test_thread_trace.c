@@ -4,8 +4,10 @@
 // programs and compare the results with a model of the programs.
 #include "tracer/hook/thread_trace_block.h"
 #include "tracer/hook/thread_trace_call.h"
+#include "tracer/hook/thread_trace_garbage.h"
 
 #include "tracer/code/arming.h"
+#include "tracer/code/c_calls.h"
 
 #include "tests/unit.h"
 
@@ -225,6 +227,49 @@ static void model_turn(struct Fixture *f, struct Model *model,
     } else {
         leave(f, codes[n], depth, model_step(model, HOOK_LEAVE));
         model_end(model);
+    }
+}
+
+static void run_c(struct Fixture *f, struct Code *caller,
+                  const struct Code *function, enum HitKind kind,
+                  uint64_t ticks)
+{
+    const struct Hit hit = {ticks, Hit_who(caller->who.address, kind),
+                            Hit_where(1, 1, function->hot.id)};
+
+    CCalls_note(caller, 1, function->hot.id);
+    ThreadTrace_run_c(f->trace, caller, &hit, 1);
+}
+
+// A window ends during a call of a C function, so the end of the call is not
+// reported.
+TEST_FIXTURE(test_a_c_function_whose_end_is_lost)
+{
+    struct Code *codes[4];
+    struct Code *caller, *callee, *sleep, *other;
+
+    for (int i = 0; i < 4; i++)
+        codes[i] = add(f, 500);
+    caller = codes[0], callee = codes[1], sleep = codes[2], other = codes[3];
+    sleep->who.c_function = other->who.c_function = true;
+    sleep->hot.calls_exact = other->hot.calls_exact = false;
+    for (int framed = 1; framed >= 0; framed--) {
+        ThreadTrace_reset(f->trace, 0);
+        if (framed)
+            enter(f, caller, 1, 0);
+        CCalls_prepare(caller);
+        // While the window is open, C code may call Python code.
+        run_c(f, caller, sleep, HIT_C_BEGIN, 100);
+        enter(f, callee, 2, 200);
+        assert_ptr_equal(f->trace->top[-1].code, sleep);
+        leave(f, callee, 2, 300);
+        // Another call begins in the same function.
+        run_c(f, caller, other, HIT_C_BEGIN, 400);
+        assert_int_equal(f->trace->top - f->trace->bottom, 1 + framed);
+        CCalls_close(caller, 1, 500);
+        enter(f, callee, 2, 600);
+        assert_ptr_not_equal(f->trace->top[-1].code, other);
+        assert_int_equal(f->trace->top - f->trace->bottom, 1 + framed);
     }
 }
 

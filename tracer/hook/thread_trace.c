@@ -67,7 +67,7 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
     trace->top = trace->bottom;
     memset(trace->bottom, 0, sizeof *trace->bottom);
     memset(trace->active, 0, sizeof trace->active);
-    trace->loop_count = 0;
+    trace->loop_count = trace->newest_c = 0;
     trace->event_loop = NULL;
     trace->last = (int64_t)ticks;
     trace->taken = 0;
@@ -187,6 +187,18 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     // added to this frame. The self time of the caller is therefore no longer
     // known.
     trace->top->epoch = EPOCH_NONE;
+}
+
+void ThreadTrace_end_lost_c(struct ThreadTrace *trace, uint64_t ticks)
+{
+    const struct Frame *top = trace->top;
+    const struct Code *caller;
+
+    if (!top->code || !Code_is_counted_by_callers(top->code))
+        return;
+    caller = Registry_find_living(trace->registry, top->address);
+    if (!caller || !CCalls_is_open(caller))
+        ThreadTrace_pop_unseen(trace, ticks);
 }
 
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,

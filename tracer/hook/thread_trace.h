@@ -74,6 +74,7 @@ struct ThreadTrace {
     uint8_t begins;
     // Hash of the frame (Hit_frame) of the call that the next event ends.
     uint32_t leaves;
+    uint32_t newest_c; // Id of the newest stand-in that got a frame, or 0.
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
     // Number of running calls on all stacks of the thread, indexed by the
@@ -201,6 +202,19 @@ struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which ended before `ticks` without an event.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
+// Closes the top frame if it is one of a C function whose end no hook may have
+// seen. CPython reports no end of a call in C if the hook of its instruction
+// was removed meanwhile, which happens if the window of the caller has ended.
+// The caller of ThreadTrace_end_lost_c holds the counting lock.
+void ThreadTrace_end_lost_c(struct ThreadTrace *trace, uint64_t ticks);
+// Returns true if the top frame may be one of a C function.
+static inline bool ThreadTrace_may_be_in_c(const struct ThreadTrace *trace)
+{
+    const struct Frame *top = trace->top;
+
+    return top > trace->bottom &&
+           (top->id == trace->newest_c || top[-1].depth == top->depth);
+}
 // Prepares the shadow stack for a call that begins at `depth`. Closes the
 // frames at this depth or deeper, which must have ended without an event. The
 // top frame should then be the frame of the caller. If the function of the top

@@ -20,6 +20,8 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
         Code_touch(code);
     while (trace->top->depth >= depth)
         ThreadTrace_pop_unseen(trace, ticks);
+    if (ThreadTrace_may_be_in_c(trace))
+        ThreadTrace_end_lost_c(trace, ticks);
     if (code->hot.last_caller != trace->top->id)
         ThreadTrace_note_caller(trace, code, depth);
     code->hot.untimed = false;

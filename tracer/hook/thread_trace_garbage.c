@@ -7,6 +7,7 @@
 struct CodeInC {
     struct Code *code; // The stand-in.
     size_t caller;     // Hit_caller of the calling function, or 0.
+    uintptr_t address; // Of the calling function, or 0 if unknown.
     uint32_t depth;    // Depth of the calling function.
     uint64_t ticks;
 };
@@ -21,20 +22,35 @@ static struct Site *site_of(const struct Code *code, enum SiteKind kind)
     return i < code->layout.site_count ? &code->layout.sites[i] : NULL;
 }
 
+// Returns true if the top frame is one of C code that must have ended if
+// `call` begins. A garbage collection may begin in a C function.
+static bool has_ended(const struct ThreadTrace *trace,
+                      const struct CodeInC *call)
+{
+    const struct Code *top = trace->top->code;
+
+    return top && (top == call->code ||
+                   (call->code->who.c_function && Code_is_stand_in(top) &&
+                    trace->top->depth == call->depth));
+}
+
 static void begin(struct ThreadTrace *trace, const struct CodeInC *call)
 {
     struct Code *code = call->code;
     const struct Site *site = site_of(code, SITE_START);
-    uintptr_t caller;
+    uintptr_t caller = call->address;
 
+    ThreadTrace_settle(trace, call->depth + 1, 0, call->ticks);
     // The end of an earlier call was not seen.
-    while (trace->top->code == code)
+    while (has_ended(trace, call))
         ThreadTrace_pop_unseen(trace, call->ticks);
     ThreadTrace_settle(trace, call->depth + 1, call->caller, call->ticks);
-    // If the calling function has no frame, only the bits of Hit_caller are
-    // known of it.
-    caller = trace->top->depth == call->depth ? trace->top->address
-                                              : (uintptr_t)call->caller << 4;
+    // If the function that a garbage collection interrupts has no frame, only
+    // the bits of Hit_caller are known of it.
+    if (!caller)
+        caller = trace->top->depth == call->depth
+                     ? trace->top->address
+                     : (uintptr_t)call->caller << 4;
     // The function gets no link to C code. With this link, the function would
     // count as one that calls other functions, and would not be timed between
     // slices.
@@ -49,6 +65,7 @@ static void begin(struct ThreadTrace *trace, const struct CodeInC *call)
     // interpreter gives the function below the C code as its caller.
     trace->top->depth = call->depth;
     trace->top->address = caller;
+    trace->newest_c = code->hot.id;
 }
 
 static void end(struct ThreadTrace *trace, const struct CodeInC *call)
@@ -75,6 +92,7 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
     const struct CodeInC call = {
         .code = Registry_by_id(trace->registry, (uint32_t)Hit_to(hit)),
         .caller = Hit_caller(caller->who.address),
+        .address = caller->who.address,
         .depth = depth,
         .ticks = hit->ticks,
     };
@@ -100,7 +118,12 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
 bool ThreadTrace_run_c(struct ThreadTrace *trace, struct Code *code,
                        const struct Hit *hit, uint32_t depth)
 {
-    const struct CodeInC call = {code, Hit_to(hit), depth, hit->ticks};
+    const struct CodeInC call = {
+        .code = code,
+        .caller = Hit_to(hit),
+        .depth = depth,
+        .ticks = hit->ticks,
+    };
 
     if (!code->who.garbage) {
         uint64_t before = Counter_own(&trace->overhead);
