@@ -317,6 +317,19 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code)
     return true;
 }
 
+// Opens a window in which the calls of C functions are counted. With a budget,
+// slices decide about windows.
+static void open_window(struct State *state, struct Code *code)
+{
+    struct Counting *counting = &state->engine.counting;
+
+    if (!state->sees_c || !arms_jumps(state))
+        return;
+    Counting_begin(counting);
+    CCalls_open(code, Clock_read(&state->engine.clock), C_CALLS_AGAIN);
+    Counting_end(counting);
+}
+
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
                 bool jumps)
 {
@@ -326,6 +339,7 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
     if (code->who.c_function)
         return 0;
     Py_INCREF(object);
+    open_window(state, code);
     if (arm_again(state, object, jumps || arms_jumps(state)) < 0)
         result = -1;
     else

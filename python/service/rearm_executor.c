@@ -14,8 +14,6 @@
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
-// Calls of C functions after which a function's window ends (c_calls.h).
-#define C_CALLS 512
 #define HOT_JUMPS 8   // Hottest functions whose jumps are armed.
 #define LOOKED_S 30.0 // Seconds for which jumps stay armed after a request.
 #define LEAST_S 2e-3  // Least seconds between two holds.
@@ -92,9 +90,11 @@ static void rearm_requested(struct RearmExecutor *executor,
     struct Code *code =
         Registry_by_id(executor->state->engine.registry, request->id);
 
-    if (code && !request->jumps && !code->hot.exact)
+    if (!code || code->who.c_function) // It has no hooks of its own.
+        return;
+    if (!request->jumps && !code->hot.exact)
         rearm_with_callees(executor, code);
-    else if (code && request->jumps && executor->control->held)
+    else if (request->jumps && executor->control->held)
         note_looked(executor, code);
 }
 
@@ -298,7 +298,7 @@ static void arm_one(struct RearmExecutor *executor, struct Code *code,
         Code_extend(code, most, now(executor));
     }
     if (opens)
-        CCalls_open(code, now(executor), C_CALLS);
+        CCalls_open(code, now(executor), C_CALLS_SLICE);
     Counting_end(counting);
     if (!stays)
         Adopt_rearm(executor->state, code, most, jumps);

@@ -274,6 +274,29 @@ def test_rates_under_a_budget_follow_from_the_callers():
     assert row["p99_cycles"] >= row["p50_cycles"] > 0
 
 
+def late(number):
+    """Calls abs() only after the first window."""
+    return len("") if number < 100 else abs(number)
+
+
+def test_a_call_that_no_window_has_counted_is_a_guess():
+    """Without a budget, no window opens again by itself."""
+    ends, number, row = time.monotonic() + 60, 0, {}
+    ocular.start_tracing(events="c_call", perfetto=False, quiet=True)
+    try:
+        for i in range(300):
+            call(abs, i)  # Its window ends soon.
+        while not (row.get("calls_per_s") or 0) > 1000:
+            assert time.monotonic() < ends, row
+            for _ in range(20000):
+                late(number)
+                number += 1
+            row = rows(ocular.snapshot()).get("abs", {})
+    finally:
+        ocular.stop_tracing()
+    assert row["calls_per_s_error"] >= row["calls_per_s"]
+
+
 def test_no_audit_hook_of_the_program_is_called():
     events, on = [], False
     sys.addaudithook(lambda event, _: on and events.append(event))

@@ -253,6 +253,7 @@ static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
             now += weight * pair->open;
             pair->calls = pair->calls + weight * pair->open;
             pair->open = 0;
+            pair->counted = true;
         }
     calls->entries = kept * calls->entries;
     calls->ticks = kept * calls->ticks;
@@ -297,6 +298,15 @@ static void cut(struct CCalls *calls, uint64_t ticks)
     calls->cut = true;
 }
 
+// Refuses a call after the end of the window. Returns false.
+static bool refuse(struct CPair *pair)
+{
+    // The pair was added before the end of the window was counted.
+    if (pair && !(pair->calls > 0))
+        pair->counted = false;
+    return false;
+}
+
 bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
                   uint64_t ticks)
 {
@@ -318,10 +328,10 @@ bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
         // The function's present entry belongs to the window.
         begin(calls, entries - (entries > 0), ticks);
     if (calls->window != C_OPEN)
-        return false;
+        return refuse(pair);
     if (entries != calls->entries_then && calls->hits >= calls->most) {
         CCalls_close(code, entries - 1, ticks);
-        return false;
+        return refuse(pair);
     }
     calls->entries_then = entries;
     // A main loop that began before the trace has no other hit.

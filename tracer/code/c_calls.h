@@ -12,6 +12,12 @@
 
 #include "tracer/code/registry.h"
 
+// Calls of C functions after which a window may end that opens in a slice, and
+// one that opens because a function is armed again. Few of the function's calls
+// then lack a time.
+#define C_CALLS_SLICE 512
+#define C_CALLS_AGAIN 128
+
 // Returns the counts of a function, or NULL if it has called no C function.
 static inline struct CCalls *CCalls_of(const struct Code *code)
 {

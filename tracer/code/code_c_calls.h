@@ -20,6 +20,8 @@ struct CPair {
     uint16_t number;            // Number of the instruction. Immutable.
     // True if the instruction's newest event reported this C function.
     _Atomic bool newest;
+    // True if a window has ended since the pair was added.
+    _Atomic bool counted;
     // Weighted number of calls in closed windows.
     _Atomic double calls;
     uint32_t open; // Number of calls in the open window.
@@ -47,6 +49,7 @@ struct CSums {
     // and the numbers of calls and of exceptions.
     double rate, variance, calls, raised;
     bool known; // True if any of its calls were counted.
+    bool lacks; // True if the rate of a function that calls it is unknown.
 };
 
 struct CCalls {

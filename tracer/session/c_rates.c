@@ -21,17 +21,21 @@ struct Factor {
     double error;  // Relative standard error of `rate`.
     double calls;  // Gives the calls since tracing began.
     double raised; // Gives exceptions, from those that were counted.
+    // The function's own calls per second, and their number.
+    double own_rate, own_calls;
 };
 
 // Returns the relative error of the function's own rate of calls.
 static double own_error(const struct Code *code, const struct Moment *at)
 {
+    double rate;
+
     if (!code->row.rate_estimated)
         return 0;
     if (Code_arming(code) == ARMED_HOT)
         return 1 / sqrt((double)Counter_get(&code->share.samples) + 1);
-    return Spans_rate_error(code, at->ticks, at->hz) /
-           Spans_rate(code, at->ticks, at->hz);
+    rate = Spans_rate(code, at->ticks, at->hz);
+    return rate > 0 ? Spans_rate_error(code, at->ticks, at->hz) / rate : 0;
 }
 
 // Fills the factors for a function of which few entries were counted, such as a
@@ -66,6 +70,8 @@ static struct Factor factor_of(const struct Code *code, const struct Moment *at)
                       code->row.rate * (at->now - sums->estimated_s)) /
                      entries,
         };
+    factor.own_rate = code->row.rate;
+    factor.own_calls = sums->estimated;
     ExceptionRows_fill_function(&f, code, at);
     factor.raised = (double)f.raised / (double)Counter_get(&code->cold.raised);
     return factor;
@@ -81,15 +87,22 @@ static void add_pair(const struct Moment *at, const struct CPair *pair,
 
     if (!own)
         return;
-    if (raised > 0)
+    if (raised > 0 && isfinite(factor->raised))
         own->sums.raised += factor->raised * raised;
-    if (!(calls > 0) || isnan(rate))
-        return;
     error = rate * hypot(factor->error, 1 / sqrt(calls));
-    own->sums.known = true;
+    calls *= factor->calls;
+    if (!pair->counted) {
+        // At best a guess: each call of the function makes one call.
+        rate = error = factor->own_rate;
+        calls = factor->own_calls;
+    } else if (!(pair->calls > 0)) {
+        return;
+    }
+    own->sums.lacks |= isnan(rate);
+    own->sums.known |= pair->counted;
     own->sums.rate += rate;
     own->sums.variance += error * error;
-    own->sums.calls += calls * factor->calls;
+    own->sums.calls += calls;
 }
 
 static void add_calls(const struct Moment *at, const struct Code *code)
@@ -140,12 +153,13 @@ static void fill_c(struct Function *f, const struct Code *code,
     f->missed_per_s = 0;
     f->calls_per_s = f->calls_per_s_error = f->calls_estimated = NAN;
     f->calls_error = f->avg_cycles = NAN;
-    if (!calls || !calls->sums.known)
+    if (!calls || !calls->sums.known || calls->sums.lacks)
         return;
     f->calls_per_s = f->missed_per_s = calls->sums.rate;
     f->calls_per_s_error = sqrt(calls->sums.variance);
     f->calls_estimated = fmax(calls->sums.calls, (double)f->calls);
-    f->calls_error = f->calls_per_s_error / f->calls_per_s;
+    if (f->calls_per_s > 0)
+        f->calls_error = f->calls_per_s_error / f->calls_per_s;
     f->avg_estimated = !(mean >= SURE_CYCLES) && f->calls_per_s > 0 &&
                        at->sees && f->run_samples >= SAMPLES_ENOUGH;
     f->avg_cycles =
