@@ -3,6 +3,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tracer/base/rcu.h"
+#include "tracer/code/c_calls.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 #include "tracer/session/collect.h"
@@ -18,7 +19,12 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
     double calls = (double)Counter_get(&code->hot.entries);
     double dark = Code_dark_calls(code, hz);
+    const struct CCalls *c_calls = CCalls_of(code);
 
+    if (Code_is_counted_by_callers(code))
+        return c_calls && c_calls->sums.known && !c_calls->sums.lacks
+                   ? c_calls->sums.calls
+                   : NAN;
     return calls + (isnan(dark) ? code->cold.dark_calls : dark) +
            Spans_missed(code, ticks, hz) / Code_calls_an_entry(code);
 }
