@@ -58,9 +58,8 @@ for number in range(300):  # until the sampler has gathered the newest
     time.sleep(0.1)
     ocular.export("t.folded")
     ocular.export("t.wall.folded")
-    if b"x:y" in open("t.folded", "rb").read() and b": sleep)" in open(
-        "t.wall.folded", "rb"
-    ).read():
+    slept = [int(line.split()[-1]) for line in open("t.wall.folded") if ": sleep)" in line]
+    if "x:y" in open("t.folded").read() and sum(slept) > 200_000:
         break
     if number % 50 == 49:  # the governor may have missed code that ran only once
         strange()
