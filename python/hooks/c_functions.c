@@ -323,27 +323,32 @@ static bool has_no_end(const struct State *state, const struct Code *caller,
 enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
                              uint32_t unit, PyObject *callable)
 {
+    PyObject *object = (PyObject *)caller->who.address;
     const struct Code *code = stand_in(state, callable);
-    bool known = CCalls_note(caller, unit, code ? code->hot.id : 0);
-    bool counts = code && !has_no_end(state, caller, unit, callable);
+    bool known, counts;
 
+    // Reading a name may have run code that ended the trace.
+    caller = Adopt_find(state, object);
+    if (!caller)
+        return C_ENDS;
+    known = CCalls_note(caller, unit, code ? code->hot.id : 0);
+    counts = code && !has_no_end(state, caller, unit, callable);
     if (!state->counts_c &&
         (!CCalls_is_open(caller) || !(counts || CCalls_expects(caller, unit))))
         return C_ENDS;
     if (counts)
-        StandIn_write((PyObject *)caller->who.address, HIT_C_BEGIN, unit,
-                      code->hot.id);
+        StandIn_write(object, HIT_C_BEGIN, unit, code->hot.id);
     return known ? C_IS_KNOWN : C_GOES_ON;
 }
 
 void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
                     PyObject *callable)
 {
+    PyObject *object = (PyObject *)caller->who.address;
     const struct Code *code = stand_in(state, callable);
 
     if (code)
-        StandIn_write((PyObject *)caller->who.address, HIT_C_END, unit,
-                      code->hot.id);
+        StandIn_write(object, HIT_C_END, unit, code->hot.id);
 }
 
 void CFunctions_stop(struct State *state)

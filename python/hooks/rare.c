@@ -96,7 +96,10 @@ static PyObject *note_call(struct Code *code, PyObject *const *args,
         return Py_None;
     if (event == C_IS_KNOWN)
         return Py_None;
-    Callees_note(&ocular_state, code, args[2]);
+    // CFunctions_begin may have run code that ended the trace.
+    code = Adopt_find(&ocular_state, args[0]);
+    if (code)
+        Callees_note(&ocular_state, code, args[2]);
     Call_pay(call);
     return event == C_ENDS ? ocular_state.disable : Py_None;
 }
