@@ -18,6 +18,7 @@ copy_rules(struct Snapshot *out, const struct FilterRule *from, size_t *count)
 static void fill_settings(struct Snapshot *out, const struct Snapshot *settings)
 {
     out->version = Snapshot_text(out, settings->version);
+    out->chosen = Snapshot_text(out, settings->chosen);
     out->overhead_budget = settings->overhead_budget;
     out->filter_exclude_count = settings->filter_exclude_count;
     out->filter_exclude =

@@ -39,6 +39,10 @@ static void fill_row(const struct StretchSums *sums, struct Listing *out,
         .samples = sum->samples,
         .c_samples = sum->calls,
         .was_specialized = NULL_U64,
+        .taken = NULL_U64,
+        .line_hits = NULL_U64,
+        .line_hits_exact = NULL_U64,
+        .line_hits_per_s = NAN,
     };
     for (i = 0; i < kept && line; i++) {
         const struct StretchChange *change = &sums->changes[i];

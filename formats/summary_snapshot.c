@@ -7,6 +7,7 @@
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "formats/run_facts.h"
+#include "formats/summary_lines.h"
 #include "ipc/base/heap.h"
 #include "ipc/own_file.h"
 #include "tracer/timeline/timeline.h"
@@ -776,6 +777,7 @@ struct Snapshot *SummarySnapshot_make(const struct StretchSums *sums)
     fill_waits(&maker);
     take_final(&maker);
     fill_stalls(&maker);
+    SummaryLines_fill(maker.out, sums, maker.final, maker.length_ns);
     count_states(maker.out);
     return maker.out;
 }

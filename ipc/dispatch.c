@@ -142,6 +142,7 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
     case MESSAGE_TASK_GROUP:
     case MESSAGE_NATIVE:
     case MESSAGE_OBJECTS:
+    case MESSAGE_LINES:
         source->request(source->context, viewer->id, message);
         return 0;
     case MESSAGE_HANDOUT:

@@ -7,14 +7,26 @@
 #include "ipc/rows.h"
 
 static const struct Field ROW_FIELDS[] = {
-    U64(ListingRow, offset),         U64(ListingRow, line),
-    TEXT(ListingRow, opcode),        TEXT(ListingRow, live),
-    U64(ListingRow, argument),       TEXT(ListingRow, words),
-    U64(ListingRow, target),         TEXT(ListingRow, callee),
-    U64(ListingRow, hits),           BOOL(ListingRow, hits_exact),
-    F64(ListingRow, cycles),         BOOL(ListingRow, armed),
-    BOOL(ListingRow, specializable), U64(ListingRow, samples),
-    U64(ListingRow, c_samples),      BOOL(ListingRow, was_specialized),
+    U64(ListingRow, offset),
+    U64(ListingRow, line),
+    TEXT(ListingRow, opcode),
+    TEXT(ListingRow, live),
+    U64(ListingRow, argument),
+    TEXT(ListingRow, words),
+    U64(ListingRow, target),
+    TEXT(ListingRow, callee),
+    U64(ListingRow, hits),
+    BOOL(ListingRow, hits_exact),
+    F64(ListingRow, cycles),
+    BOOL(ListingRow, armed),
+    BOOL(ListingRow, specializable),
+    U64(ListingRow, samples),
+    U64(ListingRow, c_samples),
+    BOOL(ListingRow, was_specialized),
+    U64(ListingRow, taken),
+    U64(ListingRow, line_hits),
+    BOOL(ListingRow, line_hits_exact),
+    F64(ListingRow, line_hits_per_s),
 };
 static const struct Record ROW_RECORD =
     RECORD(ListingRow, "instruction", ROW_FIELDS);

@@ -45,6 +45,15 @@ struct ListingRow {
     uint64_t c_samples;
     // bool: true if a specialised form of the instruction was seen at any time.
     uint64_t was_specialized;
+    // Number of times that the instruction has jumped instead of going on to
+    // the next instruction; null if it is no branch, or if it was not counted.
+    // The part of `hits`.
+    uint64_t taken;
+    // Number of hits of the instruction's line; null if lines are not counted.
+    // If line_hits_exact is false, the line may have run more often.
+    uint64_t line_hits;
+    uint64_t line_hits_exact;
+    double line_hits_per_s;
 };
 
 // CPU time of a C function on top of the stack, below a line of the function.

@@ -268,6 +268,19 @@ static const struct Field RULE_FIELDS[] = {TEXT(FilterRule, text)};
 const struct Record FILTER_RULE_RECORD =
     RECORD(FilterRule, "rule", RULE_FIELDS);
 
+static const struct Field LINE_FIELDS[] = {
+    TEXT(LineRow, file, MERGE(KEY, ENDED)),
+    U64(LineRow, line, MERGE(KEY, ENDED)),
+    TEXT(LineRow, function, MERGE(KEY, ENDED)),
+    U64(LineRow, id, OWN),
+    F64(LineRow, share, MERGE(SUM, LIVE)),
+    U64(LineRow, samples, MERGE(SUM, ENDED)),
+    U64(LineRow, hits, MERGE(SUM, ENDED)),
+    BOOL(LineRow, hits_exact, MERGE(ALL, ENDED)),
+    F64(LineRow, hits_per_s, MERGE(SUM, LIVE)),
+};
+const struct Record LINE_RECORD = RECORD(LineRow, "line", LINE_FIELDS);
+
 static const struct Field SNAPSHOT_FIELDS[] = {
     U64(Snapshot, schema, MERGE(FIRST, ENDED)),
     TEXT(Snapshot, version, MERGE(SAME, ENDED)),
@@ -351,6 +364,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP(F64, Snapshot, objects, part, MERGE(LEAST, LIVE)),
     GROUP_LIST(Snapshot, objects, types, objects_type_count, OBJECT_RECORD,
                MERGE(MATCH, ENDED)),
+    TEXT(Snapshot, chosen, MERGE(SAME, ENDED)),
+    LIST(Snapshot, lines, line_count, LINE_RECORD, MERGE(MATCH, LIVE)),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

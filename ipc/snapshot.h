@@ -400,6 +400,26 @@ struct ObjectRow {
     uint64_t died;
 };
 
+// One of the hottest lines.
+struct LineRow {
+    const char *file;
+    uint64_t line;
+    const char *function; // Name of the function.
+    uint64_t id;          // Id of the function.
+    // CPU time of the line as a part of one core's wall time, over the last
+    // sampler_window_s seconds. The function's share is divided among its lines
+    // by their samples.
+    double share;
+    uint64_t samples; // Samples of running threads since tracing began.
+    // Number of times that the line was counted; null if hits of lines are not
+    // counted. If hits_exact is false, the line may have run more often.
+    uint64_t hits;
+    uint64_t hits_exact;
+    // Counted if hits_exact is true, otherwise estimated from hits in slices
+    // and from the function's share.
+    double hits_per_s;
+};
+
 // A rule of the filter that decides which code is traced.
 struct FilterRule {
     const char *text;
@@ -561,6 +581,12 @@ struct Snapshot {
     // the threads: a part of one core's wall time over the last
     // sampler_window_s seconds.
     double cpu_waited;
+    // Names of the events that the user has chosen, with commas between them.
+    const char *chosen;
+    // The hottest lines, the line with the largest share first. The list is
+    // empty if nobody has asked for lines.
+    const struct LineRow *lines;
+    size_t line_count;
     // A traced process has its functions in `shared` and not in `functions`.
     // The rows in `shared` belong to several snapshots (row_set.h). The
     // schema's tables do not list `shared`.
@@ -580,6 +606,7 @@ extern const struct Record FUNCTION_RECORD;
 extern const struct Record FILTER_RULE_RECORD;
 extern const struct Record EXCEPTION_RECORD;
 extern const struct Record OBJECT_RECORD;
+extern const struct Record LINE_RECORD;
 
 // Returns "armed", "partial" or "dark", or NULL for any other number.
 const char *State_name(uint64_t state);

@@ -64,7 +64,9 @@ enum MessageType {
     MESSAGE_NATIVE = 29,
     // Asks for the births and deaths of objects in the snapshots of the next
     // seconds.
-    MESSAGE_OBJECTS = 30
+    MESSAGE_OBJECTS = 30,
+    // Asks for the hottest lines in the snapshots of the next seconds.
+    MESSAGE_LINES = 31
 };
 
 // The recordings that a HANDOUT can ask for.

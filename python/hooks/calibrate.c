@@ -16,7 +16,7 @@
 #define RUNS 5
 #define HOOKED_RUNS (PASSES * (WARM_RUNS + RUNS))
 
-enum Kind { CALL, RESUME, LOOP, FAR_LOOP, INSTRUCTION, PROBES };
+enum Kind { CALL, RESUME, LOOP, FAR_LOOP, LINE, INSTRUCTION, PROBES };
 
 // Holds the times of the shortest of several runs.
 struct Run {
@@ -37,8 +37,15 @@ struct Calibration {
     struct State *state;
     PyObject *table;
     struct Probe probes[PROBES];
-    size_t count;
 };
+
+// Returns true if this session measures the kind of hooks.
+static bool is_measured(const struct State *state, enum Kind kind)
+{
+    if (kind == LINE)
+        return state->chosen & CHOSEN_LINE;
+    return kind != INSTRUCTION || state->precise;
+}
 
 static int init_probe(struct State *state, struct Probe *probe, PyObject *row,
                       bool calls)
@@ -63,15 +70,16 @@ static int init(struct Calibration *all)
     PyObject *module = PyImport_ImportModule("ocular._probes");
     size_t i;
 
-    all->count = all->state->precise ? PROBES : INSTRUCTION;
     if (module)
         all->table = PyObject_CallMethod(module, "table", NULL);
     Py_XDECREF(module);
-    for (i = 0; all->table && i < all->count; i++) {
+    for (i = 0; all->table && i < PROBES; i++) {
         PyObject *row = PyList_GetItem(all->table, (Py_ssize_t)i);
 
+        if (!is_measured(all->state, i))
+            continue;
         if (!row || init_probe(all->state, &all->probes[i], row,
-                               i != LOOP && i != FAR_LOOP) < 0)
+                               i < LOOP || i == INSTRUCTION) < 0)
             return -1;
     }
     return all->table ? 0 : -1;
@@ -88,6 +96,8 @@ static long events_of(const struct State *state, enum Kind kind)
                bits[ON_YIELD];
     case INSTRUCTION:
         return bits[ON_INSTRUCTION];
+    case LINE:
+        return bits[ON_LINE];
     default:
         return bits[ON_JUMP] | bits[ON_BRANCH] | bits[ON_BRANCH_LEFT] |
                bits[ON_BRANCH_RIGHT];
@@ -99,9 +109,12 @@ static int arm(const struct Calibration *all)
     size_t i;
     int done = 0;
 
-    for (i = 0; done >= 0 && i < all->count; i++) {
-        PyObject *events = PyLong_FromLong(events_of(all->state, i));
+    for (i = 0; done >= 0 && i < PROBES; i++) {
+        PyObject *events;
 
+        if (!all->probes[i].counters)
+            continue;
+        events = PyLong_FromLong(events_of(all->state, i));
         done = events ? Tools_set_local(all->state, all->probes[i].code, events)
                       : -1;
         Py_XDECREF(events);
@@ -115,7 +128,7 @@ static void disarm(const struct Calibration *all)
 {
     size_t i;
 
-    for (i = 0; i < all->count; i++)
+    for (i = 0; i < PROBES; i++)
         if (all->probes[i].counters &&
             Tools_set_local(all->state, all->probes[i].code,
                             all->state->no_events) < 0)
@@ -161,12 +174,14 @@ static int time_all(struct Calibration *all)
     int pass;
 
     for (pass = 0; pass < PASSES; pass++)
-        for (probe = all->probes; probe < all->probes + all->count; probe++)
-            if (time_runs(probe, probe->base, probe->callee, &probe->without) <
-                    0 ||
-                time_runs(probe, probe->run, probe->callee, &probe->bare) < 0 ||
-                time_runs(probe, probe->hooked_run, probe->hooked_callee,
-                          &probe->hooked) < 0)
+        for (probe = all->probes; probe < all->probes + PROBES; probe++)
+            if (probe->counters &&
+                (time_runs(probe, probe->base, probe->callee, &probe->without) <
+                     0 ||
+                 time_runs(probe, probe->run, probe->callee, &probe->bare) <
+                     0 ||
+                 time_runs(probe, probe->hooked_run, probe->hooked_callee,
+                           &probe->hooked) < 0))
                 return -1;
     return 0;
 }
@@ -219,6 +234,8 @@ static void set_costs(int64_t cost[HOOK_KINDS], const struct Probe *probes)
     set_pair(&cost[HOOK_ENTER], &cost[HOOK_LEAVE], &probes[CALL]);
     set_pair(&cost[HOOK_RESUME], &cost[HOOK_YIELD], &probes[RESUME]);
     cost[HOOK_JUMP] = llround(jump);
+    cost[HOOK_LINE] = llround(cost_of(&probes[LINE]));
+    cost[HOOK_FAR + HOOK_LINE] = cost[HOOK_LINE] + offset;
     cost[HOOK_INSTRUCTION] = llround(cost_of(&probes[INSTRUCTION]));
     cost[HOOK_FAR + HOOK_LEAVE] = cost[HOOK_LEAVE] + offset;
     cost[HOOK_FAR + HOOK_YIELD] = cost[HOOK_YIELD] + 2 * offset;

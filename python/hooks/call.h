@@ -32,6 +32,12 @@ static inline size_t Call_unit(PyObject *offset)
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
 }
 
+// Returns the line that a LINE event reports, under the same rules.
+static inline size_t Call_line(PyObject *line)
+{
+    return ((PyLongObject *)line)->long_value.ob_digit[0];
+}
+
 // Stores the time at which the hook began.
 void Call_init(struct Call *call);
 // Finds the code and the thread's record. Returns false if the event must be

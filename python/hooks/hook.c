@@ -9,6 +9,7 @@
 // DISABLE, which are immortal.
 #include "python/hooks/hook.h"
 #include "python/hooks/call.h"
+#include "python/hooks/interpreter_facts.h"
 #include "python/hooks/raise_watch.h"
 #include "python/hooks/rare.h"
 #include "python/hooks/tasks.h"
@@ -19,25 +20,39 @@ static bool is_jump(enum HitKind kind)
     return kind >= HIT_JUMP && kind <= HIT_RIGHT;
 }
 
+// Returns the code unit of an event, or its line.
+static inline size_t unit_of(PyObject *place, enum HitKind kind)
+{
+    return kind == HIT_LINE ? Call_line(place) : Call_unit(place);
+}
+
+// Returns the target of a jump or a branch (Hit_to).
+static inline size_t target_of(PyObject *const *args, enum HitKind kind)
+{
+    if (kind == HIT_LINE)
+        return Call_line(args[1]) >= 2 * HOOK_NEAR_UNITS - 1;
+    return is_jump(kind) ? Call_unit(args[2]) : 0;
+}
+
 __attribute__((noinline)) static PyObject *
 count_now(PyObject *const *args, size_t nargsf, enum HitKind kind)
 {
     struct Call call;
     bool disable;
-    size_t to = 0;
+    size_t to;
 
     if (PyVectorcall_NARGS(nargsf) < (is_jump(kind) ? 3 : 2) ||
         !PyLong_Check(args[1]) || (is_jump(kind) && !PyLong_Check(args[2])))
         return Py_None;
-    if (is_jump(kind))
-        to = Call_unit(args[2]);
-    if (Writer_write_again(args[0], kind, Call_unit(args[1]), to))
+    to = target_of(args, kind);
+    if (Writer_write_again(args[0], kind, unit_of(args[1], kind), to))
         return Py_None;
     // Writer_write_again has charged the time up to this point
     Call_init(&call);
     if (!Call_look(&call, args, nargsf))
         return Py_None;
-    if (!Hit_fits(0, 0, to))
+    call.unit = unit_of(args[1], kind);
+    if (!Hit_fits(0, call.unit, to))
         return ocular_state.disable;
     disable = Call_count_alone(&call, kind, to);
     if (kind == HIT_ENTER)
@@ -51,8 +66,8 @@ hook(PyObject *const *args, size_t nargsf, enum HitKind kind)
     bool jumps = is_jump(kind);
 
     if (__builtin_expect(jumps ? (nargsf & 3) != 3 : !(nargsf & 2), 0) ||
-        !Writer_write(args[0], kind, Call_unit(args[1]),
-                      jumps ? Call_unit(args[2]) : 0))
+        !Writer_write(args[0], kind, unit_of(args[1], kind),
+                      target_of(args, kind)))
         return count_now(args, nargsf, kind);
     return Py_None;
 }
@@ -78,6 +93,7 @@ CALLBACKS(on_jump, HIT_JUMP)
 CALLBACKS(on_branch, HIT_BRANCH)
 CALLBACKS(on_right, HIT_RIGHT)
 CALLBACKS(on_step, HIT_STEP)
+CALLBACKS(on_line, HIT_LINE)
 
 #define TABLE(path)                                                            \
     {                                                                          \
@@ -87,8 +103,9 @@ CALLBACKS(on_step, HIT_STEP)
         [ON_BRANCH_LEFT] = on_branch_##path,                                   \
         [ON_BRANCH_RIGHT] = on_right_##path, [ON_UNWIND] = Rare_unwind,        \
         [ON_THROW] = Rare_throw, [ON_INSTRUCTION] = on_step_##path,            \
-        [ON_CALL] = Rare_call, [ON_RAISE] = RaiseWatch_raise,                  \
-        [ON_C_RETURN] = Rare_c_end, [ON_C_RAISE] = Rare_c_end,                 \
+        [ON_CALL] = Rare_call, [ON_LINE] = on_line_##path,                     \
+        [ON_RAISE] = RaiseWatch_raise, [ON_C_RETURN] = Rare_c_end,             \
+        [ON_C_RAISE] = Rare_c_end,                                             \
     }
 
 const vectorcallfunc HOOK_FAST[HOOK_EVENTS] = TABLE(fast);

@@ -287,6 +287,10 @@ void RaiseWatch_start(struct State *state)
 
     Exceptions_begin(&engine->exceptions, Clock_read(&engine->clock),
                      Clock_hz(&engine->clock));
+    if (!(state->chosen & CHOSEN_EXCEPTION)) {
+        Exceptions_lose(&engine->exceptions);
+        return;
+    }
     Exceptions_limit(&engine->exceptions, is_limited(state));
 }
 
@@ -296,6 +300,8 @@ void RaiseWatch_look(struct State *state)
     uint64_t ticks = Clock_read(&state->engine.clock);
     bool on;
 
+    if (!(state->chosen & CHOSEN_EXCEPTION))
+        return;
     if (state->ids_lost) {
         Exceptions_lose(exceptions);
         return;

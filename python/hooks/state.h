@@ -37,6 +37,7 @@ enum HookEvent {
     ON_INSTRUCTION, // This event is used only in precise mode.
     // This event comes once per call instruction, only if code can go dark.
     ON_CALL,
+    ON_LINE,
     ON_RAISE, // This event is global in every version.
     // These events come only if calls of C functions are counted.
     ON_C_RETURN,
@@ -209,6 +210,7 @@ struct State {
     PyObject *get_events, *set_events, *set_local_events;
     PyObject *tool_names[2];      // Names of Ocular's two tools.
     long event_bits[HOOK_EVENTS]; // The bit of each event, or 0.
+    bool dropped[HOOK_EVENTS];    // True if the tracer has no hook.
     int discovery, tracer;        // Tool ids, or 0 if none is held.
     // True if Ocular holds the id of the discovery tool [0], of the tracer [1].
     bool held[2];
@@ -225,6 +227,8 @@ struct State {
     PyObject *tracer_id, *call_event;
     PyObject *local_events[2][2]; // [jumps and branches][calls]
     PyObject *no_events;
+    unsigned chosen;         // Bits of enum Chosen.
+    bool can_darken;         // True if code can go dark.
     bool sees_c;             // True if C functions have rows.
     bool counts_c;           // True if all calls of C functions are counted.
     bool precise;            // True if the session runs in precise mode.

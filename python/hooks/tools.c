@@ -6,9 +6,10 @@
 
 // Names of the events, in the order of enum HookEvent.
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
-    "PY_START",    "PY_RESUME",   "PY_RETURN",    "PY_YIELD",  "JUMP",
-    "BRANCH",      "BRANCH_LEFT", "BRANCH_RIGHT", "PY_UNWIND", "PY_THROW",
-    "INSTRUCTION", "CALL",        "RAISE",        "C_RETURN",  "C_RAISE",
+    "PY_START",  "PY_RESUME", "PY_RETURN",   "PY_YIELD",
+    "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
+    "PY_UNWIND", "PY_THROW",  "INSTRUCTION", "CALL",
+    "LINE",      "RAISE",     "C_RETURN",    "C_RAISE",
 };
 
 // Before 3.15 PY_UNWIND is global and cannot be disabled, and also fires for
@@ -30,9 +31,35 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 
 static const int CANDIDATES[3] = {3, 4, 5};
 
-// Returns the tracer's events on accepted code, as a Python int. In precise
-// mode jumps and branches need no event, because the next instruction's event
-// shows the destination. The CALL event is needed only if code can go dark.
+// Returns true if the tracer uses an event in this session. In precise mode
+// jumps and branches need no event, because the next instruction's event shows
+// the destination. The CALL event is needed only if code can go dark, or for C
+// functions.
+static bool is_used(const struct State *state, int event)
+{
+    switch (event) {
+    case ON_JUMP:
+    case ON_BRANCH:
+    case ON_BRANCH_LEFT:
+    case ON_BRANCH_RIGHT:
+        return state->chosen & CHOSEN_BRANCH && !state->precise;
+    case ON_INSTRUCTION:
+        return state->precise;
+    case ON_LINE:
+        return state->chosen & CHOSEN_LINE;
+    case ON_CALL:
+        return state->can_darken || state->sees_c;
+    case ON_RAISE:
+        return state->chosen & CHOSEN_EXCEPTION;
+    case ON_C_RETURN:
+    case ON_C_RAISE:
+        return state->sees_c;
+    default:
+        return true;
+    }
+}
+
+// Returns the tracer's events on accepted code, as a Python int.
 static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 {
     long mask = 0;
@@ -40,14 +67,12 @@ static PyObject *local_events(const struct State *state, bool jumps, bool calls)
 
     for (i = 0; i < HOOK_EVENTS; i++) {
         bool rare = i == ON_UNWIND || i == ON_THROW;
-        bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
+        bool jump = (i >= ON_JUMP && i <= ON_BRANCH_RIGHT) || i == ON_LINE;
+        bool call = i == ON_CALL || i >= ON_C_RETURN;
 
-        if ((rare && !UNWIND_IS_LOCAL) || (jump && !jumps) ||
-            (i == ON_INSTRUCTION && !state->precise) ||
-            (i == ON_CALL && !calls) || i == ON_RAISE ||
-            (i >= ON_C_RETURN && !(calls && state->sees_c)))
-            continue;
-        mask |= state->event_bits[i];
+        if (is_used(state, i) && !(rare && !UNWIND_IS_LOCAL) &&
+            !(jump && !jumps) && !(call && !calls) && i != ON_RAISE)
+            mask |= state->event_bits[i];
     }
     return PyLong_FromLong(mask);
 }
@@ -127,19 +152,20 @@ int Tools_init(struct State *state)
 
 int Tools_choose(struct State *state, const struct Config *config)
 {
-    bool calls = config->threshold || config->c_functions;
     int i;
 
     state->precise = strcmp(config->mode, "precise") == 0;
-    state->sees_c = config->c_functions;
+    state->chosen = config->events;
+    state->can_darken = config->threshold;
+    state->sees_c = config->events & CHOSEN_C_CALL;
     state->counts_c = state->sees_c && !config->threshold;
     state->shows_instructions = state->precise && config->instructions;
     for (i = 0; i < 4; i++)
-        Py_XSETREF(
-            state->local_events[i / 2][i % 2],
-            local_events(state, i / 2 && !state->precise, i % 2 && calls));
+        Py_XSETREF(state->local_events[i / 2][i % 2],
+                   local_events(state, i / 2, i % 2));
     Py_XSETREF(state->call_event,
-               PyLong_FromLong(calls ? state->event_bits[ON_CALL] : 0));
+               PyLong_FromLong(
+                   is_used(state, ON_CALL) ? state->event_bits[ON_CALL] : 0));
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -294,11 +320,13 @@ static int register_hooks(struct State *state)
 {
     int i;
 
-    for (i = 0; i < HOOK_EVENTS; i++)
+    for (i = 0; i < HOOK_EVENTS; i++) {
         if (state->event_bits[i] &&
             call(state->register_callback, "(ilO)", state->tracer,
                  state->event_bits[i], state->hooks[i]) < 0)
             return -1;
+        state->dropped[i] = false;
+    }
     for (i = 0; i < HOOK_EVENTS; i++) {
         PyObject *hook = discovery_hook_of(state, i);
 
@@ -347,8 +375,10 @@ static int set_global(struct State *state, long events)
 int Tools_arm(struct State *state)
 {
     _Atomic uint32_t *unwinds = &state->engine.registry->latencies.unwinds;
-    long global = state->event_bits[ON_RAISE];
+    long global = 0;
 
+    if (state->chosen & CHOSEN_EXCEPTION)
+        global |= state->event_bits[ON_RAISE];
     if (!UNWIND_IS_LOCAL)
         global |= state->event_bits[ON_THROW] | state->event_bits[ON_UNWIND];
 
@@ -465,7 +495,7 @@ static void unregister(struct State *state, int tool, int event)
         tool ? state->hooks[event] : discovery_hook_of(state, event);
     PyObject *old;
 
-    if (!ours || !state->event_bits[event])
+    if (!ours || !state->event_bits[event] || (tool && state->dropped[event]))
         return;
     old = PyObject_CallFunction(state->register_callback, "ilO",
                                 id_of(state, tool), state->event_bits[event],
@@ -479,6 +509,17 @@ static void unregister(struct State *state, int tool, int event)
     }
     Py_XDECREF(old);
     PyErr_Clear();
+}
+
+void Tools_drop_unused(struct State *state)
+{
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++)
+        if (!is_used(state, i)) {
+            unregister(state, 1, i);
+            state->dropped[i] = true;
+        }
 }
 
 void Tools_close(struct State *state)

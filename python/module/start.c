@@ -5,6 +5,7 @@
 #include "python/service/mask_watch.h"
 #include "python/service/strict.h"
 #include "python/service/termination.h"
+#include "tracer/session/settings.h"
 #include "tracer/timeline/output_name.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 const char Start_doc[] =
     "start(mode, timeline, timeline_limit, instructions, spill, "
     "spill_asked, threshold, exclude, include, serve, signal, budget, stall_s, "
-    "c_functions, native, objects, output, command, by)\n\n"
+    "events, native, output, command, by)\n\n"
     "Starts tracing. budget is a float; NaN: no budget. by says who starts the "
     "trace: BY_PROGRAM, BY_ACTIVATION (serve), or in a forked child BY_CHILD, "
     "or BY_WRITING_CHILD if the timeline is written at stop.";
@@ -59,19 +60,18 @@ PyObject *Start_trace(struct State *state, PyObject *args)
 {
     struct Request request;
     struct Config *config = &request.config;
-    const char *mode, *output, *spill;
-    int timeline, instructions, serve, by, spill_asked, c_functions;
-    int native, objects;
+    const char *mode, *output, *spill, *events;
+    int timeline, instructions, serve, by, spill_asked, native;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(
-            args, "spnpypKO!O!piddpppysi:start", &mode, &timeline, &limit,
-            &instructions, &spill, &spill_asked, &threshold, &PyList_Type,
-            &request.exclude, &PyList_Type, &request.include, &serve,
-            &config->signal, &config->budget, &config->stall_s, &c_functions,
-            &native, &objects, &output, &request.command, &by))
+    if (!PyArg_ParseTuple(args, "spnpypKO!O!piddspysi:start", &mode, &timeline,
+                          &limit, &instructions, &spill, &spill_asked,
+                          &threshold, &PyList_Type, &request.exclude,
+                          &PyList_Type, &request.include, &serve,
+                          &config->signal, &config->budget, &config->stall_s,
+                          &events, &native, &output, &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output ||
         strlen(spill) >= sizeof config->spill) {
@@ -91,9 +91,9 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     config->record = timeline && (by == BY_PROGRAM || by == BY_WRITING_CHILD) &&
                      !OutputName_is_device(output);
     config->serve = serve;
-    config->c_functions = c_functions;
+    config->events = Settings_events(events);
     config->native = native;
-    config->objects = objects;
+    config->objects = config->events & CHOSEN_REFERENCE;
     config->sampler = true;
     config->each_turn = Strict_serve;
     if (ocular_service.activation.persistent.server)

@@ -125,6 +125,7 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_run(state) < 0)
         return -1;
+    Tools_drop_unused(state);
     // If a thread of Ocular starts the trace, the thread's record ends here,
     // because only the calibration needed the record.
     if (Worker_is_here(&ocular_service.activation.worker) ||
@@ -200,6 +201,7 @@ PyObject *Tracing_snapshot(struct State *state)
     Poll_now(&ocular_service.poll, state);
     if (TaskBoard_ask_group(&session->tasks, TASK_KEY_ALL))
         Waker_wake(&session->governor_waker);
+    LineRows_ask(&session->lines);
     Py_BEGIN_ALLOW_THREADS;
     error = Session_refresh(session);
     Py_END_ALLOW_THREADS;

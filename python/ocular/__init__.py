@@ -202,10 +202,16 @@ def start_tracing(
                             takes 16 bytes of memory and some 200 of JSON.
     stall_ms                milliseconds; a step of an event loop that takes at
                             least as long is a stall and goes into the log.
-    events                  names of events beside "call", as a list or a string
-                            with commas. "c_call": C functions have rows of
-                            their own. "reference": births and deaths of
-                            objects are counted.
+    events                  what is hooked: names of events and of modes, as a
+                            list or a string with commas. "call" is always
+                            chosen. "c_call": C functions have rows of their
+                            own. "exception": exceptions are counted. "line":
+                            hits of lines. "branch": loops, blocks and how often
+                            branches jump. "opcode": each instruction, which is
+                            precise mode. "reference": births and deaths of
+                            objects. None: the events of the mode: "adaptive"
+                            is call, exception and branch, "precise" is call,
+                            exception and opcode.
     native                  samples also have the C functions that run below a
                             Python function, with those of extensions and other
                             libraries. Flame graphs and files of stacks show
@@ -242,9 +248,8 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.signal,
         float("nan") if budget is None else budget,
         settings.stall_ms / 1000,
-        "c_call" in settings.events,
+        ",".join(settings.events),
         settings.native,
-        "reference" in settings.events,
         os.fsencode(_settings.first_file(settings.output)),
         _command(),
         by,

@@ -87,8 +87,7 @@ def _add_cost(group):
         "--mode",
         default="adaptive",
         metavar="MODE",
-        help="adaptive: functions and blocks (default); precise: "
-        "every instruction too, in its generic form",
+        help="adaptive (default) or precise: sets of events",
     )
     add(
         "--threshold",
@@ -104,8 +103,7 @@ def _add_cost(group):
         metavar="SHARE",
         dest="overhead_budget",
         help="share of CPU time that tracing may cost (default 0.01 with "
-        "--serve or --idle, else none; not with --threshold 0 "
-        "or --mode precise)",
+        "--serve or --idle, else none)",
     )
     add(
         "--stall-ms",
@@ -117,7 +115,8 @@ def _add_cost(group):
     add(
         "--events",
         metavar="NAMES",
-        help="c_call: rows of C functions; reference: objects",
+        help="what is hooked, and ns of one: call 15-45, c_call 150, exception 100-300, "
+        "line 60-100, branch 15-50, opcode 15-35, reference 10-50; or a mode",
     )
     add(
         "--native",

@@ -85,6 +85,7 @@ def table():
             (resume, numbers_of),
             (loop, nothing),
             (far_loop, nothing),
+            (loop, nothing),
             (call, instructions),
         )
     ]

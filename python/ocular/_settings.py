@@ -6,9 +6,13 @@ import os
 import stat
 from collections import namedtuple
 
-MODES = ("adaptive", "precise")
 # The events that a trace can have. Calls of Python functions are always traced.
-EVENTS = ("call", "c_call", "reference")
+EVENTS = ("call", "c_call", "exception", "line", "branch", "opcode", "reference")
+# A mode is a name for a set of events.
+MODES = {
+    "adaptive": ("call", "exception", "branch"),
+    "precise": ("call", "exception", "opcode"),
+}
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
 # An event takes 5 to 9 bytes of a recording, and 127 to 226 bytes of JSON, depending on
@@ -42,7 +46,7 @@ _DEFAULTS = dict(
     report=True,
     children=False,
     stall_ms=DEFAULT_STALL_MS,
-    events=("call",),
+    events=MODES["adaptive"],
     native=False,
     signal=0,  # number of the sampler's signal (0 = any free signal, -1 = no signal)
 )
@@ -118,17 +122,24 @@ def _seconds(value):
     return _number("output_seconds", value, "a number or None", "1e9")
 
 
-def _events(value):
-    """Returns the chosen events as a tuple in the order of EVENTS."""
+def _events(value, mode):
+    """Returns the mode, and the chosen events as a tuple in the order of EVENTS. Only
+    precise mode has the event "opcode", which shows all that "branch" shows."""
     if value is None:
-        return EVENTS[:1]
+        return mode, MODES[mode]
     names = value.split(",") if isinstance(value, str) else _patterns("events", value)
+    chosen = {"call"} | ({"opcode"} if mode == "precise" else set())
     for name in names:
-        if name not in EVENTS:
+        if name not in EVENTS and name not in MODES:
             raise ValueError(
-                f"events must hold names out of {', '.join(EVENTS)}, not {name!r}"
+                f"events must hold names out of {', '.join((*EVENTS, *MODES))}, "
+                f"not {name!r}"
             )
-    return tuple(name for name in EVENTS if name in names or name == EVENTS[0])
+        chosen.update(MODES.get(name, (name,)))
+    if "opcode" in chosen:
+        mode = "precise"
+        chosen.discard("branch")
+    return mode, tuple(name for name in EVENTS if name in chosen)
 
 
 def _budget(value, serve):
@@ -282,6 +293,7 @@ def check(
         raise TypeError(f"mode must be a string, not {mode!r}")
     if mode not in MODES:
         raise ValueError(f"mode must be 'adaptive' or 'precise', not {mode!r}")
+    mode, events = _events(events, mode)
     threshold = _whole("deinstrument_threshold", deinstrument_threshold, 0)
     if overhead_budget is not None and threshold == 0:
         raise ValueError(
@@ -326,7 +338,7 @@ def check(
         report=not serve if report is None else _flag("report", report),
         children=_children(children),
         stall_ms=_number("stall_ms", stall_ms, "a number of milliseconds", "1e6"),
-        events=_events(events),
+        events=events,
         native=_flag("native", native),
         signal=_signal(),
     )

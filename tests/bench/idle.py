@@ -44,6 +44,7 @@ def instructions(kind, name, rounds):
                 "PYTHONHASHSEED": "0",
                 "PYTHONMALLOC": "malloc",
                 "OCULAR_DIR": directory,
+                "OCULAR_SIGNAL": "none",
             },
         )
     match = re.search(r"Collected : (\d+)", done.stderr)

@@ -99,7 +99,9 @@ TEST(test_names_and_groups_are_the_contract)
         "tasks[name,state,age_s,age_is_least,waits_for,awaited_by,"
         "chain[id,name,file,line],steps],cpu_share,steps_per_s]},"
         "objects{trouble,part,types[type,function,file,line,id,born_per_s,"
-        "died_per_s,net_per_s,born_error,net_error,grows,born,died]}");
+        "died_per_s,net_per_s,born_error,net_error,grows,born,died]},"
+        "chosen,lines[file,line,function,id,share,samples,hits,hits_exact,"
+        "hits_per_s]");
 }
 
 static size_t member_size(const struct Field *field)

@@ -19,7 +19,7 @@ from ocular.demo import pure
 # The sampler fills these lists. The lists that the sampler fills can still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 # These values can be null by chance.
-OPTIONAL = ".functions[].waits", ".functions[].total_parts"
+OPTIONAL = ".functions[].waits", ".functions[].total_parts", ".lines"
 
 
 def shape(value, path=""):

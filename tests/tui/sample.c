@@ -343,6 +343,27 @@ static void add_objects(struct Snapshot *snapshot)
     snapshot->objects_part = .12;
 }
 
+static void add_lines(struct Snapshot *snapshot)
+{
+    static const struct LineRow lines[] = {
+        {"/srv/app/run_benchmark.py", 511, "Plan.execute", 0, .214, 5400,
+         902411, 1, 4120},
+        {"/srv/app/pkg/loader.py", 77, "parse_row", 0, .031, 700, 128, 0,
+         6.7e6},
+        {"/srv/app/pkg/loader.py", 75, "evil\x1b[31m", 0, .0004, 9, NULL_U64,
+         NULL_U64, NAN},
+    };
+    size_t count = sizeof lines / sizeof lines[0];
+    struct LineRow *rows = take(snapshot, sizeof lines);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = lines[i];
+        rows[i].id = id_of(snapshot, i ? "parse_row" : "Plan.execute");
+    }
+    snapshot->lines = rows;
+    snapshot->line_count = count;
+    snapshot->chosen = "call,exception,line,branch";
+}
+
 static void add_threads(struct Snapshot *snapshot,
                         const struct SampleSpec *request)
 {
@@ -666,6 +687,7 @@ struct Snapshot *Sample_new(struct SampleSpec request)
     add_tasks(snapshot, &request);
     add_exceptions(snapshot);
     add_objects(snapshot);
+    add_lines(snapshot);
     if (request.hostile)
         make_hostile(snapshot);
     return snapshot;
@@ -675,24 +697,34 @@ struct Snapshot *Sample_new(struct SampleSpec request)
 
 struct Listing *Sample_listing(uint64_t id, const char *file)
 {
+#define FIVE NULL_U64, 1212, 1, 101
+#define SIX NULL_U64, 128, 0, 6.7e6
+#define TAKEN 497, 128, 0, 6.7e6
+#define NONE NULL_U64, NULL_U64, NULL_U64, NAN
     static const struct ListingRow rows[] = {
         {0, 4, "RESUME", NULL, 0, NULL, NULL_U64, NULL, 700, 0, 20, 1, 0, 0, 0,
-         0},
+         0, NONE},
         {2, 5, "LOAD_FAST", NULL, 1, "rows", NULL_U64, NULL, 700, 1, 20,
-         NULL_U64, 0, 0, 0, 0},
+         NULL_U64, 0, 0, 0, 0, FIVE},
         {4, 5, "FOR_ITER", "FOR_ITER_LIST", 9, NULL, 30, NULL, 512, 0, 20, 0, 1,
-         4, 0, 1},
+         4, 0, 1, FIVE},
         {8, 6, "LOAD_GLOBAL", NULL, 0, "json", NULL_U64, NULL, 512, 0, 30,
-         NULL_U64, 1, 0, 0, 1},
+         NULL_U64, 1, 0, 0, 1, SIX},
         {10, 6, "CALL", "CALL_PY_EXACT_ARGS", 1, NULL, NULL_U64, "json.loads",
-         512, 0, 40.5, NULL_U64, 1, 80, 61, 1},
+         512, 0, 40.5, NULL_U64, 1, 80, 61, 1, SIX},
         {20, 6, "BINARY_OP", NULL, 5, "*", NULL_U64, NULL, 512, 0, 40, NULL_U64,
-         1, 16, 0, 0},
+         1, 16, 0, 0, SIX},
+        {22, 6, "POP_JUMP_IF_TRUE", NULL, 12, NULL, 4, NULL, 512, 0, NAN, 0, 0,
+         0, 0, 0, TAKEN},
         {26, 6, "JUMP_BACKWARD", NULL, 12, NULL, 4, NULL, NULL_U64, 0, NAN, 0,
-         0, 0, 0, 0},
+         0, 0, 0, 0, SIX},
         {30, 8, "RETURN_CONST", NULL, 1, "'x\x1b]0;y'", NULL_U64, NULL, 0, 1,
-         NAN, 1, 0, 0, 0, 0},
+         NAN, 1, 0, 0, 0, 0, NONE},
     };
+#undef FIVE
+#undef SIX
+#undef TAKEN
+#undef NONE
     struct Listing *listing = Listing_new();
     if (!listing)
         abort();

@@ -58,6 +58,7 @@ SCREENS = {
     "task-group-empty": "<Frame>Tj<Enter>",
     "exceptions": "<Frame>xj",
     "objects": "<Frame>mj<Enter>",
+    "lines": "<Frame>nj",
     "callers": "jjc",
     "callers-none": "<Frame>Gc",
     "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",

@@ -174,6 +174,7 @@ EFFECTS = {
         "L": ([], r"Event loops +[\d ]+ stalls? of 50ms or more"),
         "T": ([], r"of asyncio|found so far"),
         "x": ([], r"Exceptions +raised [0-9]"),
+        "n": (["Esc"], "Hottest lines"),
         "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
     },

@@ -282,8 +282,9 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_ANNOTATE] = "jjjj", [VIEW_OPCODES] = "j",
         [VIEW_THREADS] = "jj",    [VIEW_FLAME] = "jj",
         [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j",
-        [VIEW_EXCEPTIONS] = "j",  [VIEW_TASK_GROUP] = "j"};
-    set_up(stage, 290, 40);
+        [VIEW_EXCEPTIONS] = "j",  [VIEW_TASK_GROUP] = "j",
+        [VIEW_LINES] = "j"};
+    set_up(stage, 310, 40);
     stage->ui.task_group =
         TaskGroup_key(&stage->ui.model.snapshot->tasks_groups[0]);
     Navigation_open(&stage->ui, id);
@@ -369,4 +370,24 @@ TEST(test_every_key_in_every_view)
                 Stage_press(&stage, PRESS_ESCAPE);
                 Stage_release(&stage);
             }
+}
+
+// `n` opens the hottest lines, and during a search it goes to the next match.
+TEST(test_lines_and_next_match_share_a_key)
+{
+    struct Stage stage;
+    set_up(&stage, 120, 30);
+    Stage_press(&stage, 'n');
+    assert_int_equal(stage.ui.view, VIEW_LINES);
+    Stage_expect(&stage, "app/run_benchmark.py:511", true);
+    Stage_press(&stage, 'n');
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
+    for (const char *key = "/parse\r"; *key; key++)
+        Stage_press(&stage, *key == '\r' ? PRESS_ENTER : (uint32_t)*key);
+    Stage_press(&stage, 'n');
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
+    Stage_press(&stage, PRESS_ESCAPE); // drops the search
+    Stage_press(&stage, 'n');
+    assert_int_equal(stage.ui.view, VIEW_LINES);
+    Stage_release(&stage);
 }

@@ -93,6 +93,25 @@ static void set_jumps(struct Code *code, bool jumps)
         code->hot.exact = false;
 }
 
+void Code_arm_lines(struct Code *code, uint64_t hits)
+{
+    struct LineHits *lines = Code_lines(code);
+
+    if (!code->who.lines)
+        return;
+    if (!lines) {
+        // If the code was armed before without its lines, hits are missing.
+        lines = LineHits_new(Code_line_range(code), code->cold.site_changes);
+        if (!lines)
+            return;
+        // The release pairs with the acquire in Code_lines.
+        atomic_store_explicit(&code->layout.lines, lines, memory_order_release);
+        code->hot.lined = true;
+        Counter_add(&code->cold.grown_bytes, LineHits_bytes(lines));
+    }
+    LineHits_arm(lines, hits);
+}
+
 void Code_arm(struct Code *code, uint64_t hits, bool jumps)
 {
     uint32_t i;
@@ -118,6 +137,10 @@ void Code_arm(struct Code *code, uint64_t hits, bool jumps)
         at->stop_at =
             later(at->stop_at, stop_after(Counter_get(&at->hits), hits));
     }
+    if (jumps)
+        Code_arm_lines(code, hits);
+    else if (code->hot.lined)
+        LineHits_disarm(Code_lines(code));
     Code_note_change(code);
 }
 
@@ -151,6 +174,8 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
         if (!site->redundant && !site->dark)
             set_stop(&site->stop_at, Counter_get(&site->hits), hits);
     }
+    if (code->hot.lined)
+        LineHits_extend(Code_lines(code), hits);
 }
 
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
@@ -184,4 +209,6 @@ void Code_end_slice(struct Code *code)
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)
         code->layout.sites[i].stop_at = 0;
+    if (code->hot.lined)
+        LineHits_extend(Code_lines(code), 0);
 }

@@ -25,8 +25,10 @@ void Code_refresh(struct Code *code);
 // Code_lose_dark_callee is called when a known callee is armed again.
 void Code_gain_dark_callee(struct Code *code);
 void Code_lose_dark_callee(struct Code *code);
+// Arms the code's lines in the same way, if the user has chosen lines.
+void Code_arm_lines(struct Code *code, uint64_t hits);
 // Arms all sites of the code for `hits` more hits each, or forever if `hits` is
-// 0. Jumps and branches are armed only if `jumps` is true.
+// 0. Jumps, branches and lines are armed only if `jumps` is true.
 void Code_arm(struct Code *code, uint64_t hits, bool jumps);
 // Arms dark code at the time `ticks`. `hits` and `jumps` are the same as in
 // Code_arm.

@@ -14,9 +14,9 @@
 #define RESUME_LOCATION 3
 
 // Returns the kind of site that an opcode has, or -1 if the opcode has no
-// event.
+// event. If `straight` is true, jumps and branches have no event.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
-                     uint8_t oparg)
+                     uint8_t oparg, bool straight)
 {
     unsigned flags = opcodes->flags[opcode];
 
@@ -26,15 +26,16 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
         return SITE_RETURN;
     if (flags & OPCODE_YIELD)
         return SITE_YIELD;
-    if (flags & OPCODE_JUMP)
+    if (flags & OPCODE_JUMP && !straight)
         return SITE_JUMP;
-    if (flags & OPCODE_BRANCH)
+    if (flags & OPCODE_BRANCH && !straight)
         return SITE_BRANCH;
     return -1;
 }
 
 struct Walk { // a walk over a code object's instructions.
     struct Code *code;
+    bool straight; // True if jumps and branches are no sites.
     size_t unit;
     size_t number; // Number of the current instruction.
     // Number of the first instruction after the last backward jump.
@@ -77,17 +78,19 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
 
 // Goes through the instructions once and returns the number of sites. As long
 // as layout.sites is NULL, lay_out only counts the sites.
-static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
-                      uint64_t threshold, bool two_arms)
+static size_t lay_out(struct Code *code, const struct CodeSource *source,
+                      const struct Opcodes *opcodes, uint64_t threshold,
+                      bool two_arms)
 {
-    struct Walk walk = {.code = code};
+    struct Walk walk = {.code = code, .straight = source->straight};
     size_t count = 0;
 
     while (walk.unit < code->layout.unit_count && walk.unit <= UINT16_MAX) {
         uint8_t opcode = code->who.bytecode[2 * walk.unit];
         unsigned flags = opcodes->flags[opcode];
         int kind =
-            site_kind(opcodes, opcode, code->who.bytecode[2 * walk.unit + 1]);
+            site_kind(opcodes, opcode, code->who.bytecode[2 * walk.unit + 1],
+                      walk.straight);
         size_t end = walk.unit + Opcodes_length(opcodes, opcode);
         size_t arms = kind == SITE_BRANCH && two_arms ? 2 : 1;
 
@@ -174,12 +177,14 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     if (!copy_bytes(&code->who, source) || !code->who.name || !code->who.file ||
         !code->layout.units)
         goto fail;
-    count = lay_out(code, opcodes, threshold, two_arms);
+    code->who.lines =
+        source->lines_most && Code_line_range(code).count <= source->lines_most;
+    count = lay_out(code, source, opcodes, threshold, two_arms);
     code->layout.sites =
         Heap_zeroed(count ? count : 1, sizeof *code->layout.sites);
     if (!code->layout.sites)
         goto fail;
-    lay_out(code, opcodes, threshold, two_arms);
+    lay_out(code, source, opcodes, threshold, two_arms);
     return code;
 fail:
     Code_free(code);
@@ -209,6 +214,8 @@ void Code_free(struct Code *code)
     Heap_free(code->layout.units);
     Heap_free(code->layout.sites);
     Heap_free(code->layout.instructions);
+    Heap_free(Code_lines(code));
+    Heap_free((void *)code->layout.taken);
     Heap_free(code->who.name);
     Heap_free(code->who.file);
     Heap_free(code->who.bytecode);
@@ -218,6 +225,12 @@ void Code_free(struct Code *code)
     Heap_free(code->links.callees);
     free_c_calls(code->links.c_calls);
     Heap_free(code);
+}
+
+struct LineRange Code_line_range(const struct Code *code)
+{
+    return LineRange_of(code->who.line_table, code->who.line_table_size,
+                        code->who.line);
 }
 
 size_t Code_bytes(const struct Code *code)
@@ -234,11 +247,41 @@ size_t Code_bytes(const struct Code *code)
     if (code->layout.instructions)
         size += (code->layout.instruction_count + 2) *
                 sizeof *code->layout.instructions;
+    size += LineHits_bytes(Code_lines(code));
+    if (code->layout.taken)
+        size += code->layout.site_count * sizeof *code->layout.taken;
     if (code->hot.histogram)
         size += sizeof *code->hot.histogram;
     if (code->cold.latency)
         size += sizeof *code->cold.latency;
     return size;
+}
+
+void Code_take(struct Code *code, const struct Site *site)
+{
+    counter_t *taken =
+        atomic_load_explicit(&code->layout.taken, memory_order_relaxed);
+    size_t count = code->layout.site_count;
+
+    if (!taken) {
+        taken = Heap_zeroed(count, sizeof *taken);
+        if (!taken)
+            return;
+        Counter_add(&code->cold.grown_bytes, count * sizeof *taken);
+        // The release pairs with the acquire in Code_taken.
+        atomic_store_explicit(&code->layout.taken, taken, memory_order_release);
+    }
+    Counter_add(&taken[site - code->layout.sites], 1);
+}
+
+uint64_t Code_taken(const struct Code *code, const struct Site *site)
+{
+    const counter_t *taken =
+        atomic_load_explicit(&code->layout.taken, memory_order_acquire);
+
+    if (Code_has_two_arms(code, site))
+        return Counter_get(&site[1].hits);
+    return taken ? Counter_get(&taken[site - code->layout.sites]) : 0;
 }
 
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
@@ -268,6 +311,7 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
 
 uint64_t Code_events(const struct Code *code)
 {
+    const struct LineHits *lines = Code_lines(code);
     uint64_t events = Counter_get(&code->hot.entries);
     uint32_t i;
 
@@ -277,5 +321,7 @@ uint64_t Code_events(const struct Code *code)
         events += Counter_get(&code->layout.sites[i].hits);
     for (i = 0; i < code->layout.instruction_count; i++)
         events += Counter_get(&code->layout.instructions[i].hits);
+    for (i = 0; lines && i < lines->count; i++)
+        events += Counter_get(&lines->lines[i].hits);
     return events;
 }

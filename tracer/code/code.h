@@ -19,6 +19,7 @@
 #include "tracer/code/code_poll.h"
 #include "tracer/code/code_row.h"
 #include "tracer/code/code_spans.h"
+#include "tracer/code/line_hits.h"
 #include "tracer/code/registry_node.h"
 
 struct Code {
@@ -67,6 +68,10 @@ struct CodeSource {
     size_t line_table_size;
     bool suspends; // True for a generator and for a coroutine.
     bool coroutine;
+    bool straight; // True if jumps and branches are no sites.
+    // Largest number of lines of a function whose lines are counted; 0 if lines
+    // are not counted.
+    uint32_t lines_most;
     enum CodeEnds ends;
 };
 
@@ -173,6 +178,27 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
     index = code->layout.units[unit].site;
     return index ? &code->layout.sites[index - 1] : NULL;
 }
+
+// Returns the hits of the code's lines, or NULL before lines were armed.
+static inline struct LineHits *Code_lines(const struct Code *code)
+{
+    return atomic_load_explicit(&code->layout.lines, memory_order_acquire);
+}
+
+struct LineRange Code_line_range(const struct Code *code);
+
+// Returns true if the branch of a site has a site of its own for each arm.
+static inline bool Code_has_two_arms(const struct Code *code,
+                                     const struct Site *site)
+{
+    return site + 1 < code->layout.sites + code->layout.site_count &&
+           site[1].unit == site->unit && site[1].kind == SITE_BRANCH_RIGHT;
+}
+
+// Counts a jump of a branch whose arms have one site.
+void Code_take(struct Code *code, const struct Site *site);
+// Returns the number of times that the branch of a site has jumped.
+uint64_t Code_taken(const struct Code *code, const struct Site *site);
 
 // Returns the kind of hook that the code has at returns and yields.
 static inline enum HookKind Code_leave_hook(const struct Code *code)

@@ -64,9 +64,8 @@ struct CodeCold {
     // `raised_missed` is the estimated number of exceptions that were not
     // counted until the end of the newest window (exceptions.h). `raised_rate`
     // is the estimated number per ns of CPU time since then. Both fields have
-    // the bits of a double. A holder of the GIL writes both, and `raises`.
+    // the bits of a double. A holder of the GIL writes both.
     counter_t raised_missed, raised_rate;
-    bool raises; // True if a kind of exceptions points to this code.
     // Bytes of memory of the histogram, of `latency` and of the arrays in
     // `links`.
     counter_t grown_bytes;

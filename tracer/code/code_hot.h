@@ -50,6 +50,7 @@ struct CodeHot {
     uint16_t block_epoch;
     // True if the next call is not timed, because the code was just armed.
     bool untimed;
+    bool lined; // True if `layout.lines` is not NULL.
     // Number of calls on shadow stacks whose beginning was seen and which were
     // never suspended, modulo 2^16.
     uint16_t running;
@@ -81,6 +82,9 @@ struct CodeHot {
     // True if the function's row has changed without a hit. Any thread may set
     // `touched`. The thread that builds snapshots clears `touched`.
     _Atomic bool touched;
+    // True if a kind of exceptions points to this code. A holder of the GIL
+    // writes `raises`.
+    bool raises;
 
     // The next fields are written when a call ends. Number of calls whose ticks
     // are in self_cycles and waited_cycles.

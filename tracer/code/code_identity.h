@@ -37,10 +37,11 @@ struct CodeIdentity {
     bool garbage;
     // True for code that stands for a C function, and has no hooks.
     bool c_function;
-    uint8_t ends;      // enum CodeEnds.
-    bool coroutine;    // True for a coroutine function.
-    char *name;        // Qualified name in UTF-8.
-    char *file;        // Path of the source file.
+    uint8_t ends;   // enum CodeEnds.
+    bool coroutine; // True for a coroutine function.
+    bool lines;     // True if hits of lines are counted when jumps are armed.
+    char *name;     // Qualified name in UTF-8.
+    char *file;     // Path of the source file.
     uint8_t *bytecode; // Base opcodes and arguments, 2 * unit_count bytes.
     // Copy of co_linetable, in the same memory block as `bytecode`.
     uint8_t *line_table;

@@ -28,8 +28,8 @@ enum SiteKind {
 // an entry into a suspended generator or coroutine. After the hook has read the
 // time stamp counter, CPython does more work for a resumption than for a call.
 // The hook of a jump costs as much as the hook of a branch. CPython passes one
-// offset to the hook of an instruction, and two offsets to the hook of a jump
-// or a branch.
+// offset to the hook of an instruction, one line number to the hook of a line,
+// and two offsets to the hook of a jump or a branch.
 enum HookKind {
     HOOK_ENTER,
     // The entry into a generator or a coroutine, and a throw into one.
@@ -38,6 +38,7 @@ enum HookKind {
     HOOK_YIELD, // The return or yield of a generator or a coroutine.
     HOOK_JUMP,  // a jump or a branch.
     HOOK_INSTRUCTION,
+    HOOK_LINE,
     // HOOK_FAR is added to the kind of a hook if one of the hook's offsets is
     // larger than CPython's small integers. CPython makes an integer object of
     // a large offset at each event.
@@ -75,6 +76,8 @@ struct Unit {
     uint16_t number;
 };
 
+struct LineHits;
+
 struct CodeLayout {
     // Array with an entry for each code unit of the bytecode.
     struct Unit *units;
@@ -82,12 +85,19 @@ struct CodeLayout {
     uint32_t site_count;
     // Number of sites of jumps and branches that are not redundant.
     uint32_t jump_count;
-    struct Site *sites; // Array of site_count entries.
-    // Array indexed by the instruction's number, or NULL if not in precise
-    // mode.
-    struct Instruction *instructions;
     // Number of instructions in precise mode, otherwise 0. The entry of
     // `instructions` with the index `instruction_count` stands for an unknown
     // instruction.
     uint32_t instruction_count;
+    struct Site *sites; // Array of site_count entries.
+    // Array indexed by the instruction's number, or NULL if not in precise
+    // mode.
+    struct Instruction *instructions;
+    // The hits of lines, or NULL if lines were never armed. The
+    // thread that arms them publishes the pointer with release.
+    struct LineHits *_Atomic lines;
+    // Before CPython 3.14, an array with the number of times that the branch of
+    // each site has jumped, or NULL if none has. The thread that counts hits
+    // publishes the pointer with release.
+    counter_t *_Atomic taken;
 };

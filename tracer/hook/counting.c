@@ -133,13 +133,12 @@ static bool leave(struct ThreadTrace *trace, struct Code *code,
 static bool jump(struct ThreadTrace *trace, struct Code *code,
                  const struct Hit *hit, uint32_t depth)
 {
-    enum HitKind kind = Hit_kind(hit);
     struct Site *site = site_at(code, Hit_unit(hit));
     size_t to = Hit_to(hit);
 
     if (!site || to >= code->layout.unit_count)
         return true;
-    if (kind == HIT_RIGHT &&
+    if (Hit_kind(hit) == HIT_RIGHT &&
         (++site == code->layout.sites + code->layout.site_count ||
          site->kind != SITE_BRANCH_RIGHT))
         return true;
@@ -184,12 +183,10 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
 static bool count(struct ThreadTrace *trace, struct Code *code,
                   const struct Hit *hit)
 {
-    uint32_t depth = Hit_depth(hit);
-
     // Depth 0 is the depth of the sentinel, which is never closed.
-    if (depth == 0)
-        depth = 1;
-    if (Hit_unit(hit) >= code->layout.unit_count)
+    uint32_t depth = Hit_depth(hit) ? Hit_depth(hit) : 1;
+
+    if (Hit_kind(hit) != HIT_LINE && Hit_unit(hit) >= code->layout.unit_count)
         return false;
     trace->leaves = (uint32_t)Hit_to(hit);
     switch (Hit_kind(hit)) {
@@ -210,6 +207,8 @@ static bool count(struct ThreadTrace *trace, struct Code *code,
         return jump(trace, code, hit, depth);
     case HIT_STEP:
         return step(trace, code, hit, depth);
+    case HIT_LINE:
+        return ThreadTrace_line(trace, code, hit, depth);
     default:
         return ThreadTrace_run_c(trace, code, hit, depth);
     }

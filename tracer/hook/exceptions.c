@@ -157,7 +157,7 @@ void Exceptions_forget_code(struct Exceptions *exceptions,
 {
     size_t used = Counter_get(&exceptions->used);
 
-    for (size_t i = 1; code->cold.raises && i < used; i++)
+    for (size_t i = 1; code->hot.raises && i < used; i++)
         if (exceptions->kinds[i].code == code)
             exceptions->kinds[i].code = EXCEPTION_NO_CODE;
 }
@@ -325,7 +325,7 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
         add_rate(exceptions, kind, 1);
         Counter_set(&kind->newest, ticks);
         if (code)
-            code->cold.raises = true;
+            code->hot.raises = true;
     } else {
         Heap_free(label);
     }

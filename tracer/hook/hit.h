@@ -17,6 +17,7 @@ enum HitKind {
     HIT_BRANCH, // A branch (from 3.14 on only the left arm of a branch).
     HIT_RIGHT,  // The right arm of a branch (from 3.14 on).
     HIT_STEP,   // An instruction is about to run (precise mode).
+    HIT_LINE,   // A line is about to run. The unit is the line's number.
     // C code begins or ends. If `who` does not stand for the garbage collector,
     // it calls a C function, whose id is the target.
     HIT_C_BEGIN,
@@ -103,10 +104,11 @@ static inline size_t Hit_unit(const struct Hit *hit)
 }
 
 // For a jump or a branch, returns the target's code unit. For a C function,
-// returns the function's id. If the hit begins a
-// call or a garbage collection, returns the bits of the caller's code object
-// (Hit_caller), or 0 if the caller is unknown. If the hit ends a call, returns
-// the hash of the call's frame (Hit_frame).
+// returns the function's id. For a line, returns 1 if CPython makes an integer
+// object of the line's number, else 0. If the hit begins a call or a garbage
+// collection, returns the bits of the caller's code object (Hit_caller), or 0
+// if the caller is unknown. If the hit ends a call, returns the hash of the
+// call's frame (Hit_frame).
 static inline size_t Hit_to(const struct Hit *hit)
 {
     return hit->where & ((1u << HIT_UNIT_BITS) - 1);

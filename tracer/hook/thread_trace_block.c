@@ -130,6 +130,30 @@ static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
     loop->instructions = frame->instructions;
 }
 
+// Adds the function's own time since the newest hit of a line in this frame, or
+// since the beginning of the call. Returns false if this time is not known,
+// because a callee went dark or another call of the function came between.
+static bool end_line(struct LineHits *lines, const struct Frame *frame)
+{
+    const struct Code *code = frame->code;
+    bool clean = !Code_dark_callees(code) && !code->cold.between;
+    bool same = lines->frame == frame && lines->enter == frame->enter &&
+                lines->epoch == code->hot.epoch;
+    bool fresh =
+        frame->enter > lines->newest && frame->epoch == code->hot.epoch;
+    int64_t ticks = frame->self - (same ? lines->self : 0);
+
+    if (clean && (same || fresh) && ticks > 0)
+        Counter_add(&lines->ticks, (uint64_t)ticks);
+    lines->frame = frame;
+    lines->enter = frame->enter;
+    lines->self = frame->self;
+    lines->epoch = code->hot.epoch;
+    if (frame->enter > lines->newest)
+        lines->newest = frame->enter;
+    return clean && (same || fresh);
+}
+
 // --- Blocks ---
 
 void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
@@ -143,6 +167,8 @@ void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
     }
     frame->instructions += length;
     frame->block = frame->self;
+    if (code->hot.lined)
+        end_line(Code_lines(code), frame);
 }
 
 bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
@@ -165,10 +191,44 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     }
     if (frame)
         frame->start = to;
+    if (site->kind == SITE_BRANCH && !site->redundant &&
+        to != (uint16_t)(code->layout.units[site->unit].number + 1) &&
+        !Code_has_two_arms(code, site))
+        Code_take(code, site);
     if (hits < site->stop_at ||
         (!site->redundant && ThreadTrace_renew(trace, code, ticks)))
         return false;
     Code_darken_site(code, site);
+    return true;
+}
+
+// --- Lines ---
+
+bool ThreadTrace_line(struct ThreadTrace *trace, struct Code *code,
+                      const struct Hit *hit, uint32_t depth)
+{
+    struct LineHits *lines = Code_lines(code);
+    struct LineHit *at = LineHits_at(lines, Hit_unit(hit));
+    unsigned hook = HOOK_LINE + (Hit_to(hit) ? HOOK_FAR : 0);
+    uint64_t ticks = hit->ticks;
+    int64_t now = ThreadTrace_advance(trace, ticks, hook);
+    struct Frame *frame;
+
+    if (!at || LineHit_is_dark(at))
+        return true;
+    frame = ThreadTrace_find(trace, code, depth, ticks);
+    if (frame || !code->hot.dark)
+        Counter_set(&code->hot.last_seen, ticks);
+    if (!frame)
+        frame = ThreadTrace_attach(trace, code, depth, now, ticks);
+    if (!Counter_get(&lines->begun_ticks))
+        Counter_set(&lines->begun_ticks, ticks);
+    if (frame && end_line(lines, frame))
+        Counter_add(&at->timed, 1);
+    if (Counter_add(&at->hits, 1) < at->stop_at ||
+        ThreadTrace_renew(trace, code, ticks))
+        return false;
+    LineHits_darken(lines, at);
     return true;
 }
 

@@ -255,6 +255,7 @@ void Session_finish(struct Session *session)
     }
     session->counters.last = true;
     session->roll.all = true;
+    LineRows_ask(&session->lines);
     Collect_build(session);
     Recorder_flush(session);
     pthread_mutex_lock(&session->engine->ending);

@@ -5,6 +5,7 @@
 // was not called yet.
 #include "tracer/session/listing_builder.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -240,6 +241,8 @@ static void set_row(struct ListingBuilder *builder, size_t index)
     const struct ListingBuilderSource *source = &builder->source;
     const struct ListingDetailRow *detail = &source->detail->rows[index];
     struct ListingRow *row = &builder->rows[index];
+    struct LineHits *lines = Code_lines(source->code);
+    const struct LineHit *line = LineHits_at(lines, detail->line);
 
     row->offset = detail->offset;
     row->line = detail->line ? detail->line : NULL_U64;
@@ -260,6 +263,16 @@ static void set_row(struct ListingBuilder *builder, size_t index)
     row->was_specialized = detail->specialized_once;
     row->samples = source->sampled ? detail->samples : NULL_U64;
     row->c_samples = source->sampled ? detail->c_samples : NULL_U64;
+    row->taken = detail->branch ? detail->taken : NULL_U64;
+    row->line_hits = row->line_hits_exact = NULL_U64;
+    row->line_hits_per_s = NAN;
+    if (line) {
+        row->line_hits = Counter_get(&line->hits);
+        row->line_hits_exact =
+            !atomic_load_explicit(&line->floor, memory_order_relaxed);
+        row->line_hits_per_s =
+            LineHits_rate(lines, line, source->share, source->hz);
+    }
 }
 
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source)
@@ -271,6 +284,8 @@ struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source)
 
     if (!listing)
         return NULL;
+    if (Code_lines(source->code))
+        LineHits_read(Code_lines(source->code), source->ticks, source->hz);
     count = count < LISTING_ROWS ? count : LISTING_ROWS;
     builder.count = count;
     builder.rows = Arena_alloc(&listing->arena, count * sizeof *builder.rows);

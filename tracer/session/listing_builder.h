@@ -16,6 +16,10 @@ struct ListingBuilderSource {
     const struct Opcodes *opcodes;
     // True if there is a sampler, so that instructions have samples.
     bool sampled;
+    // The function's share of one core's time, with its waits; 0 if unknown.
+    double share;
+    uint64_t ticks; // Time of the listing in ticks.
+    double hz;      // Ticks per second.
 };
 
 // Returns the listing, or NULL if there is no memory. The listing has copies of

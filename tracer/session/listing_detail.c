@@ -106,6 +106,8 @@ static void set_site(const struct Walk *walk, size_t index)
 
     if (!site || site->redundant)
         return;
+    row->branch = site->kind == SITE_BRANCH && site_hits(site, end);
+    row->taken = row->branch ? Code_taken(walk->code, site) : 0;
     row->site = row->dark = true;
     if (site->kind <= SITE_RESUME) {
         row->dark = walk->code->hot.dark;

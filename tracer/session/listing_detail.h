@@ -29,6 +29,9 @@ struct ListingDetailRow {
     // number. If `hits` is 0 and `exact` is false, the number is not known.
     uint64_t hits;
     bool exact; // False if `hits` is only a lower bound.
+    // Number of times that the instruction has jumped. Only a branch has it.
+    uint64_t taken;
+    bool branch; // True if the branch was counted, so that `taken` is known.
     // Number of samples that found the function at this instruction, or in code
     // without a record that this instruction has called.
     uint64_t samples;

@@ -31,6 +31,18 @@ static int copy_history(struct Session *session, struct Specialisation *history,
     return error;
 }
 
+// Returns the function's share of one core's time, with its waits.
+static double share_of(const struct Session *session, const struct Code *code)
+{
+    struct ShareTime now;
+
+    if (!session->sampler)
+        return 0;
+    now = Sampler_now(session->sampler);
+    return ShareValue_window(&code->share.cpu, &now) +
+           ShareValue_window(&Share_parts(&code->share)->wait, &now);
+}
+
 static struct Listing *make_listing(struct Session *session,
                                     const struct Code *code,
                                     const struct OperandText *text)
@@ -44,7 +56,14 @@ static struct Listing *make_listing(struct Session *session,
         return NULL;
     if (ListingDetail_init(&detail, code, &history, opcodes) == 0) {
         const struct ListingBuilderSource source = {
-            code, &detail, text, opcodes, session->sampler != NULL};
+            .code = code,
+            .detail = &detail,
+            .text = text,
+            .opcodes = opcodes,
+            .sampled = session->sampler != NULL,
+            .share = share_of(session, code),
+            .ticks = Clock_read(&session->engine->clock),
+            .hz = Clock_hz(&session->engine->clock)};
 
         listing = ListingBuilder_make(&source);
         ListingDetail_release(&detail);

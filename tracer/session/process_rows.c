@@ -118,6 +118,7 @@ bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
                           &engine->traces);
     whole &= TaskBoard_fill(&session->tasks, snapshot);
     whole &= ObjectBoard_fill(&session->objects, snapshot, engine);
+    whole &= LineRows_fill(&session->lines, snapshot, at);
     whole &= GarbageRows_fill(snapshot, &engine->garbage, at->now, at->hz);
     if (at->sees) {
         fill_tasks(snapshot, session->sampler);

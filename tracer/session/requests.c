@@ -297,6 +297,10 @@ static void request(void *context, uint64_t viewer,
     case MESSAGE_OBJECTS:
         ask_objects(session, viewer, message);
         return;
+    case MESSAGE_LINES:
+        LineRows_ask(&session->lines);
+        accept_request(session, viewer, message);
+        return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,
                "this process's Ocular cannot do that");

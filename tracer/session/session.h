@@ -13,6 +13,7 @@
 #include "tracer/session/counters.h"
 #include "tracer/session/engine.h"
 #include "tracer/session/exception_rows.h"
+#include "tracer/session/line_rows.h"
 #include "tracer/session/listing_requests.h"
 #include "tracer/session/object_board.h"
 #include "tracer/session/persistent_server.h"
@@ -27,6 +28,17 @@
 
 struct Filter;
 struct Session;
+
+// The events that a user can choose. Settings_events has their names.
+enum Chosen {
+    CHOSEN_CALL = 1 << 0,   // Calls of Python functions are always chosen.
+    CHOSEN_C_CALL = 1 << 1, // C functions have rows of their own.
+    CHOSEN_EXCEPTION = 1 << 2,
+    CHOSEN_LINE = 1 << 3,
+    CHOSEN_BRANCH = 1 << 4,   // jumps and branches
+    CHOSEN_OPCODE = 1 << 5,   // instructions, in precise mode
+    CHOSEN_REFERENCE = 1 << 6 // births and deaths of objects
+};
 
 struct Config {
     char mode[16];
@@ -50,10 +62,10 @@ struct Config {
     // True if a recording (recorder.h) is kept until `output` is written.
     bool record;
     bool serve;
-    bool sampler; // True if there are samples. If false, only hooks measure.
-    bool c_functions; // True if C functions have rows of their own.
-    bool native;      // True if samples have the C functions below Python code.
-    bool objects;     // True if objects are counted without a viewer, too.
+    bool sampler;    // True if there are samples. If false, only hooks measure.
+    unsigned events; // Bits of enum Chosen.
+    bool native;     // True if samples have the C functions below Python code.
+    bool objects;    // True if objects are counted without a viewer, too.
     // Number of the signal that takes samples; 0 for any free signal, -1 for
     // none.
     int signal;
@@ -198,6 +210,7 @@ struct Session {
     struct ListingRequests requests;
     struct TaskBoard tasks;
     struct ObjectBoard objects;
+    struct LineRows lines;
     // Unix time at which the process began, or NaN if unknown.
     double process_start_s;
     struct Transitions transitions;

@@ -3,6 +3,42 @@
 #include "ipc/version.h"
 #include "tracer/base/filter.h"
 
+#include <string.h>
+
+// The names of the events, in the order of the bits of enum Chosen.
+static const char *const EVENTS[] = {"call",   "c_call", "exception", "line",
+                                     "branch", "opcode", "reference"};
+#define EVENT_COUNT (sizeof EVENTS / sizeof *EVENTS)
+
+unsigned Settings_events(const char *text)
+{
+    unsigned bits = 0;
+    size_t i, length;
+
+    for (; *text; text += length + (text[length] == ',')) {
+        length = strcspn(text, ",");
+        for (i = 0; i < EVENT_COUNT; i++)
+            if (strlen(EVENTS[i]) == length &&
+                strncmp(EVENTS[i], text, length) == 0)
+                bits |= 1u << i;
+    }
+    return bits;
+}
+
+// Returns the names of the chosen events, or NULL if there is no memory.
+static const char *event_names(struct Snapshot *snapshot, unsigned events)
+{
+    char text[96] = "";
+    size_t i;
+
+    for (i = 0; i < EVENT_COUNT; i++)
+        if (events >> i & 1) {
+            strcat(text, *text ? "," : "");
+            strcat(text, EVENTS[i]);
+        }
+    return Snapshot_text(snapshot, text);
+}
+
 static const struct FilterRule *copy_rules(struct Snapshot *snapshot,
                                            char *const *texts, size_t count)
 {
@@ -25,8 +61,11 @@ bool Settings_fill(struct Snapshot *snapshot, const struct Session *session)
     snapshot->version = OCULAR_VERSION;
     snapshot->mode = Snapshot_text(snapshot, session->config.mode);
     snapshot->threshold = session->config.threshold;
+    snapshot->chosen = event_names(snapshot, session->config.events);
+    if (!snapshot->mode || !snapshot->chosen)
+        return false;
     if (!filter)
-        return snapshot->mode;
+        return true;
     snapshot->filter_exclude =
         copy_rules(snapshot, filter->exclude, filter->exclude_count);
     snapshot->filter_include_only =
@@ -35,5 +74,5 @@ bool Settings_fill(struct Snapshot *snapshot, const struct Session *session)
         return false;
     snapshot->filter_exclude_count = filter->exclude_count;
     snapshot->filter_include_only_count = filter->include_count;
-    return snapshot->mode;
+    return true;
 }

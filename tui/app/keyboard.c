@@ -124,6 +124,8 @@ static void go_back(struct Ui *ui)
         Model_filter(&ui->model, "");
     else if (ui->model.one_thread)
         ViewThreads_choose(ui, NULL);
+    else
+        *ui->model.search = 0;
 }
 
 // --- Keys
@@ -193,6 +195,9 @@ static void press(struct Ui *ui, uint32_t key)
     const struct View *view = Navigation_front(ui);
     int request = View_request(view, key);
     enum ViewId opened = View_opened_by(ui->views, key);
+    // During a search, `n` goes to the next match.
+    if (request == REQUEST_SEARCH_NEXT && *ui->model.search)
+        opened = VIEW_COUNT;
     const struct Binding *binding =
         opened == VIEW_COUNT ? Keymap_find(key) : &ui->views[opened]->opens;
     if (view->press(ui, request, key) || !binding)

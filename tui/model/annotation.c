@@ -42,7 +42,11 @@ static struct Place *make_places(const struct Listing *listing)
 static struct Entry *add(struct Annotation *annotation, enum EntryKind kind)
 {
     struct Entry *entry = &annotation->entries[annotation->count++];
-    *entry = (struct Entry){.kind = kind, .samples = NAN, .c_samples = NAN};
+    *entry = (struct Entry){.kind = kind,
+                            .samples = NAN,
+                            .c_samples = NAN,
+                            .hits = NULL_U64,
+                            .hits_per_s = NAN};
     return entry;
 }
 
@@ -74,6 +78,9 @@ static void add_between(struct Annotation *annotation, uint64_t from,
 
 static void sum(struct Entry *line, const struct ListingRow *row)
 {
+    line->hits = row->line_hits;
+    line->hits_exact = row->line_hits_exact == 1;
+    line->hits_per_s = row->line_hits_per_s;
     if (row->samples != NULL_U64)
         line->samples =
             (isnan(line->samples) ? 0 : line->samples) + (double)row->samples;

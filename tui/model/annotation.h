@@ -27,6 +27,11 @@ struct Entry {
     // the line. NaN if unknown.
     double samples;
     double c_samples; // SOURCE: the part of `samples` in C code
+    // SOURCE: the hits of the line (NULL_U64 = not counted), and whether they
+    // are all hits.
+    uint64_t hits;
+    bool hits_exact;
+    double hits_per_s; // SOURCE (NaN = unknown)
 };
 
 struct Annotation {

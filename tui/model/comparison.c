@@ -68,6 +68,7 @@ static const struct Field RUN_FIELDS[] = {
     F64(ComparedRun, tsc_hz),
     TEXT(ComparedRun, version),
     TEXT(ComparedRun, mode),
+    TEXT(ComparedRun, events),
     U64(ComparedRun, threshold),
     F64(ComparedRun, overhead_budget),
     LIST(ComparedRun, exclude, exclude_count, FILTER_RULE_RECORD),
@@ -612,6 +613,9 @@ static void list_settings(struct Bytes *text, const struct ComparedRun *runs)
     if (a->threshold != b->threshold)
         add(text, "threshold %llu and %llu", (unsigned long long)a->threshold,
             (unsigned long long)b->threshold);
+    if (a->events && b->events && a->mode && b->mode &&
+        strcmp(a->mode, b->mode) == 0 && strcmp(a->events, b->events) != 0)
+        add(text, "events %.60s and %.60s", a->events, b->events);
     if (!a->version || !b->version)
         return;
     if (strcmp(percent(one, a->overhead_budget),
@@ -720,6 +724,7 @@ static struct ComparedRun run_of(struct Comparison *out, const struct Run *run)
         .tsc_hz = s->tsc_hz,
         .version = Arena_text(&out->arena, s->version),
         .mode = Arena_text(&out->arena, s->mode),
+        .events = Arena_text(&out->arena, s->chosen),
         .threshold = s->threshold,
         .overhead_budget = s->overhead_budget,
         .exclude_count = s->filter_exclude_count,

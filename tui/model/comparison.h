@@ -21,6 +21,7 @@ struct ComparedRun {
     // threshold are known.
     const char *version; // Version of Ocular.
     const char *mode;
+    const char *events; // Names of the chosen events, or NULL.
     uint64_t threshold;
     // Allowed share of CPU time, or null without a budget.
     double overhead_budget;

@@ -531,6 +531,13 @@ int Feed_objects(struct Feed *feed)
                : request(feed, &message);
 }
 
+int Feed_lines(struct Feed *feed)
+{
+    struct Message message = {.type = MESSAGE_LINES};
+    return Pending_has(&feed->pending, MESSAGE_LINES) ? 0
+                                                      : request(feed, &message);
+}
+
 int Feed_task_group(struct Feed *feed, uint64_t key)
 {
     struct Message message = {.type = MESSAGE_TASK_GROUP, .number = key};

@@ -157,6 +157,9 @@ int Feed_task_group(struct Feed *feed, uint64_t key);
 // Asks for the C functions in the next stacks and listings, unless such a
 // request is pending.
 int Feed_native(struct Feed *feed);
+// Asks for the hottest lines in the next snapshots, unless such a request is
+// pending.
+int Feed_lines(struct Feed *feed);
 // Requests stacks, unless a request for stacks is pending. Feed_take_stacks
 // returns the answer.
 int Feed_flame(struct Feed *feed);

@@ -594,6 +594,13 @@ static int newest_kind_first(const void *a, const void *b)
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
+static int hottest_first(const void *a, const void *b)
+{
+    double x = ((const struct LineRow *)a)->share;
+    double y = ((const struct LineRow *)b)->share;
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
+}
+
 static int largest_first(const void *a, const void *b)
 {
     uint64_t x = ((const struct TaskGroup *)a)->count;
@@ -804,6 +811,9 @@ static void merge_lists(struct Work *work)
     if (out->exception_count)
         qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
               sizeof *out->exceptions, newest_kind_first);
+    if (out->line_count)
+        qsort((struct LineRow *)out->lines, out->line_count, sizeof *out->lines,
+              hottest_first);
     if (out->tasks_group_count)
         qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,
               sizeof *out->tasks_groups, largest_first);

@@ -25,8 +25,8 @@ const struct Binding KEYMAP[] = {
             "select a row, open the selected one, sort by a title", move, NULL,
             0, PRESS_CLICK),
     BINDING(REQUEST_BACK, 0,
-            "back; drop the filter, the thread; stop an export", move, NULL, 0,
-            PRESS_ESCAPE, PRESS_LEFT, PRESS_BACKSPACE),
+            "back; drop the filter, thread or search; stop an export", move,
+            NULL, 0, PRESS_ESCAPE, PRESS_LEFT, PRESS_BACKSPACE),
 
     BINDING(REQUEST_SEARCH, CAN_SEARCH, "search a name or path", find, "Search",
             5, '/'),

@@ -289,6 +289,19 @@ static void put_natives(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, text);
 }
 
+// Writes the hits of a line if all are counted, otherwise the estimated hits
+// per second, or a lower bound of the hits.
+static const char *line_hits(char *out, size_t size, const struct Entry *entry)
+{
+    char number[NUMBER_MAX];
+    if (!entry->hits_exact && isfinite(entry->hits_per_s))
+        snprintf(out, size, "~%s/s", Number_rate(number, entry->hits_per_s));
+    else
+        snprintf(out, size, "%s%s", entry->hits_exact ? "" : ">=",
+                 Number_count(number, (double)entry->hits));
+    return out;
+}
+
 static void draw_source(struct Canvas *canvas, struct Box line,
                         const struct AnnotateRows *source,
                         const struct Entry *entry)
@@ -297,6 +310,10 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     struct Box number = place_of(source, line, CODE_LINE);
     struct Box box = place_of(source, line, CODE_TEXT);
     struct Box cycles = place_of(source, line, CODE_CYCLES);
+    struct Box hits = place_of(source, line, CODE_HITS);
+    // CPython reports no event at the line of a function's first instruction.
+    bool counted =
+        entry->hits != NULL_U64 && (entry->hits || !(entry->samples > 0));
     const char *code = Source_line(&state->source, entry->line);
     double share = share_of(entry->samples, state->annotation.samples);
     const struct TaskGroup *group = suspended_at(source, entry->line);
@@ -305,10 +322,13 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     int used = 0;
     write_line(text, entry->line);
     Canvas_fit_right(canvas, number, STYLE_FAINT, text);
-    // A source line has no hits, so its text may cover the column of hits.
+    // The text of a line without hits may cover the column of hits.
+    if (counted)
+        Canvas_fit_right(canvas, hits, entry->hits ? STYLE_PLAIN : STYLE_FAINT,
+                         line_hits(text, sizeof text, entry));
     if (code) {
         Source_expand(text, sizeof text, code);
-        box.width = cycles.x - 1 - box.x;
+        box.width = (counted ? hits : cycles).x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
                    text + shared_indent(state, text));
         used = Canvas_measure(canvas, text + shared_indent(state, text)) + 2;

@@ -24,6 +24,11 @@ void InstructionText_operand(char *out, size_t size,
         snprintf(out, size, "%s", words);
     else if (row->argument != NULL_U64)
         snprintf(out, size, "%llu", (unsigned long long)row->argument);
+    if (row->taken != NULL_U64 && row->hits != NULL_U64 && row->hits) {
+        size_t end = strlen(out);
+        snprintf(out + end, size - end, "  taken %s",
+                 Number_percent(words, (double)row->taken / (double)row->hits));
+    }
     if (!row->callee)
         return;
     Text_clean(callee, sizeof callee, row->callee);

@@ -29,6 +29,7 @@ enum ViewId {
     VIEW_TASK_GROUP,
     VIEW_EXCEPTIONS,
     VIEW_OBJECTS,
+    VIEW_LINES,
     VIEW_COUNT
 };
 

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // --- The kinds
 
@@ -159,6 +160,9 @@ static const char *why_none(const struct Ui *ui)
         return "The filter hides all of it. Esc, Esc drops it.";
     if (ui->model.snapshot->exception_totals_raised != NULL_U64)
         return "No exception has been raised.";
+    const char *chosen = ui->model.snapshot->chosen;
+    if (chosen && !strstr(chosen, "exception"))
+        return "Exceptions are not among the chosen events (--events).";
     return Feed_is_past(ui->feed)
                ? "A recording has exceptions only for the whole run."
                : "Exceptions are not known.";

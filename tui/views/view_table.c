@@ -7,6 +7,7 @@
 #include "tui/views/view_exceptions.h"
 #include "tui/views/view_flame.h"
 #include "tui/views/view_help.h"
+#include "tui/views/view_lines.h"
 #include "tui/views/view_loops.h"
 #include "tui/views/view_main.h"
 #include "tui/views/view_objects.h"
@@ -31,4 +32,5 @@ const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_TASK_GROUP] = &TASK_GROUP_VIEW,
     [VIEW_EXCEPTIONS] = &EXCEPTIONS_VIEW,
     [VIEW_OBJECTS] = &OBJECTS_VIEW,
+    [VIEW_LINES] = &LINES_VIEW,
 };

@@ -433,9 +433,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 
 const struct View TASKS_VIEW = {
     .name = "Tasks",
-    .opens =
-        BINDING(0, 0, "tasks of asyncio: how many, how old, where they wait",
-                NULL, "Tasks", 12, 'T'),
+    .opens = BINDING(0, 0, "tasks of asyncio: number, age, where they wait",
+                     NULL, "Tasks", 12, 'T'),
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .want = want,

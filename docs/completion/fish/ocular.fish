@@ -39,7 +39,7 @@ complete -c ocular -n __ocular_before_program -l mode -x -a 'adaptive precise' -
 complete -c ocular -n __ocular_before_program -l threshold -x -d 'Hits after which a hook is taken out'
 complete -c ocular -n __ocular_before_program -l budget -x -d 'Share of CPU time that tracing may cost'
 complete -c ocular -n __ocular_before_program -l stall-ms -x -d 'Milliseconds of a step that is a stall'
-complete -c ocular -n __ocular_before_program -l events -x -a 'c_call reference' -d 'Events beside call'
+complete -c ocular -n __ocular_before_program -l events -x -a 'call c_call exception line branch opcode reference adaptive precise' -d 'Events that are hooked'
 complete -c ocular -n __ocular_before_program -l native -d 'Sample C functions below Python functions'
 complete -c ocular -n __ocular_before_program -l exclude -x -d 'Leave out code that has this text'
 complete -c ocular -n __ocular_before_program -l include-only -x -d 'Trace only code that has this text'

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Fills the hottest lines of the program into a snapshot, for some seconds
+// after a viewer or the program has asked for them. The thread that builds a
+// snapshot calls LineRows_fill.
+#pragma once
+
+#include "ipc/snapshot.h"
+#include "tracer/code/code.h"
+#include "tracer/session/moment.h"
+
+#include <stdatomic.h>
+
+struct LineRows {
+    // CLOCK_MONOTONIC in ns at the last request for lines, or 0.
+    _Atomic uint64_t asked_ns;
+};
+
+// Asks for the hottest lines. Any thread may call this function.
+void LineRows_ask(struct LineRows *rows);
+// Fills the lines of the functions that take the most time, the line with the
+// largest share first. Returns false if there is no memory.
+bool LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
+                   const struct Moment *at);
+// Fills a row with the hits of a line, which are null if they are not known.
+// `share` is the function's share of one core's time, with its waits.
+void LineRow_count(struct LineRow *row, const struct Code *code, double share,
+                   const struct Moment *at);

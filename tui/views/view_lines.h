@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// The lines view shows the lines that take the most CPU time, over all
+// functions.
+#pragma once
+
+#include "tui/views/view.h"
+
+extern const struct View LINES_VIEW;
