@@ -214,6 +214,8 @@ static void begin(struct CCalls *calls, uint64_t entries, uint64_t ticks)
     calls->paid = 0;
     calls->from_entries = calls->entries_then = entries;
     calls->from_ticks = ticks;
+    if (!calls->begun)
+        calls->begun = ticks;
     set_window(calls, C_OPEN);
 }
 

@@ -59,11 +59,12 @@ struct CCalls {
     // Calls of Python functions in the window by instructions that also call C
     // functions. A holder of the GIL writes `others`.
     uint32_t others;
-    uint64_t from_entries; // Entries at the beginning of the window.
-    uint64_t entries_then; // Entries at the newest call of a C function.
-    uint64_t from_ticks;   // Ticks at the beginning of the window.
-    uint64_t paid;         // Ticks of the open window that hooks took.
-    bool cut;              // True if a window ended in the middle of a call.
+    uint64_t from_entries;  // Entries at the beginning of the window.
+    uint64_t entries_then;  // Entries at the newest call of a C function.
+    uint64_t from_ticks;    // Ticks at the beginning of the window.
+    _Atomic uint64_t begun; // Ticks at the beginning of the first window, or 0.
+    uint64_t paid;          // Ticks of the open window that hooks took.
+    bool cut;               // True if a window ended in the middle of a call.
     // Weighted sums over closed windows: of entries, of lengths in ticks, and
     // of the squares of the ticks by which lengths differ from those that
     // earlier windows let expect. `entries` is 0 if a window was cut.

@@ -49,7 +49,9 @@ static void fill_by_time(struct Factor *factor, const struct Code *code,
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
     // Calls that come in bursts make the lengths of windows differ.
     factor->error = ticks > 0 ? sqrt(calls->errors) / ticks : NAN;
-    factor->calls = factor->rate * (at->now - at->started);
+    factor->calls =
+        factor->rate *
+        fmax((double)(int64_t)(at->ticks - calls->begun) / at->hz, 0);
 }
 
 static struct Factor factor_of(const struct Code *code, const struct Moment *at)
