@@ -59,7 +59,7 @@ def top(program, tmp_path):
         str(program.pid),
         "-d",
         "0.5",
-        size=(150, 112),
+        size=(150, 130),
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
@@ -174,6 +174,7 @@ EFFECTS = {
         "L": ([], r"Event loops +[\d ]+ stalls? of 50ms or more"),
         "T": ([], r"of asyncio|found so far"),
         "x": ([], r"Exceptions +raised [0-9]"),
+        "m": ([], "MOST CREATED BY"),
         "n": (["Esc"], "Hottest lines"),
         "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
@@ -205,6 +206,11 @@ EFFECTS = {
     },
     # The demo has no tasks. test_golden.py presses Enter in this view.
     "Tasks": {"Enter": None, "Right": None, "m": (["T"], "by creation")},
+    # A type has as many rows below it as it has creators.
+    "Objects": {
+        "Enter": ([], lambda before, after: len(after.split()) != len(before.split())),
+        "Right": ([], lambda before, after: len(after.split()) != len(before.split())),
+    },
     "Flame": {
         # Samples may have them since this key was pressed in the code.
         "C": ([], "C functions are (shown|hidden)"),
@@ -281,6 +287,7 @@ VIEWS = {
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
+    "Objects": (["m"], r"MOST CREATED BY(.|\n)* int .*\w+:\d"),
     # This pattern is a box with two boxes below it.
     "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),
 }
