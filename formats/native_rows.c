@@ -275,6 +275,58 @@ static void mark(struct NativeRows *rows, size_t known,
     }
 }
 
+// Marks the rows of the function that contains `target`, if its first row is
+// that of a part of another function: the caller of a whole function is found
+// at rsp + 8.
+static void mark_part(struct NativeRows *rows, size_t known, uint64_t target)
+{
+    size_t at = row_after(rows, known, target), first;
+
+    while (at && !(rows->rows[at - 1].flags & NATIVE_FIRST))
+        at--;
+    if (!at)
+        return;
+    first = at - 1;
+    if (!is_known(&rows->rows[first]) ||
+        (rows->rows[first].rule == NATIVE_BY_RSP && rows->rows[first].cfa == 8))
+        return;
+    do {
+        rows->rows[first].flags |= NATIVE_EVAL;
+    } while (++first < known && !(rows->rows[first].flags & NATIVE_FIRST));
+}
+
+// gcc splits the evaluation loop if it knows a profile. In a stripped file only
+// one part has a symbol, and the others are where it jumps to.
+static void mark_parts(struct Maker *maker, size_t known,
+                       const struct NativeSymbol *symbol)
+{
+    struct NativeSection text;
+    size_t at, end;
+
+    if (!NativeFile_section(maker->file, ".text", &text) ||
+        symbol->at < text.address || symbol->at - text.address > text.size)
+        return;
+    at = (size_t)(symbol->at - text.address);
+    end = symbol->size < text.size - at ? at + (size_t)symbol->size : text.size;
+    for (; at + 6 <= end; at++) {
+        const uint8_t *code = text.bytes + at;
+        size_t size = code[0] == 0xE9                               ? 1
+                      : code[0] == 0x0F && (code[1] & 0xF0) == 0x80 ? 2
+                                                                    : 0;
+        int32_t relative;
+        uint64_t target;
+
+        if (!size)
+            continue;
+        memcpy(&relative, code + size, sizeof relative);
+        target = text.address + at + size + sizeof relative +
+                 (uint64_t)(int64_t)relative;
+        if (target - symbol->at >= symbol->size &&
+            target - text.address < text.size)
+            mark_part(maker->rows, known, target);
+    }
+}
+
 // Marks the rows of CPython's own functions. Adds a row for each function
 // without call frame information, so that it is not mistaken for another one.
 static int use_symbols(struct Maker *maker)
@@ -289,10 +341,14 @@ static int use_symbols(struct Maker *maker)
         size_t at = row_after(rows, known, symbol->at);
         const struct NativeRow *row = at ? &rows->rows[at - 1] : NULL;
 
-        if (flag_of(symbol->name))
-            mark(rows, known, symbol, flag_of(symbol->name));
-        else if (symbol->at < UINT32_MAX &&
-                 (!row || (!is_known(row) && row->at != symbol->at)))
+        uint8_t flag = flag_of(symbol->name);
+
+        if (flag)
+            mark(rows, known, symbol, flag);
+        if (flag == NATIVE_EVAL)
+            mark_parts(maker, known, symbol);
+        if (!flag && symbol->at < UINT32_MAX &&
+            (!row || (!is_known(row) && row->at != symbol->at)))
             add_row(maker, symbol->at,
                     (struct NativeRow){.rule = NATIVE_NO_RULE,
                                        .rbp = NATIVE_SAME,

@@ -81,7 +81,7 @@ TEST(test_a_walk_finds_what_backtrace_finds)
         take();
         count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
     }
-    assert_int_equal(walk.end, NATIVE_WHOLE);
+    assert_int_equal(walk.end, NATIVE_THREAD);
     assert_true(walk.depth >= 8 && count == walk.depth);
     from = frame_of(walk.pcs[0]);
     for (unsigned i = 0; i < walk.depth; i++)
@@ -114,6 +114,54 @@ TEST(test_a_walk_finds_what_backtrace_finds)
         Native_step(&native, now);
     assert_null(atomic_load(&native.table));
     assert_true(Heap_used() < used + (100 << 10));
+    Native_release(&native);
+}
+
+// A stripped evaluation loop of two parts, of which only one has a symbol.
+int _PyEval_EvalFrameDefault(void (*call)(void));
+__asm__(
+    ".text\n"
+    ".globl _PyEval_EvalFrameDefault\n"
+    ".type _PyEval_EvalFrameDefault, @function\n"
+    "_PyEval_EvalFrameDefault:\n"
+    ".cfi_startproc\n"
+    "sub $24, %rsp\n"
+    ".cfi_def_cfa_offset 32\n"
+    "test %rdi, %rdi\n"
+    ".byte 0x0f, 0x85\n" // jne
+    ".long .Lpart - . - 4\n"
+    "add $24, %rsp\n"
+    ".cfi_def_cfa_offset 8\n"
+    "ret\n"
+    ".cfi_endproc\n"
+    ".size _PyEval_EvalFrameDefault, . - _PyEval_EvalFrameDefault\n"
+    ".Lpart:\n"
+    ".cfi_startproc\n"
+    ".cfi_def_cfa_offset 32\n"
+    "call *%rdi\n"
+    "add $24, %rsp\n"
+    ".cfi_def_cfa_offset 8\n"
+    "ret\n"
+    ".cfi_endproc\n");
+
+TEST(test_a_part_of_the_evaluation_loop_without_a_symbol)
+{
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO};
+    uint32_t ids[NATIVE_IDS];
+    size_t count = 0;
+
+    backtrace(truth, 64); // The first call allocates.
+    sigaction(SIGUSR1, &action, NULL);
+    Native_init(&native, NativeRows_read);
+    atomic_store(&native.wanted_ns, 100);
+    Native_step(&native, 2);
+    for (int i = 0; i < 20 && !count; i++) {
+        _PyEval_EvalFrameDefault(take);
+        count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
+    }
+    assert_int_equal(walk.end, NATIVE_WHOLE);
+    assert_true(count && count == walk.depth && count < 8);
     Native_release(&native);
 }
 #endif
@@ -187,7 +235,7 @@ TEST_WITH(test_each_rule_leads_to_the_caller, set_up, tear_down)
     stack[8] = (uintptr_t)(stack + 9);
     stack[10] = CODE + 65;
     got = walk_from(CODE, stack);
-    expect(&got, NATIVE_WHOLE, 4);
+    expect(&got, NATIVE_THREAD, 4);
     assert_int_equal(got.pcs[0], CODE);
     assert_int_equal(got.pcs[1], CODE + 16);
     assert_int_equal(got.pcs[2], CODE + 32);

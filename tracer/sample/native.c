@@ -298,7 +298,7 @@ size_t Native_resolve(struct Native *native, const uintptr_t *pcs, size_t depth,
     if (!table || !depth ||
         (end == NATIVE_STRANGE && learn(native, table, pcs[depth - 1])))
         return 0;
-    if (end != NATIVE_WHOLE)
+    if (end != NATIVE_WHOLE && end != NATIVE_THREAD)
         ids[count++] = FLAME_NATIVE_ID;
     while (depth-- > 0) {
         const struct NativeModule *module = NativeTable_find(table, pcs[depth]);

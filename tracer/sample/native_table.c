@@ -184,7 +184,7 @@ static const struct NativeRow *visit(const struct NativeTable *table,
     if (!index)
         walk->end = NATIVE_STRANGE;
     else if (row && row->rule == NATIVE_OUTERMOST)
-        walk->end = NATIVE_WHOLE;
+        walk->end = NATIVE_THREAD;
     return walk->end == NATIVE_CUT ? row : NULL;
 }
 

@@ -51,9 +51,9 @@ struct NativeTable {
 
 // How a walk has ended. 0 stands for no walk.
 enum NativeEnd {
-    // The walk has reached the evaluation loop, or the thread's first function.
-    NATIVE_WHOLE = 1,
-    NATIVE_CUT, // The caller of the last function is not known.
+    NATIVE_WHOLE = 1, // The walk has reached the evaluation loop.
+    NATIVE_THREAD,    // It has reached the thread's first function.
+    NATIVE_CUT,       // The caller of the last function is not known.
     // The last address is in no module, or in one without rows.
     NATIVE_STRANGE
 };

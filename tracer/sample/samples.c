@@ -2,6 +2,15 @@
 #include "tracer/sample/samples.h"
 #include "ipc/base/now.h"
 
+// Returns true if the walk over C functions can be used. If there are Python
+// functions, a walk that has missed the evaluation loop has also taken C
+// functions of their callers.
+static bool has_natives(const struct SampleHead *head)
+{
+    return head->native_end &&
+           (head->native_end != NATIVE_THREAD || !head->depth);
+}
+
 static void take_sample(struct Samples *samples, struct SampledThread *thread,
                         const struct SampleHead *head,
                         const struct ShareTime *now)
@@ -24,10 +33,10 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     Attribution_judge(attribution, stack, head->flags & SAMPLE_ACTIVE);
     attribution->natives = samples->natives;
     attribution->native_count =
-        head->native_end ? Native_resolve(&samples->sampling->native,
-                                          samples->pcs, head->native_depth,
-                                          head->native_end, samples->natives)
-                         : 0;
+        has_natives(head) ? Native_resolve(&samples->sampling->native,
+                                           samples->pcs, head->native_depth,
+                                           head->native_end, samples->natives)
+                          : 0;
     Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
     attribution->native_count = 0;
