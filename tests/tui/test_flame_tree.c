@@ -4,6 +4,7 @@
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -188,6 +189,18 @@ TEST(test_odd_shares)
     FlameTree_release(&tree);
 }
 
+// A process that sends a C function as the root is not believed.
+TEST(test_root_with_an_id)
+{
+    static const struct FlameRow rows[] = {
+        {NULL_U64, FLAME_NATIVE_ID + 1, 1, 0, 5, 0}};
+    struct FlameTree tree = {.hides = true};
+    struct FlameTable *table = table_of(rows, 1);
+
+    assert_int_equal(FlameTree_take(&tree, table), -EPROTO);
+    assert_null(tree.branches);
+}
+
 // The table is deeper and larger than any table that a process sends.
 TEST(test_too_much)
 {
@@ -196,7 +209,8 @@ TEST(test_too_much)
     struct FlameTree tree = {0};
 
     for (size_t i = 0; i < count; i++)
-        rows[i] = (struct FlameRow){i ? i - 1 : NULL_U64, i, 1e-6, 0, 0, 0};
+        rows[i] = (struct FlameRow){
+            i ? i - 1 : NULL_U64, i ? i : NULL_U64, 1e-6, 0, 0, 0};
     assert_int_equal(FlameTree_take(&tree, table_of(rows, count)), 0);
     assert_int_equal(tree.count, FLAME_DEPTH + 1);
     assert_true(fabs(tree.branches[0].total - FLAME_MOST * 1e-6) < 1e-9);

@@ -83,7 +83,7 @@ static void add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
     // The share of a branch that is too deep, or hidden, is added to its
     // caller.
     if (branch->depth > FLAME_DEPTH ||
-        (tree->hides && FlameNative_is(row->id))) {
+        (i && tree->hides && FlameNative_is(row->id))) {
         tree->branches[branch->parent].self += branch->self;
         tree->branches[branch->parent].in_c += branch->in_c;
         *place = branch->parent;
@@ -150,7 +150,8 @@ static bool find_living(const struct FlameTree *tree, bool *lives)
     }
     for (size_t i = rows; i-- > 0;) {
         const struct FlameRow *row = &table->rows[i];
-        if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
+        if (i ? row->parent >= i
+              : row->parent != NULL_U64 || row->id != NULL_U64)
             return false;
         lives[i] |= tree->mode != FLAME_WAITS &&
                     (share_of(row->share) > 0 || row->cpu_ns > 0);

@@ -210,16 +210,16 @@ static void draw(struct Ui *ui, const struct Status *status)
 // --- Keys
 
 // Returns the function of the selected box, or the function that waits or has
-// called the C function. The box
-// of all threads, and the box of a cut-off stack, have no function.
+// called the C function. The box of all threads, and the box of a cut-off
+// stack, have no function.
 static uint64_t selected_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
     if (!state->tree.count)
         return 0;
     uint32_t branch = FlameState_selected(state, FlameState_zoom(state));
-    while (FlameWait_kind(state->tree.branches[branch].id) >= 0 ||
-           FlameNative_is(state->tree.branches[branch].id))
+    while (branch && (FlameWait_kind(state->tree.branches[branch].id) >= 0 ||
+                      FlameNative_is(state->tree.branches[branch].id)))
         branch = state->tree.branches[branch].parent;
     uint64_t id = state->tree.branches[branch].id;
     return id == NULL_U64 ? 0 : id;
