@@ -433,12 +433,15 @@ TEST(stacks_add_up_path_by_path)
                                           {8, "b", "f", 2, NULL_U64, NULL}};
     const struct FlameRow rows[] = {{NULL_U64, NULL_U64, .1, .0, 10, 0},
                                     {0, 7, .2, .1, 20, 5},
-                                    {1, 8, .3, .0, 30, 0}};
+                                    {1, 8, .3, .0, 10, 0},
+                                    // Ids of C functions differ by process.
+                                    {2, FLAME_NATIVE_ID, NAN, NAN, 5, 0},
+                                    {3, FLAME_NATIVE_ID + 1, NAN, NAN, 15, 0}};
     const struct FlameWait waits[] = {{1, "lock", .5, 50}, {2, NULL, .1, 10}};
     struct FlameTable one = {.kept_s = 4,
                              .samples = 9,
                              .rows = rows,
-                             .row_count = 3,
+                             .row_count = 5,
                              .functions = named,
                              .function_count = 2,
                              .waits = waits,
@@ -458,6 +461,7 @@ TEST(stacks_add_up_path_by_path)
     assert_int_equal(sum->rows[0].cpu_ns, 30);
     assert_int_equal(sum->rows[1].cpu_ns, 40);
     assert_float_equal(sum->rows[2].share, .6, 1e-9);
+    assert_int_equal(sum->rows[2].cpu_ns, 60);
     assert_int_equal(sum->rows[3].id, 2);
     assert_int_equal(sum->rows[4].parent, 3);
     assert_int_equal(sum->wait_count, 4);

@@ -32,6 +32,14 @@ static uint64_t key_of(uint64_t parent, uint64_t id)
     return (parent << 40 ^ id) * UINT64_C(0xFF51AFD7ED558CCD);
 }
 
+static void add_times(struct FlameRow *out, const struct FlameRow *row)
+{
+    out->share = sum(out->share, row->share);
+    out->c_share = sum(out->c_share, row->c_share);
+    out->cpu_ns = sum_ns(out->cpu_ns, row->cpu_ns);
+    out->c_ns = sum_ns(out->c_ns, row->c_ns);
+}
+
 // Adds a process's row below the merged row `parent`. Returns the index of the
 // merged row.
 static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
@@ -52,11 +60,7 @@ static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
                               .cpu_ns = NULL_U64,
                               .c_ns = NULL_U64};
     }
-    struct FlameRow *out = &stacks->rows[*place - 1];
-    out->share = sum(out->share, row->share);
-    out->c_share = sum(out->c_share, row->c_share);
-    out->cpu_ns = sum_ns(out->cpu_ns, row->cpu_ns);
-    out->c_ns = sum_ns(out->c_ns, row->c_ns);
+    add_times(&stacks->rows[*place - 1], row);
     return (uint32_t)(*place - 1);
 }
 
@@ -94,6 +98,13 @@ static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
         uint64_t id = IdMap_find(part->ids, row->id);
         if (i && row->parent >= i) // the table is invalid
             break;
+        // Each process has its own ids of C functions. Their time counts for
+        // the Python function that has called them.
+        if (i && FlameNative_is(row->id)) {
+            merged[i] = merged[row->parent];
+            add_times(&stacks->rows[merged[i]], row);
+            continue;
+        }
         // A function without a merged row gets an id that no merged row has.
         if (!id && row->id != NULL_U64)
             id = row->id | UINT64_C(1) << 63;
