@@ -16,9 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Larger sections are not read. A file with holes can claim any size.
+#define MOST_BYTES (256u << 20)
+
 int NativeFile_descriptor(const char *path)
 {
-    int fd = Opened_above(open(path, NATIVE_OPEN));
+    // The kernel's own code has the name "[vdso]", which is no path.
+    int fd = *path == '/' ? Opened_above(open(path, NATIVE_OPEN)) : -1;
 
     return fd < 0 ? -ENOENT : fd;
 }
@@ -79,7 +83,7 @@ bool NativeFile_section(const struct NativeFile *file, const char *name,
 
         if (!found || strcmp(found, name) != 0 || header.sh_type == SHT_NOBITS)
             continue;
-        data = elf_getdata(scn, NULL);
+        data = header.sh_size <= MOST_BYTES ? elf_getdata(scn, NULL) : NULL;
         if (!data || !data->d_buf)
             return false;
         *section = (struct NativeSection){data, data->d_buf, data->d_size,
@@ -153,14 +157,23 @@ static int by_address(const void *a, const void *b)
     return order ? order : strcmp(one->name, other->name);
 }
 
+static bool is_small(Elf_Scn *scn, GElf_Shdr *header)
+{
+    return scn && gelf_getshdr(scn, header) && header->sh_size <= MOST_BYTES;
+}
+
 static void read_symbols(const struct NativeFile *file, Elf_Scn *scn,
                          struct NativeSymbols *symbols)
 {
-    GElf_Shdr header;
-    Elf_Data *data = elf_getdata(scn, NULL);
+    GElf_Shdr header, names;
+    Elf_Data *data;
     size_t count, kept = 0;
 
-    if (!data || !gelf_getshdr(scn, &header) || !header.sh_entsize)
+    if (!is_small(scn, &header) || header.sh_entsize < sizeof(Elf32_Sym) ||
+        !is_small(elf_getscn(file->elf, header.sh_link), &names))
+        return;
+    data = elf_getdata(scn, NULL);
+    if (!data)
         return;
     count = header.sh_size / header.sh_entsize;
     symbols->list = Heap_zeroed(count + 1, sizeof *symbols->list);

@@ -40,7 +40,8 @@ struct NativeSymbols {
     size_t count;
 };
 
-// Opens a file of this process. Returns a descriptor or -errno.
+// Opens a file of this process by its absolute path. Returns a descriptor or
+// -errno.
 int NativeFile_descriptor(const char *path);
 // Takes over the ownership of the descriptor `fd`, which may be -errno. If
 // `inode` is not 0, the file must have this inode. Returns 0 or -errno.

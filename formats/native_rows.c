@@ -15,6 +15,7 @@
 #define RBP 6 // Number of the register rbp in DWARF.
 #define RSP 7
 #define RETURN_ADDRESS 16
+#define MOST_ROWS (8u << 20) // A file with more of them has none.
 
 // The rows of a file while they are made.
 struct Maker {
@@ -22,7 +23,7 @@ struct Maker {
     struct NativeRows *rows;
     Dwarf_CFI *cfi;
     size_t room;
-    bool failed; // True if memory is out.
+    bool failed; // True if memory is out, or if there are too many rows.
 };
 
 static void add_row(struct Maker *maker, uint64_t at, struct NativeRow row)
@@ -31,7 +32,9 @@ static void add_row(struct Maker *maker, uint64_t at, struct NativeRow row)
 
     if (rows->count == maker->room) {
         size_t room = maker->room ? 2 * maker->room : 1024;
-        void *more = Heap_resize(rows->rows, room * sizeof *rows->rows);
+        void *more = room <= MOST_ROWS
+                         ? Heap_resize(rows->rows, room * sizeof *rows->rows)
+                         : NULL;
 
         if (!more) {
             maker->failed = true;

@@ -7,10 +7,12 @@
 #include "ipc/base/heap.h"
 #include "tracer/sample/native.h"
 
+#include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "tests/sanitizers.h"
 #include "tests/unit.h"
@@ -115,6 +117,16 @@ TEST(test_a_walk_finds_what_backtrace_finds)
     assert_null(atomic_load(&native.table));
     assert_true(Heap_used() < used + (100 << 10));
     Native_release(&native);
+}
+
+// The program's directory can have a file with the name "[vdso]".
+TEST(test_only_absolute_paths_are_read)
+{
+    static const char path[] = "../../../../../../../../../../proc/self/exe";
+    struct NativeRows rows;
+
+    assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(NativeRows_read(path, 0, 0, &rows), -ENOENT);
 }
 
 // A stripped evaluation loop of two parts, of which only one has a symbol.
