@@ -39,7 +39,7 @@ static void free_rows(struct Native *native)
     }
 }
 
-void Native_release(struct Native *native)
+static void free_binaries(struct Native *native)
 {
     free_rows(native);
     for (struct NativeBinary *at = native->binaries, *next; at; at = next) {
@@ -49,10 +49,21 @@ void Native_release(struct Native *native)
     }
     native->binaries = NULL;
     Heap_free(atomic_exchange(&native->table, NULL));
+}
+
+void Native_abandon(struct Native *native)
+{
+    free_binaries(native);
+    Flame_abandon(&native->lines);
+}
+
+void Native_release(struct Native *native)
+{
+    free_binaries(native);
     Heap_free(native->retired);
     Heap_free(native->functions);
     IdMap_release(&native->ids);
-    Flame_abandon(&native->lines);
+    Flame_release(&native->lines);
 }
 
 // --- Modules -----------------------------------------------------------------
@@ -168,10 +179,12 @@ static void scan(struct Native *native)
 // Returns false if it must be kept.
 static bool drop_retired(struct Native *native)
 {
-    if (native->retired && !TimerSlots_are_idle())
+    struct NativeTable *retired = native->retired;
+
+    if (retired && !TimerSlots_are_idle())
         return false;
-    Heap_free(native->retired);
     native->retired = NULL;
+    Heap_free(retired);
     return true;
 }
 

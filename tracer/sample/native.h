@@ -49,9 +49,12 @@ struct Native {
 };
 
 void Native_init(struct Native *native, NativeReader *reader);
-// No handler uses the table any more. In a forked child, `native` is not used
-// again.
+// No handler uses the table any more.
 void Native_release(struct Native *native);
+// Frees memory in a forked child, except what the sampler's thread may have
+// been about to replace or to free when the process forked. `native` is not
+// used again.
+void Native_abandon(struct Native *native);
 // Starts or ends the walks, if this is due, and finds new modules.
 void Native_step(struct Native *native, uint64_t now_ns);
 // Writes the ids of the C functions of a walk to `ids`, the outermost first,

@@ -305,7 +305,7 @@ void Sampler_abandon(struct Sampler *sampler)
 {
     CpuTimers_abandon(&sampler->sampling.timers);
     Flame_abandon(&sampler->sampling.flame);
-    Native_release(&sampler->sampling.native);
+    Native_abandon(&sampler->sampling.native);
     free_all(sampler);
 }
 
