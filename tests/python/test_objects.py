@@ -171,7 +171,12 @@ for _ in range(5):
 for thread in threads:
     thread.join()
 gc.collect()
-found = ocular.stop_tracing()["objects"]
+threading.stack_size(64 << 10)
+found = []
+thread = threading.Thread(target=lambda: found.append(ocular.stop_tracing()["objects"]))
+thread.start()
+thread.join()
+found = found[0]
 assert any(row["type"] == "Thing" and row["born"] for row in found["types"]), found
 print("whole")
 """

@@ -143,6 +143,54 @@ TEST_WITH(test_nothing_grows_without_a_leak, reset, NULL)
     }
 }
 
+static bool happens(double probability)
+{
+    return (double)(random_u64() % 1000000) < probability * 1e6;
+}
+
+// Among 200 types, whose objects live for 10 ms to 10 s, hardly one seems to
+// grow in the first minute.
+TEST_WITH(test_few_of_many_types_seem_to_grow, reset, NULL)
+{
+    static const char many[201];
+    static int alive[201], red, length;
+
+    for (int turn = 0; turn < 120000; turn++) {
+        if (turn % 60000 == 0) {
+            reset(NULL);
+            for (int i = 1; i <= 200; i++)
+                alive[i] = (int)(i * pow(10, i % 4 - 2));
+        }
+        if (turn % 500 == 0) {
+            Objects_open(&objects, &now, 1, 1e9, false);
+            length = random_u64() & 1 ? 90 : 10;
+        }
+        for (int i = 1; i <= 200; i++) {
+            bool born = happens(i * 1e-3);
+            bool died = happens(alive[i] * pow(10, 2 - i % 4) * 1e-3);
+            uint32_t number = Objects_find_type(&objects, &many[i]);
+            char name[32];
+
+            alive[i] += born - died;
+            if (objects.phase != OBJECTS_OPEN)
+                continue;
+            snprintf(name, sizeof name, "Type%d", i);
+            if (!number)
+                number = Objects_meet_type(&objects, &many[i], name, false);
+            objects.type[number].born += born;
+            objects.type[number].died += died;
+        }
+        pass(1e-3);
+        if (turn % 500 != length)
+            continue;
+        Objects_end(&objects, &now);
+        Objects_fold(&objects, &now);
+        for (int i = 1; i < objects.names; i++)
+            red += Objects_rates(&objects, &objects.sums[i]).grows;
+    }
+    assert_in_range(red, 0, 20);
+}
+
 TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
 {
     struct ObjectRates leak;

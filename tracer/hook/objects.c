@@ -14,8 +14,10 @@
 #define LONGER 1.8      // Length of a longer window, divided by the mean.
 // Seconds of the first window, from which the length of the next ones follows.
 #define FIRST_S 5e-3
-// A type grows if its growth is this number of standard deviations above 0.
+// A type grows if its growth is this number of standard deviations above 0, and
+// more if there are few windows, because they do not show rare objects well.
 #define SURE 4.0
+#define SURE_FEW 60.0 // Additional standard deviations, times the windows.
 // Part of the time in windows above which windows have no gaps.
 #define WHOLE 0.95
 #define GROWTH_WINDOWS 8.0 // Least number of windows that show a growth.
@@ -483,7 +485,7 @@ static void fill_growth(const struct ObjectsTotals *totals,
                         const struct ObjectSums *sums,
                         struct ObjectRates *rates)
 {
-    double per_s = factor(totals);
+    double per_s = factor(totals), sure;
 
     if (totals->windows < GROWTH_WINDOWS)
         return;
@@ -494,8 +496,9 @@ static void fill_growth(const struct ObjectsTotals *totals,
     rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
     rates->net_error = hypot(rates->net_error * per_s,
                              sqrt(sums->gc_squares) / totals->wall_s);
+    sure = SURE + SURE_FEW / (totals->windows - 2);
     rates->grows =
-        rates->net > SURE * rates->net_error && sums->grew > sums->shrank;
+        rates->net > sure * rates->net_error && sums->grew > sums->shrank;
 }
 
 struct ObjectRates Objects_rates(const struct Objects *objects,

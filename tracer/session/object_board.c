@@ -4,7 +4,6 @@
 #include "ipc/base/now.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -85,14 +84,6 @@ struct Choice {
     uint32_t pairs[OBJECT_CREATORS]; // The pairs with most births, or 0.
 };
 
-static int largest_first(const void *a, const void *b)
-{
-    double x = ((const struct Choice *)a)->order;
-    double y = ((const struct Choice *)b)->order;
-
-    return (x < y) - (x > y);
-}
-
 // Types that only grow come first, and among them those that surely grow most.
 static double order_of(const struct ObjectRates *rates)
 {
@@ -101,20 +92,26 @@ static double order_of(const struct ObjectRates *rates)
     return rates->grows ? 1e15 + rates->net - rates->net_error : busy;
 }
 
-static size_t choose(const struct Objects *objects, struct Choice *choices)
+// Writes the most important names, and returns their number. The program's
+// thread may have a small stack, so there is no room for all names.
+static size_t choose(const struct Objects *objects,
+                     struct Choice choices[TYPES_MOST + 1])
 {
-    size_t count = 0;
+    size_t count = 0, at;
 
     for (uint16_t i = 0; i < objects->names; i++) {
         struct ObjectRates rates = Objects_rates(objects, &objects->sums[i]);
+        double order = order_of(&rates);
 
         if (!(rates.born > 0 || rates.died > 0))
             continue;
-        choices[count++] = (struct Choice){
-            .name = i, .order = order_of(&rates), .rates = rates};
+        for (at = count; at && choices[at - 1].order < order; at--)
+            choices[at] = choices[at - 1];
+        choices[at] =
+            (struct Choice){.name = i, .order = order, .rates = rates};
+        count += count < TYPES_MOST;
     }
-    qsort(choices, count, sizeof *choices, largest_first);
-    return count < TYPES_MOST ? count : TYPES_MOST;
+    return count;
 }
 
 // Adds a pair to those of its type, so that most births come first.
@@ -157,7 +154,7 @@ static void add_lines(struct ObjectTable *table, const struct Objects *objects,
 
 void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
 {
-    struct Choice choices[OBJECT_NAMES];
+    struct Choice choices[TYPES_MOST + 1];
     size_t count = choose(objects, choices);
     uint8_t of[OBJECT_NAMES] = {0}; // 1 + index of the name's choice.
 
