@@ -132,6 +132,21 @@ TEST_WITH(test_a_leak_among_many_births, reset, NULL)
     assert_float_equal(node.died, 1000, 150);
 }
 
+// Nobody counts while the view is closed, so this time changes no rate.
+TEST_WITH(test_the_view_is_closed_for_a_while, reset, NULL)
+{
+    struct ObjectRates node;
+
+    run(60, 10, false, 3e-4);
+    Objects_end(&objects, &now);
+    Objects_fold(&objects, &now);
+    pass(80);
+    run(20, 10, false, 3e-4);
+    node = rates_of("Node");
+    assert_false(node.grows);
+    assert_float_equal(node.died, 1000, 150);
+}
+
 TEST_WITH(test_nothing_grows_without_a_leak, reset, NULL)
 {
     for (int round = 0; round < 20; round++) {

@@ -396,14 +396,18 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
 double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
 {
     struct ObjectsTotals time = {0};
-    double cost_s = 0;
+    double cost_s = 0, passed_s = 0;
 
-    if (objects->folded.ticks) {
-        time.wall_s = seconds(objects, &objects->folded, at);
+    if (objects->folded.ticks)
+        passed_s = seconds(objects, &objects->folded, at);
+    // If no window was open, nobody has counted objects for a while, not even
+    // those of collections.
+    if (objects->phase != OBJECTS_CLOSED) {
+        time.wall_s = passed_s;
         time.cpu_s = cpu_seconds(&objects->folded, at);
     }
     objects->folded = *at;
-    decay(objects, exp(-time.wall_s / RATE_S), exp(-time.wall_s / GROWTH_S));
+    decay(objects, exp(-passed_s / RATE_S), exp(-passed_s / GROWTH_S));
     if (objects->phase == OBJECTS_ENDED)
         cost_s = add_window(objects, &time);
     else

@@ -208,9 +208,10 @@ void Objects_open(struct Objects *objects, const struct ObjectsTime *at,
 bool Objects_is_over(struct Objects *objects, uint64_t ticks);
 // Ends the window. The caller holds the GIL.
 void Objects_end(struct Objects *objects, const struct ObjectsTime *at);
-// Adds the time since the last call to the sums, and the window if it has
-// ended. A window that has not ended is dropped. Returns the seconds of CPU
-// time that the events of the window took. The caller holds the GIL.
+// Adds the window to the sums if it has ended, and the time since the last call
+// if there was a window. A window that has not ended is dropped. Returns the
+// seconds of CPU time that the events of the window took. The caller holds the
+// GIL.
 double Objects_fold(struct Objects *objects, const struct ObjectsTime *at);
 // Returns the seconds that the next window should last if there are `period_s`
 // seconds from one window to the next, and if events may take `rate` seconds
