@@ -257,14 +257,14 @@ bench: all $(test_modules) $(benchmarks) build/obj/tests/bench/write_timeline ##
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
 		'$(interpreter)' tests/bench/bench.py $(ARGS)
 
-accuracy: all $(test_modules) ## compare cycles and counts with the truth (ARGS=--short)
+accuracy: all $(test_modules) ## compare cycles with the truth (ARGS=--short)
 	@$(running) '$(interpreter)' tests/accuracy/accuracy.py $(ARGS)
 
 stress: all $(test_modules) ## everything at once for a minute (ARGS='--seconds 10')
 	@$(running) '$(interpreter)' tests/stress/stress.py $(ARGS)
 
 soak: all ## an hour within a budget, viewers coming and going (ARGS='--seconds 20')
-	@$(running) '$(interpreter)' tests/soak/soak.py $(ARGS)
+	@$(running) '$(interpreter)' tests/stress/soak.py $(ARGS)
 
 regrtest: all ## CPython's own tests under tracing (ARGS='--short', ARGS=test_json)
 	@$(running) '$(interpreter)' tests/regrtest/regrtest.py $(ARGS)

@@ -5,16 +5,16 @@ prints a table. The exit status is 1 only if a figure is worse than its baseline
 than the spread, or if a measuring program failed."""
 
 import argparse
-import datetime
 import json
 import math
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from record import machine
 
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
@@ -71,7 +71,7 @@ def budget():
 
 
 def soak():
-    return rig("soak/soak.py", "--seconds", "300")
+    return rig("stress/soak.py", "--seconds", "300")
 
 
 def regrtest():
@@ -173,18 +173,6 @@ def row_of(values, known_spread=None):
     if known_spread is not None:
         spread = known_spread
     return {"value": significant(middle), "spread": significant(spread)}
-
-
-def machine():
-    model = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
-            break
-    return (
-        f"{os.cpu_count()} CPUs, {model}, Linux {platform.release().split('-')[0]}, "
-        f"CPython {platform.python_version()}, {datetime.date.today()}"
-    )
 
 
 # --- The comparison with the baseline -----------------------------------------

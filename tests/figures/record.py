@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Records a measured figure. tests/figures/figures.py compares the figure with the
 baseline. The tests in this folder and the measuring programs (tests/accuracy, tests/bench,
-tests/soak, tests/regrtest) use this module."""
+tests/stress, tests/regrtest) use this module."""
 
+import datetime
 import json
 import math
 import os
+import platform
+from pathlib import Path
 
 BETTER = ("lower", "higher", "nearer")
 
@@ -36,3 +39,16 @@ def figure(name, value, better="lower", unit="", goal=None, spread=None):
     line.update(goal=goal, spread=spread)
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def machine():
+    """Returns the machine, the interpreter and the date, for the head of a table."""
+    model = platform.processor() or platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    return (
+        f"{os.cpu_count()} CPUs, {model}, Linux {platform.release().split('-')[0]}, "
+        f"CPython {platform.python_version()}, {datetime.date.today()}"
+    )

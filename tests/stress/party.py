@@ -4,6 +4,7 @@ random numbers, counts and failures. Each part is a function that gets a Party a
 thread of its own until `party.over` is set."""
 
 import collections
+import os
 import random
 import sys
 import threading
@@ -18,6 +19,7 @@ class Party:
     def __init__(self, seed, folder):
         self.seed = seed
         self.folder = Path(folder)  # folder for the timelines
+        self.pid = os.getpid()  # the process that is traced
         self.tracing = True  # if False, the test runs without Ocular
         self.over = threading.Event()
         self.counts = collections.Counter()

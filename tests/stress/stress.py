@@ -175,34 +175,14 @@ def outer(options):
 
 def command(options, scratch, report):
     """Returns the command for the process of the test."""
-    words = [
-        sys.executable,
-        "-W",
-        "ignore::DeprecationWarning",
-        __file__,
-        "--inner",
-        "--seed",
-        options.seed,
-        "--report",
-        str(report),
-        "--seconds",
-        str(options.seconds),
-        "--folder",
-        str(scratch),
-    ]
+    words = [sys.executable, "-W", "ignore::DeprecationWarning", __file__, "--inner"]
+    words += ["--seed", options.seed, "--report", str(report)]
+    words += ["--seconds", str(options.seconds), "--folder", str(scratch)]
     words += ["--untraced"] if options.untraced else []
     if options.gdb:
-        words[:0] = [
-            "gdb",
-            "-batch",
-            "-ex",
-            "handle SIGTERM nostop pass",
-            "-ex",
-            "run",
-            "-ex",
-            "thread apply all bt",
-            "--args",
-        ]
+        gdb = ["handle SIGTERM nostop pass", "run", "thread apply all bt"]
+        orders = [word for order in gdb for word in ("-ex", order)]
+        words[:0] = ["gdb", "-batch", *orders, "--args"]
     return words
 
 

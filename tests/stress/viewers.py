@@ -14,28 +14,32 @@ from e2e import client
 TOP = os.environ["OCULAR_TOP"]
 
 
+def look_once(party):
+    done = subprocess.run(
+        [TOP, "--pid", str(party.pid), "--once", "--json", "-d", "0.2"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+    )
+    if done.returncode == 0 and done.stdout:
+        snapshot = json.loads(done.stdout)
+        if snapshot["pid"] != party.pid:
+            party.fail(f"ocular-top showed {snapshot['pid']}")
+        party.count("ocular-top answered")
+    elif done.returncode != 1 or not done.stderr:
+        party.fail(f"ocular-top: {done}")
+    party.count("ocular-top runs")
+
+
 def top(party, dice):
     """Runs ocular-top --once --json, as a person could do."""
     while party.going(0.3):
-        done = subprocess.run(
-            [TOP, "--pid", str(os.getpid()), "--once", "--json", "-d", "0.2"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=60,
-        )
-        if done.returncode == 0 and done.stdout:
-            snapshot = json.loads(done.stdout)
-            if snapshot["pid"] != os.getpid():
-                party.fail(f"ocular-top showed {snapshot['pid']}")
-            party.count("ocular-top answered")
-        elif done.returncode != 1 or not done.stderr:
-            party.fail(f"ocular-top: {done}")
-        party.count("ocular-top runs")
+        look_once(party)
 
 
 def talk(party, dice):
     """Opens one connection after the other. On each connection it does one random thing."""
-    path = f"{os.environ['OCULAR_DIR']}/{os.getpid()}.sock"
+    path = f"{os.environ['OCULAR_DIR']}/{party.pid}.sock"
     while party.going(0.005):
         try:
             with client.Client(path, timeout=2) as viewer:
