@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`make accuracy` compares Ocular's cycles with ground truth, and its counts with
-cProfile's.
+"""`make accuracy` compares Ocular's cycles with ground truth.
 
 The ground truth of a function is the time of its call in the untraced program. The time
 stamp counter is read before and after the call. The time of these readings, and of the rest
@@ -10,15 +9,10 @@ before and after it. The table shows the median over all rounds. `noise` is the 
 between two rounds of truth, computed in the same way."""
 
 import argparse
-import contextlib
-import json
 import math
 import os
-import platform
-import re
 import statistics
 import sys
-import time
 import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,9 +22,7 @@ import extensions  # noqa: E402
 import ocular  # noqa: E402
 import outside  # noqa: E402
 import subjects  # noqa: E402
-from e2e.counting import by_cprofile, by_ocular  # noqa: E402
-from figures.record import figure, recording  # noqa: E402
-from ocular.demo.pure import CASES  # noqa: E402
+from figures.record import figure, machine, recording  # noqa: E402
 from subjects import SUBJECTS  # noqa: E402
 
 ROUNDS, SHORT_ROUNDS = 15, 3
@@ -38,7 +30,7 @@ ROUNDS, SHORT_ROUNDS = 15, 3
 GROUP, TURNS = 6, 200
 THRESHOLDS = (500, 0)
 # p50 and mean of a call's own cycles, mean including callees
-FIGURES = ("p50", "mean", "total")
+FIGURES = {"p50": "own, p50", "mean": "own, mean", "total": "all, mean"}
 TARGET = 0.10
 STEADY = 0.10  # a round is left out if the machine changed its speed by more than this
 LEAST_NS = 200  # functions that take less time are shown, but not judged
@@ -201,7 +193,7 @@ class Way:
         start}."""
         found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
-            with quietly(threshold, [subjects.__file__]):
+            with traced(threshold, [subjects.__file__]):
                 cost = sum(ocular._ocular.hook_cost()[:2])
                 program.run()
                 final = ocular.stop_tracing()
@@ -226,18 +218,13 @@ def cycles(final, name):
     return [math.nan] * 3
 
 
-@contextlib.contextmanager
-def quietly(threshold, include_only):
-    ocular.start_tracing(
+def traced(threshold, include_only):
+    return ocular.tracing(
         deinstrument_threshold=threshold,
         perfetto=False,
         quiet=True,
         include_only=include_only,
     )
-    try:
-        yield
-    finally:
-        ocular.stop_tracing()
 
 
 # --- Rounds ------------------------------------------------------------------------
@@ -266,7 +253,6 @@ class Row:
         self.rounds[threshold].append(
             {
                 "truth": truth,
-                "ours": ours,
                 "error": [over(mine, true) for mine, true in zip(ours, truth)],
                 "noise": [abs(over(a, b)) for a, b in zip(before[name], after[name])],
                 "speed": costs / truth[0] if truth[0] > 0 else math.nan,
@@ -287,67 +273,47 @@ class Row:
         ]
         return kept if len(kept) >= 3 else rounds
 
-    def summary(self):
-        rounds = {threshold: self.steady(threshold) for threshold in THRESHOLDS}
-        both = [each for kept in rounds.values() for each in kept]
+    def summarise(self):
+        """Computes the medians over all rounds, in the order of FIGURES."""
 
         def columns(kept, what):
             return [middle(column) for column in zip(*(each[what] for each in kept))]
 
-        truth = columns(both, "truth")
-        ns = truth[0] / self.hz * 1e9
-        errors = {
-            threshold: columns(rounds[threshold], "error") for threshold in THRESHOLDS
-        }
-        noise = columns(both, "noise")
-        beyond, unsure = [], []
-        for threshold in THRESHOLDS:
-            for what, error, own_noise in zip(FIGURES, errors[threshold], noise):
-                if ns >= LEAST_NS and abs(error) > TARGET:
-                    sure = abs(error) > TARGET + own_noise
-                    (beyond if sure else unsure).append(f"{what} at {threshold}")
-        return {
-            "function": self.subject.name,
-            "way": self.way,
-            "ns": ns,
-            "truth": dict(zip(FIGURES, truth)),
-            "noise": dict(zip(FIGURES, noise)),
-            "ocular": {
-                str(threshold): dict(zip(FIGURES, columns(rounds[threshold], "ours")))
-                for threshold in THRESHOLDS
-            },
-            "error": {
-                str(threshold): dict(zip(FIGURES, errors[threshold]))
-                for threshold in THRESHOLDS
-            },
-            "rounds": {str(threshold): len(rounds[threshold]) for threshold in THRESHOLDS},
-            "judged": ns >= LEAST_NS,
-            "misses": beyond,
-            "unsure": unsure,
-        }
+        rounds = {threshold: self.steady(threshold) for threshold in THRESHOLDS}
+        both = [each for kept in rounds.values() for each in kept]
+        self.ns = columns(both, "truth")[0] / self.hz * 1e9
+        self.noise = columns(both, "noise")
+        self.error = {at: columns(kept, "error") for at, kept in rounds.items()}
+        self.judged = self.ns >= LEAST_NS
+        beyond = [
+            (abs(error), noise)
+            for errors in self.error.values()
+            for error, noise in zip(errors, self.noise)
+            if abs(error) > TARGET
+        ]
+        self.missed = self.judged and any(error > TARGET + own for error, own in beyond)
+        word = "MISS" if self.missed else "noise" if beyond else "ok"
+        self.verdict = word if self.judged else ""
+        return self
 
 
 def compare(chosen, rounds, ways):
-    hz = measured_hz()
+    with traced(0, ["no such code"]):
+        hz = ocular.snapshot()["tsc_hz"]
     rows = []
     for name in ways:
         way = Way(name, chosen)
-        found = {each.name: Row(each, name, hz) for each in chosen}
+        found = [Row(each, name, hz) for each in chosen]
         before = way.run_truth()
         for _ in range(rounds):
             for threshold in THRESHOLDS:
                 ours = way.run_traced(threshold)
                 after = way.run_truth()
-                for row in found.values():
+                for row in found:
                     row.add(threshold, before, ours, after)
                 before = after
-        rows += [row.summary() for row in found.values()]
+        rows += [row.summarise() for row in found]
     return rows
-
-
-def measured_hz():
-    with quietly(0, ["no such code"]):
-        return ocular.stop_tracing()["tsc_hz"]
 
 
 def percent(value):
@@ -356,118 +322,46 @@ def percent(value):
 
 def show(rows):
     print("\ncycles of a call, Ocular over truth, and noise (truth over truth), in %")
-    print(f"{'':45}{'own, p50':>22}{'own, mean':>22}{'all, mean':>22}")
+    print(f"{'':45}" + "".join(f"{title:>22}" for title in FIGURES.values()))
     print(
         f"{'function':31}{'way':8}{'ns':>6}" + f" {'at 500':>7}{'at 0':>7}{'noise':>7}" * 3
     )
     for row in rows:
-        verdict = (
-            ""
-            if not row["judged"]
-            else "MISS"
-            if row["misses"]
-            else "noise"
-            if row["unsure"]
-            else "ok"
-        )
         print(
-            f"{row['function']:31}{row['way']:8}{row['ns']:6.0f}"
+            f"{row.subject.name:31}{row.way:8}{row.ns:6.0f}"
             + "".join(
-                " "
-                + percent(row["error"]["500"][what])
-                + percent(row["error"]["0"][what])
-                + f"{100 * row['noise'][what]:7.1f}"
-                for what in FIGURES
+                f" {percent(row.error[500][n])}{percent(row.error[0][n])}"
+                f"{100 * row.noise[n]:7.1f}"
+                for n in range(len(FIGURES))
             )
-            + f"  {verdict}"
+            + f"  {row.verdict}"
         )
-    judged = [row for row in rows if row["judged"]]
     print(
-        f"{len(judged)} of {LEAST_NS} ns or more, "
-        f"{sum(bool(row['misses']) for row in judged)} with a MISS: a figure "
+        f"{sum(row.judged for row in rows)} of {LEAST_NS} ns or more, "
+        f"{sum(row.missed for row in rows)} with a MISS: a figure "
         f"is off by more than {100 * TARGET:.0f} % and the noise"
     )
-    for threshold in THRESHOLDS:
-        for what, name in zip(FIGURES, ("own, p50", "own, mean", "all, mean")):
-            off = errors(judged, threshold, what)
-            print(
-                f"  at {threshold:3}, {name:9}: {within(off)} of {len(off)} within "
-                f"{100 * TARGET:.0f} %, median error "
-                f"{100 * middle(off):.1f} %"
-            )
 
 
-def errors(rows, threshold, what):
-    """Returns the errors of the rows that have a value."""
-    off = [abs(row["error"][str(threshold)][what]) for row in rows]
-    return [each for each in off if not math.isnan(each)]
-
-
-def within(off):
-    return sum(each <= TARGET for each in off)
-
-
-def record(result):
-    """Records the errors of the cycles for `make figures`, for each way to run the
-    functions."""
-    figure("accuracy/counts_wrong", sum(row["differ"] for row in result["counts"]))
-    for way in sorted({row["way"] for row in result["cycles"]}):
-        rows = [row for row in result["cycles"] if row["way"] == way]
-        judged = [row for row in rows if row["judged"]] or rows
-        for threshold in THRESHOLDS:
-            for what in FIGURES:
-                off = errors(judged, threshold, what)
+def judge(rows):
+    """Prints, and records for `make figures`, for how many functions the error of the
+    cycles is below the target. The figure is a fraction of all functions, because a
+    function without cycles is not within any bound."""
+    for way in WAYS:
+        mine = [row for row in rows if row.way == way]
+        judged = [row for row in mine if row.judged] or mine
+        for threshold in THRESHOLDS if judged else ():
+            for number, (what, title) in enumerate(FIGURES.items()):
+                off = [abs(row.error[threshold][number]) for row in judged]
+                within = sum(each <= TARGET for each in off)
                 name = f"accuracy/{way}/{threshold}/{what}".replace(" ", "_")
                 figure(f"{name}/median_error", 100 * middle(off), unit="%")
-                # The figure is a fraction of all functions, because a function without
-                # cycles is not within any bound.
-                part = 100 * within(off) / len(judged)
+                part = 100 * within / len(judged)
                 figure(f"{name}/within_10", part, "higher", unit="%")
-
-
-# --- Counts ------------------------------------------------------------------------
-
-
-def count_calls():
-    """Returns rows. Each row has a case, the number of functions and calls, and the number
-    of functions whose calls differ between Ocular at threshold 0 and cProfile."""
-    rows = []
-    for name, case in CASES.items():
-        case()  # this run fills the caches and imports modules
-        theirs, ours = by_cprofile(case), by_ocular(case)
-        rows.append(
-            {
-                "case": name,
-                "functions": len(theirs),
-                "calls": sum(theirs.values()),
-                "differ": sum(
-                    theirs.get(key) != ours.get(key) for key in theirs.keys() | ours.keys()
-                ),
-            }
-        )
-    return rows
-
-
-def show_counts(rows):
-    print("\ncalls counted, Ocular beside cProfile")
-    print(f"{'case':20}{'functions':>10}{'calls':>10}{'differ':>8}")
-    for row in rows:
-        print(f"{row['case']:20}{row['functions']:10}{row['calls']:10}{row['differ']:8}")
-
-
-# --- The whole measurement ----------------------------------------------------
-
-
-def describe():
-    model = platform.machine()
-    with contextlib.suppress(OSError):
-        match = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
-        model = match.group(1) if match else model
-    return (
-        f"{platform.python_implementation()} {platform.python_version()}, "
-        f"{os.cpu_count()} x {model}, {time.strftime('%Y-%m-%d')}, "
-        f"Ocular {ocular.__version__}"
-    )
+                print(
+                    f"  {way:8} at {threshold:3}, {title:9}: {within} of {len(off)} within "
+                    f"{100 * TARGET:.0f} %, median error {100 * middle(off):.1f} %"
+                )
 
 
 def main():
@@ -479,27 +373,13 @@ def main():
     parser.add_argument(
         "--strict", action="store_true", help="exit status 1 where a figure misses"
     )
-    parser.add_argument("--json", metavar="FILE", help="all figures")
-    parser.add_argument("--only", action="append", metavar="FUNCTION")
     options = parser.parse_args()
     rounds = options.rounds or (SHORT_ROUNDS if options.short else ROUNDS)
-    chosen = [each for each in SUBJECTS if not options.only or each.name in options.only]
-    print(f"{describe()}, {rounds} rounds")
-    result = {
-        "machine": describe(),
-        "rounds": rounds,
-        "counts": count_calls(),
-        "cycles": compare(chosen, rounds, WAYS[:1] if options.short else WAYS),
-    }
-    show_counts(result["counts"])
-    show(result["cycles"])
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(result, file, indent=1)
-    record(result)
-    missed = any(row["misses"] for row in result["cycles"]) or any(
-        row["differ"] for row in result["counts"]
-    )
+    print(f"{machine()}, {rounds} rounds")
+    rows = compare(SUBJECTS, rounds, WAYS[:1] if options.short else WAYS)
+    show(rows)
+    judge(rows)
+    missed = any(row.missed for row in rows)
     return int(options.strict and missed and not recording())
 
 

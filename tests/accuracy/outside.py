@@ -27,15 +27,6 @@ class Stub:
     def __init__(self, x, y):
         pass
 
-    def length(self):
-        return 5.0
-
-    def move(self, dx, dy):
-        return self
-
-
-STUB = Stub(1, 2)
-
 
 def spread_nothing(*numbers, **named):
     pass

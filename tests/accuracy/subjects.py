@@ -5,14 +5,10 @@ the line that runs it, and the names of the functions that it calls. A caller's 
 not depend on the results of its callees, because the caller is also timed with empty
 functions instead of its callees."""
 
-import functools
-import threading
-
 from outside import helper
 
-WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
 NUMBERS = list(range(20))
-TABLE = {word: len(word) for word in WORDS}
+TABLE = {"alpha": 5, "beta": 4}
 # CPython keeps small integers, so this allocates none
 SHUFFLED = [n * 79 % 199 for n in range(200)]
 # --- Straight lines and loops ---------------------------------------------------
@@ -51,21 +47,6 @@ def while_true(n):
         n -= 1
         if n < 0:
             break
-
-
-def for_range(n):
-    total = 0
-    for i in range(n):
-        total += i
-    return total
-
-
-def nested(n):
-    total = 0
-    for i in range(n):
-        for j in range(n):
-            total += j
-    return total
 
 
 def branches(numbers):
@@ -119,18 +100,6 @@ class Point:
         self.x = self.difference + self.product - self.y
         self.y = self.sum - self.x
 
-    def length(self):
-        square = self.x * self.x + self.y * self.y
-        square = square * 2 - self.x * self.x - self.y * self.y
-        square = square * 2 - self.x * self.x - self.y * self.y
-        return square**0.5
-
-    def move(self, dx, dy):
-        for _ in RANGE:
-            self.x = self.x + dx - dx
-            self.y = self.y + dy - dy
-        return self
-
 
 RANGE = range(4)
 POINT = Point(3, 4)
@@ -148,14 +117,6 @@ def attributes(point):
     point.y = point.y + 1 - 1
     total += point.y * point.x
     return total
-
-
-def dictionary(table):
-    total = table["alpha"] + table["beta"]
-    table["gamma"] = total - total + 5
-    total += table["gamma"] + table["delta"]
-    table["eta"] = total - total + 3
-    return total + table["eta"] + len(table)
 
 
 def sorting(numbers):
@@ -197,24 +158,6 @@ def some_small(x):
     return total + small(x)
 
 
-def methods(point):
-    total = point.length()
-    for i in range(5):
-        total += i * 3 - total / 3
-    point.move(1, 2)
-    for i in range(5):
-        total += i * 3 - total / 3
-    return total + point.length()
-
-
-def creating(n):
-    points = [Point(n, n), Point(n, n)]
-    for i in range(10):
-        n += i * 3 - n % 3
-    points.append(Point(n, n))
-    return points
-
-
 def spread(*numbers, **named):
     total = 0
     for number in numbers:
@@ -222,18 +165,6 @@ def spread(*numbers, **named):
     for number in numbers:
         total += number
     return total + named["last"] + named["first"]
-
-
-def closure_maker(step):
-    def closure(x):
-        for i in range(10):
-            x += step * i - step
-        return x
-
-    return closure
-
-
-CLOSURE = closure_maker(3)
 
 
 def level3(x):
@@ -266,15 +197,6 @@ def from_c(numbers):
     return sorted(numbers, key=key_of)
 
 
-@functools.lru_cache(None)
-def cached(n):
-    return n
-
-
-def through_cache(n):
-    return cached(n) + cached(n) + cached(n) + cached(n) + cached(n)
-
-
 # --- Exceptions, generators, coroutines -----------------------------------------------
 
 
@@ -283,21 +205,6 @@ def handles(table):
         return table["none"]
     except KeyError:
         return 0
-
-
-def finishes(n):
-    try:
-        n = n * 3 + 1
-        n = n * n - 5
-    finally:
-        n = n * 3 + 1
-        n = n * n - 5
-    with LOCK:
-        n += 1
-    return n
-
-
-LOCK = threading.Lock()
 
 
 def raises(n):
@@ -375,43 +282,28 @@ SUBJECTS = [
     Subject("floats", "floats(7.5)"),
     Subject("while_loop", "while_loop(20)"),
     Subject("while_true", "while_true(20)"),
-    Subject("for_range", "for_range(20)"),
-    Subject("nested", "nested(10)"),
     Subject("branches", "branches(NUMBERS)"),
     Subject("searching", "searching(NUMBERS)"),
     Subject("long_loop", "long_loop(2_000)", times=100),
     Subject("comprehension", "comprehension(NUMBERS)"),
     Subject("attributes", "attributes(POINT)"),
-    Subject("dictionary", "dictionary(TABLE)"),
     Subject("sorting", "sorting(SHUFFLED)"),
     Subject("excluded_callee", "excluded_callee(7)"),
     Subject("tiny", "tiny()"),
     Subject("small", "small(7)"),
     Subject("many_tiny", "many_tiny()", stand_in="many_ones()", times=200),
     Subject("some_small", "some_small(7)", stand_in="some_numbers(7)"),
-    Subject("Point.length", "POINT.length()"),
-    Subject("Point.move", "POINT.move(1, 2)"),
-    Subject(
-        "methods",
-        "methods(POINT)",
-        stubs={"Point.length": 2, "Point.move": 1},
-        stand_in="methods(STUB)",
-    ),
     Subject("Point.__init__", "Point(1, 2)", around="Stub(1, 2)"),
-    Subject("creating", "creating(7)", stubs={"Point.__init__": 3}),
     Subject(
         "spread",
         "spread(1, 2, 3, 4, first=5, last=6)",
         around="spread_nothing(1, 2, 3, 4, first=5, last=6)",
     ),
-    Subject("closure_maker.<locals>.closure", "CLOSURE(7)"),
     Subject("level3", "level3(7)", stubs={"arithmetic": 1}),
     Subject("recursive", "recursive(30)", calls=31, times=60),
     Subject("key_of", "key_of(7)"),
     Subject("from_c", "from_c(SHUFFLED)", stubs={"key_of": 200}, times=60),
-    Subject("through_cache", "through_cache(7)"),
     Subject("handles", "handles(TABLE)"),
-    Subject("finishes", "finishes(7)"),
     Subject(
         "raises",
         "try: raises(7)\nexcept ValueError: pass",

@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import cProfile
 import os
-import platform
 import re
 import shutil
 import statistics
@@ -29,7 +28,7 @@ import ocular  # noqa: E402
 import programs  # noqa: E402
 import timeline  # noqa: E402
 import viewer  # noqa: E402
-from figures.record import figure  # noqa: E402
+from figures.record import figure, machine  # noqa: E402
 
 EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
@@ -245,17 +244,9 @@ def instructions(probe_number, name, count, function):
     rounds, by callgrind. Instructions that count the hits are left out, because any thread
     can execute them."""
     with tempfile.NamedTemporaryFile() as file:
-        command = [
-            "valgrind",
-            "--tool=callgrind",
-            f"--callgrind-out-file={file.name}",
-            sys.executable,
-            os.path.abspath(__file__),
-            "--run",
-            str(probe_number),
-            name,
-            str(count),
-        ]
+        command = f"valgrind --tool=callgrind --callgrind-out-file={file.name}".split()
+        command += [sys.executable, os.path.abspath(__file__), "--run"]
+        command += [str(probe_number), name, str(count)]
         done = subprocess.run(command, capture_output=True, text=True)
         with open(file.name) as dumped:
             dump = dumped.read()
@@ -269,13 +260,8 @@ def show_instructions():
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
         return
-    for number, event in (
-        (0, "enter"),
-        (0, "leave"),
-        (1, "branch"),
-        (1, "jump"),
-        (2, "step"),
-    ):
+    events = [(0, "enter"), (0, "leave"), (1, "branch"), (1, "jump"), (2, "step")]
+    for number, event in events:
         few, many = 1_000, 6_000
         function = f"on_{event}_fast"
         grown = instructions(number, "Ocular", many, function) - instructions(
@@ -528,19 +514,10 @@ def main():
         return budget.main(sys.argv[2:])
     if sys.argv[1:2] == ["--viewer"]:
         return viewer.main(sys.argv[2:])
-    parser = argparse.ArgumentParser(description=__doc__)
+    more = "--budget --help and --viewer --help show other measurements"
+    parser = argparse.ArgumentParser(description=__doc__, epilog=more)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--no-callgrind", action="store_true")
-    parser.add_argument(
-        "--budget",
-        action="store_true",
-        help="other programs, held to their budget; first, then --budget --help",
-    )
-    parser.add_argument(
-        "--viewer",
-        action="store_true",
-        help="ocular-top and what it costs; first, then --viewer --help",
-    )
     parser.add_argument("--only", nargs="+", choices=ROWS, help="nothing but these rows")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -550,14 +527,7 @@ def main():
         with CONFIGURATIONS[name](probe):
             probe.run(int(count))
             os._exit(0)  # os._exit() ends the process without work for the hooks.
-    with contextlib.suppress(OSError):
-        model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
-        print(
-            f"{platform.python_implementation()} "
-            f"{platform.python_version()}, {os.cpu_count()} x "
-            f"{model.group(1) if model else platform.machine()}, "
-            f"{time.strftime('%Y-%m-%d')}, Ocular {ocular.__version__}"
-        )
+    print(machine())
     for name in options.only or ROWS:
         if not (options.no_callgrind and name in BY_CALLGRIND):
             ROWS[name](options.rounds)

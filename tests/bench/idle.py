@@ -25,27 +25,15 @@ def instructions(kind, name, rounds):
     instructions is 0.2 % of a round, all of it in _PyObject_Free, and every earlier
     allocation changes it."""
     with tempfile.TemporaryDirectory(prefix="oc-") as directory:
+        command = "valgrind --tool=callgrind --callgrind-out-file=/dev/null".split()
+        command += ["--toggle-collect=builtin_sorted", sys.executable, CHILD]
+        settings = {"PYTHONHASHSEED": "0", "PYTHONMALLOC": "malloc"}
+        settings |= {"OCULAR_DIR": directory, "OCULAR_SIGNAL": "none"}
         done = subprocess.run(
-            [
-                "valgrind",
-                "--tool=callgrind",
-                "--callgrind-out-file=/dev/null",
-                "--toggle-collect=builtin_sorted",
-                sys.executable,
-                CHILD,
-                kind,
-                name,
-                str(rounds),
-            ],
+            [*command, kind, name, str(rounds)],
             capture_output=True,
             text=True,
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": "0",
-                "PYTHONMALLOC": "malloc",
-                "OCULAR_DIR": directory,
-                "OCULAR_SIGNAL": "none",
-            },
+            env={**os.environ, **settings},
         )
     match = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not match:

@@ -6,9 +6,7 @@ would be ideal."""
 import math
 import os
 import statistics
-import subprocess
 import sys
-import threading
 import time
 
 import ocular
@@ -202,92 +200,3 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
         pytest.skip("the machine changes its speed all the time")
     ratio = statistics.median(reported) / statistics.median(taken)
     figure("reported/taken", ratio, "nearer", goal=1)
-
-
-# --- New code --------------------------------------------------------------------
-
-NEW = """def made(number):
-    if number > 3:
-        number -= 1
-    return number
-"""
-
-
-def make(count):
-    """Returns `count` functions, each with its own code object."""
-    functions = []
-    for _ in range(count):
-        space = {}
-        exec(compile(NEW, "<made>", "exec"), space)
-        functions.append(space["made"])
-    return functions
-
-
-def call_all(functions):
-    for function in functions:
-        function(5)
-
-
-def hooks_alone():
-    """Returns the seconds that hooks have cost so far, according to one snapshot. If there
-    are thousands of functions, the snapshot itself takes longer than the hooks."""
-    snapshot = ocular.snapshot()
-    share = snapshot["overhead"]["hooks"]
-    [used] = [
-        thread["cpu_s"]
-        for thread in snapshot["threads"]
-        if thread["tid"] == threading.get_native_id()
-    ]
-    return math.inf if share is None else share / (1 + share) * used
-
-
-@pytest.fixture(params=[0, 3], ids=["alone", "crowded"])
-def crowd(request):
-    """On the only CPU of this process, runs this number of busy processes as well."""
-    cpus = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cpus)})
-    busy = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in range(request.param)
-    ]
-    yield
-    for process in busy:
-        process.kill()
-        process.wait()
-    os.sched_setaffinity(0, cpus)
-
-
-def test_account_of_new_code(crowd, figure):
-    """At a function's first call Ocular adopts the function, and at its second call it
-    makes the function's counters. Ocular reports the cost of both in addition to the cost
-    of the hooks. The time in which other programs have the CPU is not reported."""
-    count, ratios = 2000, []
-    for _ in range(9):
-        alone, new, after = (make(count) for _ in range(3))
-        untraced = [seconds(lambda: call_all(alone)) for _ in range(2)]
-        ocular.start_tracing(
-            quiet=True,
-            perfetto=False,
-            overhead_budget=None,
-            include_only=["<made>", "call_all"],
-        )
-        try:
-            call_all([])
-            traced, reported = [], [hooks_alone()]
-            for _ in range(2):
-                traced.append(seconds(lambda: call_all(new)))
-                reported.append(hooks_alone())
-        finally:
-            ocular.stop_tracing()
-        again = [seconds(lambda: call_all(after)) for _ in range(2)]
-        if math.inf not in reported:
-            ratios.append(
-                [
-                    (reported[n + 1] - reported[n])
-                    / (traced[n] - (untraced[n] + again[n]) / 2)
-                    for n in range(2)
-                ]
-            )
-    assert len(ratios) > 4
-    for name, each in zip(("first call", "second call"), zip(*ratios)):
-        figure(f"{name}, reported/taken", statistics.median(each), "nearer", goal=1)

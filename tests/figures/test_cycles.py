@@ -1,64 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Compares the cycles of a call with the time of the same call when untraced, while other
-threads and programs run. A ratio of 1 would be ideal. tests/accuracy/accuracy.py measures
-single functions."""
+"""Compares the cycles of a call with the time of the same call when untraced, while another
+program runs. A ratio of 1 would be ideal. tests/accuracy/accuracy.py measures single
+functions."""
 
-import gc
 import os
-import statistics
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
 from e2e.counting import row, traced
-from python.test_cycles import in_c, repeat
-
-
-def timed(function, *arguments, times=300):
-    """Returns the shortest time and the median time of an untraced call, in ns."""
-    clock = time.perf_counter_ns
-    results = []
-    for _ in range(times):
-        start = clock()
-        function(*arguments)
-        results.append(clock() - start)
-    return min(results), statistics.median(results)
-
-
-def test_cycles_beside_another_thread(figure):
-    """The time in which a thread waits for other threads does not count for the thread."""
-    stop, spun = threading.Event(), [0.0]
-
-    def hog():
-        while not stop.is_set():
-            spun[0] = time.thread_time()
-
-    def worker():
-        """Returns the CPU seconds that the other thread has used."""
-        first, calls, limit = spun[0], 0, time.monotonic() + 20
-        while calls < 1000 or (
-            spun[0] < first + 0.2 and time.monotonic() < limit
-        ):  # the other thread has had the GIL 40 times
-            in_c()
-            calls += 1
-        return spun[0] - first
-
-    gc.collect()
-    thread = threading.Thread(target=hog)
-    thread.start()
-    try:
-        others, final = traced(worker)
-    finally:
-        stop.set()
-        thread.join()
-    mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
-    least, _ = timed(in_c)
-    waited = mine["waited_cycles"] + row(final, "worker")["waited_cycles"]
-    # A switch between the threads takes 5 ms, and a call takes a hundredth of this.
-    figure("p99/alone", (mine["p99_cycles"] or 0) * ns / least)
-    figure("waited/had by the other", waited * ns / (1e9 * others), "nearer", goal=1)
+from python.test_cycles import repeat
 
 
 def long_in_c():
