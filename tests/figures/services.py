@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Contains services that count their own calls, and the client of these services, for
-test_services.py. The interpreter of $OCULAR_BENCHMARKS runs them. Each service has the same
-six functions.
+"""Contains services that count their own calls and have known faults, and their clients,
+for test_services.py and test_answers.py. The interpreter of $OCULAR_BENCHMARKS runs them.
+Each service has the same functions. `slow` waits, `stall` sleeps in its thread, and
+`broken` raises a KeyError.
 
-    uvicorn services:fastapi               serves HTTP; GET /truth returns the counts.
-    gunicorn services:django               serves HTTP in the same way.
-    services.py aiohttp PORT               serves HTTP in the same way.
-    celery --app services:celery worker    runs $RATE tasks a second, which one of its
-                                           threads sends; $PORT returns the counts.
-    services.py client PORT RATE [SEED]    sends RATE requests a second until it is
-                                           killed; prints when each answer came, and
-                                           after how many seconds
-"""
+    services.py KIND PORT                serves
+    -m gunicorn services:django          serves in the same way
+    -m celery --app services:celery      runs tasks, which one of its threads sends
+    services.py client KIND PORT [SEED]  sends requests until it is killed
+
+$RATE is the number of requests a second, and $MIX says which functions are called. Each
+process of a service counts its calls in a file in $TRUTH, which truth() reads. A second
+file has a line for each call of some functions: the function's name and the seconds that
+the call took."""
 
 import asyncio
-import collections
-import json
+import contextlib
+import mmap
 import os
 import random
 import sqlite3
@@ -24,11 +25,55 @@ import threading
 import time
 
 ITEMS = 200
-counts = collections.Counter()
+NAMES = "get_item list_items page slow stall broken render to_item".split()
+# how often the first functions are called
+MIXES = {"work": [60, 20, 15, 5, 0, 0], "faults": [15, 0, 0, 10, 1, 2]}
+IDLE = 1000  # websockets that say nothing
+TALKERS = 5
+local = threading.local()
 
 
-def truth():
-    return {"s": time.monotonic(), "cpu_s": time.process_time(), "counts": counts}
+# --- The truth ----------------------------------------------------------------------------
+
+
+def open_counts():
+    """Each process has a file of its own, also after a fork."""
+    global counts
+    with open(f"{os.environ['TRUTH']}/{os.getpid()}.counts", "w+b") as file:
+        file.truncate(8 * len(NAMES))
+        counts = memoryview(mmap.mmap(file.fileno(), 0)).cast("Q")
+
+
+def count(name):
+    counts[NAMES.index(name)] += 1
+
+
+@contextlib.contextmanager
+def timed(name):
+    count(name)
+    begin = time.monotonic()
+    try:
+        yield
+    finally:
+        with open(f"{os.environ['TRUTH']}/{os.getpid()}.times", "a") as file:
+            file.write(f"{name} {time.monotonic() - begin}\n")
+
+
+def truth(folder):
+    """Returns {name of a function: number of calls}, {name of a function: [seconds of each
+    call]}."""
+    sums, times = dict.fromkeys(NAMES, 0), {name: [] for name in NAMES}
+    for file in folder.glob("*.counts"):
+        for name, number in zip(NAMES, memoryview(file.read_bytes()).cast("Q")):
+            sums[name] += number
+    for file in folder.glob("*.times"):
+        for line in file.read_text().splitlines():
+            name, seconds = line.split()
+            times[name].append(float(seconds))
+    return sums, times
+
+
+# --- The functions of all services --------------------------------------------------------
 
 
 def fill(connection):
@@ -37,30 +82,23 @@ def fill(connection):
     connection.executemany("insert into item values(?, ?, ?)", values)
 
 
-def database():
-    """Returns the connection that belongs to the calling thread."""
+def rows(query, *arguments):
+    """Each thread has its own database."""
     if not hasattr(local, "database"):
         local.database = sqlite3.connect(":memory:")
         fill(local.database)
-    return local.database
-
-
-local = threading.local()
-
-
-def rows(query, *arguments):
-    return database().execute(query, arguments).fetchall()
+    return local.database.execute(query, arguments).fetchall()
 
 
 def to_item(row):
-    counts["to_item"] += 1
+    count("to_item")
     return {"id": row[0], "name": row[1], "price": row[2]}
 
 
 def render(items):
     from jinja2 import Template
 
-    counts["render"] += 1
+    count("render")
     if not hasattr(local, "template"):
         local.template = Template(
             "{% for i in items %}<p>{{ i.name|upper }} {{ i.price }}</p>{% endfor %}"
@@ -72,10 +110,72 @@ def work():
     return sum(n % 7 for n in range(5000))
 
 
-def make_fastapi():
+def get_item():
+    count("get_item")
+    number = random.randrange(ITEMS)
+    return to_item(rows("select * from item where id = ?", number)[0])
+
+
+def list_items():
+    count("list_items")
+    return [to_item(row) for row in rows("select * from item limit 10")]
+
+
+def page():
+    count("page")
+    return render([to_item(row) for row in rows("select * from item limit 15")])
+
+
+def slow():
+    with timed("slow"):
+        time.sleep(0.05)
+        return work()
+
+
+def stall():
+    with timed("stall"):
+        time.sleep(0.08)
+
+
+def broken():
+    count("broken")
+    return {}["broken"]
+
+
+FUNCTIONS = {
+    each.__name__: each for each in (get_item, list_items, page, slow, stall, broken)
+}
+
+
+def make_coroutines():
+    blocking = dict(FUNCTIONS)
+
+    def make(name):
+        async def call():
+            return blocking[name]()
+
+        return call
+
+    async def slow():
+        with timed("slow"):
+            await asyncio.sleep(0.05)
+            return work()
+
+    async def stall():
+        with timed("stall"):
+            time.sleep(0.08)
+
+    async def broken():
+        count("broken")
+        return {}["broken"]
+
+    plain = {name: make(name) for name in FUNCTIONS}
+    return {**plain, "slow": slow, "stall": stall, "broken": broken}
+
+
+def make_models():
+    """Returns the functions that work with a database as FastAPI's users do it."""
     import aiosqlite
-    from fastapi import FastAPI
-    from fastapi.responses import HTMLResponse
     from pydantic import BaseModel
 
     class Item(BaseModel):
@@ -83,7 +183,6 @@ def make_fastapi():
         name: str
         price: float
 
-    application = FastAPI()
     opened = []
 
     async def rows(query, *arguments):
@@ -95,113 +194,101 @@ def make_fastapi():
             return await cursor.fetchall()
 
     def to_item(row):
-        counts["to_item"] += 1
+        count("to_item")
         return Item(id=row[0], name=row[1], price=row[2])
 
-    @application.get("/items/{number}")
-    async def get_item(number: int) -> Item:
-        counts["get_item"] += 1
+    async def get_item() -> Item:
+        count("get_item")
+        number = random.randrange(ITEMS)
         return to_item((await rows("select * from item where id = ?", number))[0])
 
-    @application.get("/items")
-    async def list_items(limit: int = 10) -> list[Item]:
-        counts["list_items"] += 1
-        return [to_item(row) for row in await rows("select * from item limit ?", limit)]
+    async def list_items() -> list[Item]:
+        count("list_items")
+        return [to_item(row) for row in await rows("select * from item limit 10")]
 
-    @application.get("/page")
-    async def page():
-        counts["page"] += 1
+    async def page() -> str:
+        count("page")
         found = await rows("select * from item limit 15")
-        return HTMLResponse(render([to_item(row) for row in found]))
+        return render([to_item(row) for row in found])
 
-    @application.get("/slow")
-    async def slow():
-        counts["slow"] += 1
-        await asyncio.sleep(0.05)
-        return {"slow": work()}
-
-    application.get("/truth")(truth)
-    return application
+    return {"get_item": get_item, "list_items": list_items, "page": page}
 
 
-def get(number):
-    counts["get_item"] += 1
-    return to_item(rows("select * from item where id = ?", number)[0])
+# --- Services -----------------------------------------------------------------------------
 
 
-def list_them(limit=10):
-    counts["list_items"] += 1
-    return [to_item(row) for row in rows("select * from item limit ?", limit)]
+def run_uvicorn(functions, port, loop="asyncio"):
+    import uvicorn
+    from fastapi import FastAPI
+
+    application = FastAPI()
+    for name, function in functions.items():
+        application.get(f"/{name}")(function)
+    uvicorn.run(application, port=int(port), log_level="critical", loop=loop)
 
 
-def show():
-    counts["page"] += 1
-    return render([to_item(row) for row in rows("select * from item limit 15")])
+def run_fastapi(port, loop="asyncio"):
+    run_uvicorn({**make_coroutines(), **make_models()}, port, loop)
+
+
+def run_uvloop(port):
+    run_fastapi(port, "uvloop")
+
+
+def run_threads(port):
+    """FastAPI runs functions that are no coroutines in worker threads."""
+    run_uvicorn(FUNCTIONS, port)
+
+
+def run_aiohttp(port):
+    from aiohttp import web
+
+    def handler(function):
+        async def handle(request):
+            return web.json_response(await function())
+
+        return handle
+
+    application = web.Application()
+    for name, function in make_coroutines().items():
+        application.router.add_get(f"/{name}", handler(function))
+    web.run_app(application, host="127.0.0.1", port=int(port), print=None, access_log=None)
+
+
+def run_websockets(port):
+    from websockets.asyncio.server import serve
+
+    functions = make_coroutines()
+
+    async def connected(websocket):
+        async for name in websocket:
+            with contextlib.suppress(KeyError):
+                await functions[name]()
+            await websocket.send(name)
+
+    async def main():
+        async with serve(connected, "127.0.0.1", int(port), backlog=IDLE) as server:
+            await server.serve_forever()
+
+    asyncio.run(main())
 
 
 def make_django():
     import django
     from django.conf import settings
     from django.core.wsgi import get_wsgi_application
-    from django.http import HttpResponse, JsonResponse
+    from django.http import JsonResponse
     from django.urls import path
 
-    def get_item(request, number):
-        return JsonResponse(get(number))
+    def view(function):
+        return lambda request: JsonResponse(function(), safe=False)
 
-    def list_items(request):
-        return JsonResponse(list_them(), safe=False)
-
-    def page(request):
-        return HttpResponse(show())
-
-    def slow(request):
-        counts["slow"] += 1
-        time.sleep(0.05)
-        return JsonResponse({"slow": work()})
-
-    urls = [
-        path("items/<int:number>", get_item),
-        path("items", list_items),
-        path("page", page),
-        path("slow", slow),
-        path("truth", lambda request: JsonResponse(truth())),
-    ]
-    settings.configure(ROOT_URLCONF=tuple(urls), ALLOWED_HOSTS=["*"], SECRET_KEY="x")
+    urls = [path(name, view(function)) for name, function in FUNCTIONS.items()]
+    settings.configure(
+        ROOT_URLCONF=tuple(urls), ALLOWED_HOSTS=["*"], SECRET_KEY="x", LOGGING_CONFIG=None
+    )
     django.setup()
     return get_wsgi_application()
-
-
-def run_aiohttp(port):
-    from aiohttp import web
-
-    async def get_item(request):
-        return web.json_response(get(int(request.match_info["number"])))
-
-    async def list_items(request):
-        return web.json_response(list_them())
-
-    async def page(request):
-        return web.Response(text=show())
-
-    async def slow(request):
-        counts["slow"] += 1
-        await asyncio.sleep(0.05)
-        return web.json_response({"slow": work()})
-
-    async def tell(request):
-        return web.json_response(truth())
-
-    application = web.Application()
-    for place, answer in {
-        "/items/{number}": get_item,
-        "/items": list_items,
-        "/page": page,
-        "/slow": slow,
-        "/truth": tell,
-    }.items():
-        application.router.add_get(place, answer)
-    web.run_app(application, host="127.0.0.1", port=int(port), print=None)
 
 
 def make_celery():
@@ -211,95 +298,78 @@ def make_celery():
     application.conf.update(
         broker_transport_options={"polling_interval": 0.01}, task_ignore_result=True
     )
-
-    @application.task(name="get_item")
-    def get_item(number):
-        return get(number)
-
-    @application.task(name="list_items")
-    def list_items():
-        return list_them()
-
-    @application.task(name="page")
-    def page():
-        return show()
-
-    @application.task(name="slow")
-    def slow():
-        counts["slow"] += 1
-        time.sleep(0.01)
-        return work()
-
-    tell_truth(int(os.environ["PORT"]))
+    for name, function in FUNCTIONS.items():
+        application.task(function, name=name)
     threading.Thread(target=send, args=(application,), daemon=True).start()
     return application
 
 
 def send(application):
     while True:
-        time.sleep(random.expovariate(float(os.environ["RATE"])))
-        application.send_task(*choose())
-
-
-def tell_truth(port):
-    import http.server
-
-    class Teller(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps(truth()).encode())
-
-        def log_message(self, *arguments):
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", port), Teller)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-
-
-def choose():
-    """Returns (function, its arguments) at random."""
-    kind = random.random()
-    if kind < 0.6:
-        return "get_item", [random.randrange(ITEMS)]
-    return "list_items" if kind < 0.8 else "page" if kind < 0.95 else "slow", []
-
-
-def path_of(name, arguments):
-    name = {"get_item": "items", "list_items": "items"}.get(name, name)
-    return "/".join(["", name, *map(str, arguments)])
-
-
-async def ask(port, rate):
-    import httpx
-
-    async def time_one(path):
-        begin = time.monotonic()
-        await client.get(path)
-        end = time.monotonic()
-        print(end, end - begin, flush=True)
-
-    tasks = set()
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
-        while True:
-            await asyncio.sleep(random.expovariate(rate))
-            task = asyncio.create_task(time_one(path_of(*choose())))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-
-def run_client(port, rate, seed=None):
-    random.seed(seed)
-    asyncio.run(ask(int(port), float(rate)))
+        time.sleep(pause())
+        application.send_task(choose())
 
 
 def __getattr__(name):
-    """Makes only that service which this process serves."""
-    makers = {"fastapi": make_fastapi, "django": make_django, "celery": make_celery}
+    """Makes only that application which this process serves."""
+    makers = {"django": make_django, "celery": make_celery}
     if name not in makers:
         raise AttributeError(name)
+    open_counts()
+    os.register_at_fork(after_in_child=open_counts)
     return globals().setdefault(name, makers[name]())
 
 
+# --- Clients ------------------------------------------------------------------------------
+
+
+def pause():
+    """Returns the seconds until the next request."""
+    return random.expovariate(float(os.environ["RATE"]))
+
+
+def choose():
+    """Returns the name of a function at random."""
+    mix = MIXES[os.environ["MIX"]]
+    return random.choices(NAMES[: len(mix)], mix)[0]
+
+
+async def get(port, name):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET /{name} HTTP/1.0\r\nHost: x\r\n\r\n".encode())
+    await reader.read()
+    writer.close()
+
+
+async def ask(port):
+    tasks = set()
+    while True:
+        task = asyncio.create_task(get(port, choose()))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        await asyncio.sleep(pause())
+
+
+async def talk(websocket):
+    while True:
+        await websocket.send(choose())
+        await websocket.recv()
+        await asyncio.sleep(pause() * TALKERS)
+
+
+async def converse(port):
+    from websockets.asyncio.client import connect
+
+    places = [await connect(f"ws://127.0.0.1:{port}") for _ in range(IDLE + TALKERS)]
+    await asyncio.gather(*map(talk, places[:TALKERS]))
+
+
+def run_client(kind, port, seed=None):
+    random.seed(seed)
+    asyncio.run((converse if kind == "websockets" else ask)(int(port)))
+
+
 if __name__ == "__main__":
+    if sys.argv[1] != "client":
+        open_counts()
     globals()[f"run_{sys.argv[1]}"](*sys.argv[2:])

@@ -2,51 +2,26 @@
 """Asks questions of docs/questions.md about services with known faults, with the keys that
 the document gives. The figures compare the answers with what the services have noted."""
 
-import contextlib
 import json
 import re
 import statistics
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from e2e.program import top, wait_until
 from e2e.test_questions import keys_of
-from figures import answering
-from figures.test_services import BENCHMARKS, answers, ended, free_port, pytestmark
+from figures.services import truth
+from figures.test_services import ITSELF, Service, pytestmark
 
 assert pytestmark  # is that of test_services.py
-HERE = Path(__file__).resolve().parent
-ITSELF = "answering.py"
+RATE = 14
 # seconds for which the service is observed. Functions that only ran at the start are idle
 # after a minute.
 SECONDS = 75
 # A stall is found if the log has a stall with this length, in seconds.
 NEAR_S = 0.005
 LOOPS = "fastapi", "uvloop", "aiohttp", "websockets"
-COMMANDS = {
-    "django": "-m gunicorn --workers 2 --threads 4 --bind 127.0.0.1:{port} "
-    "--log-level critical answering:django",
-    "django-sync": "-m gunicorn --workers 3 --bind 127.0.0.1:{port} "
-    "--log-level critical answering:django",
-    "celery": "-m celery --app answering:celery worker --concurrency 2 --loglevel critical",
-}
-KINDS = [*LOOPS, "threads", *COMMANDS]
-
-
-def serve(kind, port):
-    command = [BENCHMARKS / "python", "-m", "ocular", "--serve", "--no-perfetto"]
-    words = COMMANDS.get(kind, f"{ITSELF} {kind} {port}").format(port=port)
-    out = subprocess.DEVNULL
-    return subprocess.Popen([*command, *words.split()], cwd=HERE, stdout=out, stderr=out)
-
-
-def ask(kind, port):
-    if kind == "celery":
-        return contextlib.nullcontext()
-    command = [BENCHMARKS / "python", HERE / ITSELF, "client", kind, str(port)]
-    return ended(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+KINDS = [*LOOPS, "threads", "django", "django-sync", "celery"]
 
 
 def look(pid, *options):
@@ -100,28 +75,25 @@ def judge_stalls(now, noted, figure):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers(kind, tmp_path, figure, monkeypatch):
-    folder, port = tmp_path / "truth", free_port()
-    folder.mkdir()
-    monkeypatch.setenv("TRUTH", str(folder))
-    with ended(serve(kind, port)) as server:
-        pid = server.pid
-        wait_until(lambda: kind == "celery" or answers(port), what="the service")
-        with ask(kind, port):
-            wait_until(lambda: answering.truth(folder)["broken"], what="a request")
-            time.sleep(SECONDS)
-            slow = screen(pid, "Which endpoint is slow?")
-            raised = screen(pid, "Which exceptions are raised?")
-            stalls = screen(pid, "What blocks my loop?") if kind in LOOPS else ""
+def test_answers(kind, tmp_path, figure):
+    folder = tmp_path / "truth"
+    with Service(kind, folder, RATE, "faults") as service:
+        pid = service.pid
+        wait_until(lambda: service.counts()["broken"], what="a request")
+        time.sleep(SECONDS)
+        slow = screen(pid, "Which endpoint is slow?")
+        raised = screen(pid, "Which exceptions are raised?")
+        stalls = screen(pid, "What blocks my loop?") if kind in LOOPS else ""
+        service.client.close()
         time.sleep(5)  # until a snapshot has the answers to all requests
-        true, now = answering.truth(folder), snapshot(pid)
+        (counts, times), now = truth(folder), snapshot(pid)
     print(slow, raised, stalls, sep="\n")
     figure("row of the slow function", row_of(slow, "slow"))
     figure("row of the exception", row_of(raised, "broken"))
-    p50 = own(now, "slow")["wall_p50_s"] / statistics.median(true["slow"])
+    p50 = own(now, "slow")["wall_p50_s"] / statistics.median(times["slow"])
     figure("P50, shown of true", p50, "nearer", goal=1)
-    counted = exceptions(now) / len(true["broken"])
+    counted = exceptions(now) / counts["broken"]
     figure("exceptions, shown of true", counted, "nearer", goal=1)
     if kind in LOOPS:
         figure("row of the stall", row_of(stalls, "stall"))
-        judge_stalls(now, true["stall"], figure)
+        judge_stalls(now, times["stall"], figure)

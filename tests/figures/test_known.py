@@ -4,6 +4,10 @@ of them run. The CPU time should depend on the functions that run, and not on th
 known functions. To run the test by hand and to see a table:
 
 pytest -s tests/figures/test_known.py
+
+test_known.py KNOWN RUNNING serve|trace is the program. Each of the known functions is
+called once after tracing has begun. Then the program prints "ready". It uses a quarter of a
+core.
 """
 
 import os
@@ -12,13 +16,64 @@ import sys
 import time
 from pathlib import Path
 
+import ocular
 import pytest
 
-PROGRAM = Path(__file__).with_name("known.py")
 RUNNING = 300
 WARM_S = 15
 SECONDS = 30
 THREADS = ("collect", "server", "governor", "sampler")
+
+
+FUNCTION = """
+def f{0}(count):
+    total = 0
+    for number in range(count):
+        if number & 1:
+            total += number
+        else:
+            total -= 1
+    return total
+"""
+MODULE = 500  # functions per module
+TURN_S = 0.01
+BUSY_S = 0.0025  # seconds of CPU time in each turn of the loop
+
+
+def make(count):
+    space = {}
+    for first in range(0, count, MODULE):
+        text = "".join(FUNCTION.format(n) for n in range(first, min(first + MODULE, count)))
+        exec(compile(text, f"/made/module_{first // MODULE}.py", "exec"), space)
+    return [space[f"f{n}"] for n in range(count)]
+
+
+def work(functions):
+    end = time.thread_time() + BUSY_S
+    while time.thread_time() < end:
+        for function in functions:
+            function(20)
+
+
+def main(known, running, how):
+    functions = make(int(known))
+    if how == "serve":
+        ocular.serve()
+        print("serves", flush=True)
+        while not ocular.is_tracing():
+            time.sleep(0.05)
+    else:
+        ocular.start_tracing(overhead_budget=0.01, perfetto=False)
+    for function in functions:
+        function(1)
+    print("ready", flush=True)
+    step = int(known) // int(running)
+    while True:
+        work(functions[::step])
+        time.sleep(TURN_S - BUSY_S)
+
+
+# --- The measurement ------------------------------------------------------------------
 
 
 def cpu_ns(pid):
@@ -42,7 +97,7 @@ def measure(pid):
 
 def run(known, viewer):
     how = "serve" if viewer else "trace"
-    command = [sys.executable, str(PROGRAM), str(known), str(RUNNING), how]
+    command = [sys.executable, __file__, str(known), str(RUNNING), how]
     top = None
     with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
         try:
@@ -69,3 +124,7 @@ def test_known(sockets, figure, known, viewer):
     words = ", ".join(f"{name} {ms:.2f}" for name, ms in took.items())
     print(f"\n{known} known, {RUNNING} run: {words}; all {sum(took.values()):.2f} ms a s")
     figure("all threads", sum(took.values()), unit="ms/s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -18,11 +18,7 @@ def tracing():
     def start(**settings):
         ocular.stop_tracing()
         ocular.start_tracing(
-            mode="precise",
-            perfetto=False,
-            quiet=True,
-            deinstrument_threshold=0,
-            **settings,
+            mode="precise", perfetto=False, quiet=True, deinstrument_threshold=0, **settings
         )
 
     yield start

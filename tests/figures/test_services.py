@@ -10,11 +10,11 @@ import socket
 import statistics
 import subprocess
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 from e2e.program import TOP, wait_until
+from figures.services import truth
 
 BENCHMARKS = Path(os.environ.get("OCULAR_BENCHMARKS", "")) / "bin"
 HERE = Path(__file__).resolve().parent
@@ -25,14 +25,12 @@ BEFORE, SECONDS = 30, 30
 # sample in a window of 30 s.
 LEAST = 3e-4
 ITSELF = "services.py"
-UVICORN = "-m uvicorn --port {port} --log-level warning --loop %s services:fastapi"
 COMMANDS = {
-    "fastapi": UVICORN % "asyncio",
-    "uvloop": UVICORN % "uvloop",
-    "django": "-m gunicorn --workers 1 --threads 4 --bind 127.0.0.1:{port} "
-    "--log-level error services:django",
-    "aiohttp": ITSELF + " aiohttp {port}",
-    "celery": "-m celery --app services:celery worker --pool solo --loglevel error",
+    "django": "-m gunicorn --workers {workers} --threads 4 --bind 127.0.0.1:{port} "
+    "--log-level critical services:django",
+    "django-sync": "-m gunicorn --workers 3 --bind 127.0.0.1:{port} "
+    "--log-level critical services:django",
+    "celery": "-m celery --app services:celery worker --loglevel critical {pool}",
 }
 
 pytestmark = [
@@ -62,17 +60,10 @@ def answers(port):
     return True
 
 
-def worker(kind, server, port):
-    """Returns the process that answers requests. gunicorn listens already before it forks
-    its worker."""
-    wait_until(lambda: answers(port), what="the service")
-    if kind != "django":
-        return server.pid
-    return wait_until(lambda: max(children(server.pid), default=None), what="the worker")
-
-
-def truth(port):
-    return json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/truth"))
+def cpu_s(pid):
+    """Returns the CPU seconds of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
@@ -91,36 +82,62 @@ def ended(process):
 TRACED = ["-m", "ocular", "--serve", "--no-perfetto"]
 
 
-def serve(kind, port, rate, traced=TRACED):
-    command = [BENCHMARKS / "python", *traced]
-    command += COMMANDS[kind].format(port=port).split()
-    environment = {**os.environ, "PORT": str(port), "RATE": str(rate)}
-    out = subprocess.DEVNULL
-    return subprocess.Popen(command, env=environment, cwd=HERE, stdout=out, stderr=out)
+class Service:
+    """A service and its client, each of which is a process. Celery needs no client, because
+    a thread of the service sends the tasks."""
 
+    def __init__(self, kind, folder, rate, mix="work", traced=TRACED, seed=()):
+        self.folder, self.port, self.kind = folder, free_port(), kind
+        folder.mkdir()
+        self.settings = {"TRUTH": str(folder), "RATE": str(rate), "MIX": mix}
+        parts = {"work": ("--pool solo", 1), "faults": ("--concurrency 2", 2)}[mix]
+        words = COMMANDS.get(kind, f"{ITSELF} {kind} {{port}}")
+        words = words.format(port=self.port, pool=parts[0], workers=parts[1])
+        self.parts = contextlib.ExitStack()
+        self.server = self.start(*traced, *words.split())
+        self.pid = self.server.pid
+        try:
+            wait_until(lambda: kind == "celery" or answers(self.port), what="the service")
+            if kind == "django" and mix == "work":  # the only worker answers
+                self.pid = wait_until(lambda: max(children(self.pid), default=None))
+            self.client = contextlib.ExitStack()
+            if kind != "celery":
+                words = ITSELF, "client", kind, str(self.port), *map(str, seed)
+                self.client.enter_context(ended(self.start(*words)))
+            self.parts.enter_context(self.client)
+        except BaseException:
+            self.parts.close()
+            raise
 
-def ask(kind, port, rate, out=subprocess.DEVNULL, seed=()):
-    """Starts the client that sends requests to a service. Celery needs no client, because a
-    thread of the service sends the tasks."""
-    if kind == "celery":
-        return contextlib.nullcontext()
-    command = [BENCHMARKS / "python", HERE / ITSELF, "client", str(port), str(rate)]
-    command += map(str, seed)
-    return ended(subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL))
+    def start(self, *words):
+        out, environment = subprocess.DEVNULL, {**os.environ, **self.settings}
+        command = [BENCHMARKS / "python", *words]
+        process = subprocess.Popen(
+            command, env=environment, cwd=HERE, stdout=out, stderr=out
+        )
+        return self.parts.enter_context(ended(process))
 
+    def __enter__(self):
+        return self
 
-def watch(pid, port):
-    """Observes the service for SECONDS seconds. Returns (snapshots, true counts before,
-    true counts after)."""
-    command = [TOP, "--pid", str(pid), "--batch", "--json"]
-    with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as viewer:
-        begin = time.monotonic() + BEFORE
-        while time.monotonic() < begin:
-            viewer.stdout.readline()
-        first, snapshots = truth(port), []
-        while time.monotonic() < begin + SECONDS:
-            snapshots.append(json.loads(viewer.stdout.readline()))
-        return snapshots, first, truth(port)
+    def __exit__(self, *_):
+        self.parts.close()
+
+    def counts(self):
+        return truth(self.folder)[0]
+
+    def now(self):
+        """Returns the true counts, the CPU seconds and the time."""
+        return {"counts": self.counts(), "cpu_s": cpu_s(self.pid), "s": time.monotonic()}
+
+    def watch(self, seconds):
+        """Observes the service with a viewer. Returns its snapshots."""
+        command = [TOP, "--pid", str(self.pid), "--batch", "--json"]
+        with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as viewer:
+            end, snapshots = time.monotonic() + seconds, []
+            while time.monotonic() < end:
+                snapshots.append(json.loads(viewer.stdout.readline()))
+            return snapshots
 
 
 def handlers(snapshots, name):
@@ -140,13 +157,12 @@ def middle(values):
 
 # These rates of requests use about 10, 25 and 60 % of a core with FastAPI.
 @pytest.mark.parametrize("rate", [40, 100, 240])
-@pytest.mark.parametrize("kind", COMMANDS)
-def test_services(kind, rate, figure):
-    port = free_port()
-    with ended(serve(kind, port, rate)) as server:
-        pid = worker(kind, server, port)
-        with ask(kind, port, rate):
-            snapshots, first, last = watch(pid, port)
+@pytest.mark.parametrize("kind", ["fastapi", "uvloop", "django", "aiohttp", "celery"])
+def test_services(kind, rate, figure, tmp_path):
+    with Service(kind, tmp_path / "truth", rate) as service:
+        service.watch(BEFORE)
+        first = service.now()
+        snapshots, last = service.watch(SECONDS), service.now()
     seconds = last["s"] - first["s"]
     shown, off, beyond = [], [], []
     for name in HANDLERS:
@@ -182,25 +198,23 @@ def test_services(kind, rate, figure):
     figure("samples a CPU second", taken / used / watched, "higher")
 
 
-def test_overhead_as_measured(figure):
+def test_overhead_as_measured(figure, tmp_path):
     """Measures the CPU time per request of two services at the same time. One of the
     services is traced. Both services get the same requests."""
     ratios, reported = [], []
     for seed in range(2):
         with contextlib.ExitStack() as stack:
-            sides = []
-            for traced in (TRACED, []) if seed % 2 else ([], TRACED):
-                port = free_port()
-                server = stack.enter_context(ended(serve("fastapi", port, 100, traced)))
-                wait_until(lambda port=port: answers(port), what="the service")
-                stack.enter_context(ask("fastapi", port, 100, seed=[seed]))
-                sides.append((bool(traced), port, server.pid))
-            (_, plain, _), (_, port, pid) = sorted(sides)
+            plain, traced = (
+                stack.enter_context(
+                    Service("fastapi", tmp_path / f"{seed}{how}", 100, "work", how, [seed])
+                )
+                for how in ([], TRACED)
+            )
             time.sleep(BEFORE)
             for _ in range(6):
-                before = truth(plain), truth(port)
-                snapshots = look(pid, 20)
-                after = truth(plain), truth(port)
+                before = plain.now(), traced.now()
+                snapshots = traced.watch(20)
+                after = plain.now(), traced.now()
                 a, b = (
                     (new["cpu_s"] - old["cpu_s"]) / requests(old, new)
                     for old, new in zip(before, after)
@@ -215,13 +229,4 @@ def test_overhead_as_measured(figure):
 
 def requests(old, new):
     names = "get_item", "list_items", "page", "slow"
-    return sum(new["counts"].get(n, 0) - old["counts"].get(n, 0) for n in names)
-
-
-def look(pid, seconds):
-    command = [TOP, "--pid", str(pid), "--batch", "--json"]
-    with ended(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as viewer:
-        end, snapshots = time.monotonic() + seconds, []
-        while time.monotonic() < end:
-            snapshots.append(json.loads(viewer.stdout.readline()))
-        return snapshots
+    return sum(new["counts"][n] - old["counts"][n] for n in names)
