@@ -24,7 +24,6 @@ error of this method."""
 import argparse
 import contextlib
 import glob
-import itertools
 import json
 import math
 import os
@@ -36,10 +35,9 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(1, os.path.dirname(HERE))
+from figures.record import figure
 
-from figures.record import figure, recording  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 CHILD = os.path.join(HERE, "budget_child.py")
 PROGRAMS = """richards deltablue nbody chaos raytrace go hexiom float fannkuch generators
@@ -62,23 +60,14 @@ class Failed(Exception):
     pass
 
 
-def place():
-    """Returns the folder into which tests/bench/requirements.txt was installed."""
-    found = os.environ.get("OCULAR_BENCHMARKS", "")
-    if not os.path.exists(os.path.join(found, "bin", "python")):
-        raise SystemExit(
-            "the benchmarks are not installed: make bench ARGS=--budget does that"
-        )
-    return found
-
-
 def script_of(name):
     if name in OURS:
-        return os.path.join(os.path.dirname(CHILD), f"{name}.py")
+        return os.path.join(HERE, f"{name}.py")
+    place = os.environ.get("OCULAR_BENCHMARKS", "")
     pattern = "lib/python*/site-packages/pyperformance/data-files/benchmarks"
-    found = glob.glob(f"{place()}/{pattern}/bm_{name}/run_benchmark.py")
+    found = glob.glob(f"{place}/{pattern}/bm_{name}/run_benchmark.py")
     if not found:
-        raise Failed(f"pyperformance has no benchmark {name}")
+        raise Failed(f"not installed in {place}: make bench ARGS=--budget does that")
     return found[0]
 
 
@@ -95,18 +84,12 @@ class Child:
         self.pid = self.read_line()
 
     def read_line(self):
-        try:
-            return json.loads(self.line.readline())
-        except (OSError, ValueError) as error:
-            raise Failed("a process has ended") from error
+        return json.loads(self.line.readline())
 
     def tell(self, order):
-        try:
-            os.kill(self.pid, signal.SIGCONT)
-            self.line.write(order + "\n")
-            self.line.flush()
-        except OSError as error:
-            raise Failed("a process has ended") from error
+        os.kill(self.pid, signal.SIGCONT)
+        self.line.write(order + "\n")
+        self.line.flush()
 
     def do(self, order):
         """Returns the CPU seconds since the last answer, and the wall-clock seconds of this
@@ -117,9 +100,6 @@ class Child:
         os.kill(self.pid, signal.SIGSTOP)
         spent, self.cpu = cpu - self.cpu, cpu
         return spent, wall
-
-    def turn(self):
-        return self.do("go")
 
 
 class Pair:
@@ -134,13 +114,10 @@ class Pair:
             settings = {"output": os.path.join(self.folder, "trace.json"), **settings}
         self.viewer, self.children = None, []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
+        words = [json.dumps({**job, "settings": settings})]
+        words += [str(end.fileno()) for end in theirs]
         self.parent = subprocess.Popen(
-            [
-                sys.executable,
-                CHILD,
-                json.dumps({**job, "settings": settings}),
-                *(str(end.fileno()) for end in theirs),
-            ],
+            [sys.executable, CHILD, *words],
             pass_fds=[end.fileno() for end in theirs],
             env={**os.environ, "OCULAR_DIR": self.folder},
         )
@@ -196,7 +173,7 @@ def take_turns(job, settings, options):
     """Runs one run, and returns the results of its two halves."""
     with Pair(job, settings) as pair:
         for child in pair.children:
-            child.turn()
+            child.do("go")
         halves = [
             half(pair, traced, bare, options)
             for traced, bare in (pair.children, reversed(pair.children))
@@ -211,29 +188,24 @@ def half(pair, traced, bare, options):
     traced.do("start")
     pair.watch(traced)
     turns_of(traced, bare, options.warm)
-    turns, worked = turns_of(traced, bare, options.seconds / 2)
+    turns = turns_of(traced, bare, options.seconds / 2)
     pair.leave_alone()
     traced.do("stop")
-    return {
-        "turns": turns,
-        "core": sum(turn[1] for turn in turns) / worked,
-        "looks": looks(pair.folder),
-    }
+    return {"turns": turns, "looks": looks(pair.folder)}
 
 
 def turns_of(traced, bare, seconds):
-    """Returns [(CPU s untraced before, traced, untraced after)] for the traced turns, and
-    the time for which the traced process has worked. The traced process has worked for
-    `seconds`, or slightly longer."""
+    """Returns [(CPU s untraced before, traced, untraced after)] for the traced turns. The
+    traced process works for `seconds`, or slightly longer."""
     turns, worked = [], 0.0
-    before = bare.turn()[0]
+    before = bare.do("go")[0]
     while worked < seconds:
-        spent, wall = traced.turn()
-        after = bare.turn()[0]
+        spent, wall = traced.do("go")
+        after = bare.do("go")[0]
         turns.append((before, spent, after))
         before = after
         worked += wall
-    return turns, worked
+    return turns
 
 
 def looks(folder):
@@ -263,19 +235,10 @@ def job_of(name):
         [sys.executable, CHILD, json.dumps({**job, "seconds": TURN})],
         capture_output=True,
         text=True,
-        check=False,
     )
     if answer.returncode:
-        raise Failed(
-            f"ended with status {answer.returncode}: "
-            + answer.stderr.strip().rpartition("\n")[2]
-        )
+        raise Failed(answer.stderr.strip().rpartition("\n")[2])
     return {**job, "chunk": json.loads(answer.stdout)}
-
-
-def settings_of(budget, options):
-    """Returns the settings for start_tracing(), or None if nothing is traced."""
-    return {"overhead_budget": budget, "perfetto": options.timeline} if budget else None
 
 
 def measure(name, options):
@@ -284,7 +247,7 @@ def measure(name, options):
     halves = {budget: [] for budget in options.budgets}
     for _ in range(options.rounds):
         for budget in options.budgets:
-            settings = settings_of(budget, options)
+            settings = {"overhead_budget": budget} if budget else None
             halves[budget] += take_turns(job, settings, options)
     return {budget: figures(each, options) for budget, each in halves.items()}
 
@@ -310,9 +273,9 @@ def logs_of(turns):
 
 
 def ratio_of(turns):
-    """Returns the ratio of traced to untraced, its error (one sigma), and the fraction of
-    the pairs of turns that were compared. For the pairs that were left out, also returns by
-    how many sigmas the expensive turns outnumber the cheap turns."""
+    """Returns the ratio of traced to untraced, and its error (one sigma). For the pairs of
+    turns that were left out, also returns by how many sigmas the expensive turns outnumber
+    the cheap turns."""
     logs = logs_of(turns)
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]
@@ -320,21 +283,14 @@ def ratio_of(turns):
     cheap = len(logs) - len(alike) - dear
     bursts = (dear - cheap) / math.sqrt(2 * (dear + cheap)) if dear + cheap else 0
     if len(alike) < 10:
-        return math.nan, math.nan, len(alike) / len(logs), bursts
-    return (
-        math.exp(statistics.fmean(alike)),
-        statistics.stdev(alike) * math.sqrt(2 / len(alike)),
-        len(alike) / len(logs),
-        bursts,
-    )
+        return math.nan, math.nan, bursts
+    sigma = statistics.stdev(alike) * math.sqrt(2 / len(alike))
+    return math.exp(statistics.fmean(alike)), sigma, bursts
 
 
 def figures(halves, options):
     """Returns the figures for the halves of one run or of several runs."""
-    ratios, sigmas, kept, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
-    # the viewer's snapshots after the warm-up
-    steady = 2 * options.warm
-    seen = [[look for look in one["looks"] if look["uptime_s"] > steady] for one in halves]
+    ratios, sigmas, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
     # The difference between the two processes makes the ratio of one half larger and the
     # ratio of the other half smaller.
     ratio = math.prod(ratios) ** (1 / len(ratios))
@@ -347,13 +303,11 @@ def figures(halves, options):
     return {
         "ratio": ratio,
         "sigma": max(math.hypot(*sigmas) / len(sigmas), among),
-        "kept": mean(kept),
         "bursts": sum(bursts) / math.sqrt(len(bursts)),
         # a fraction of the CPU time that the program uses without Ocular, as in `reported`
         "measured": ratio - 1,
-        "reported": mean(reported(one, steady) for one in seen),
-        "core": mean(one["core"] for one in halves),
-        "turns": [one["turns"] for one in halves],
+        # by the viewer's snapshots after the warm-up
+        "reported": mean(reported(one["looks"], 2 * options.warm) for one in halves),
     }
 
 
@@ -371,31 +325,23 @@ def misses(budget, row):
     return " ".join(found) or "ok"
 
 
-def record(name, budget, row):
-    """Records the figures for `make figures`. For the reported overhead, an error in either
-    direction counts."""
-
-    def note(what, value, *args, **options):
-        figure(f"budget/{name}/{100 * budget:g}/{what}", value, *args, **options)
-
-    note("ratio", row["ratio"], unit="x untraced", spread=0.02)
+def show(name, budget, row):
+    """Prints a row, and records it for `make figures`. For the reported overhead, an error
+    in either direction counts."""
+    print(
+        f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f} +-{row['sigma']:5.3f}"
+        f"{1 + budget + ALLOWED:8.3f}{100 * row['measured']:9.2f}"
+        f"{100 * row['reported']:10.2f}  {misses(budget, row)}",
+        flush=True,
+    )
+    path = f"budget/{name}/{100 * budget:g}"
+    figure(f"{path}/ratio", row["ratio"], unit="x untraced", spread=0.02)
     if budget:
         off = 100 * (row["reported"] - row["measured"])
-        note("reported_off", off, "nearer", goal=0, unit="points", spread=0.5)
+        figure(f"{path}/reported_off", off, "nearer", "points", goal=0, spread=0.5)
 
 
-def show(name, rows):
-    for budget, row in rows.items():
-        print(
-            f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f} +-{row['sigma']:5.3f}"
-            f"{1 + budget + ALLOWED:8.3f}{100 * row['kept']:6.0f}"
-            f"{100 * row['measured']:9.2f}{100 * row['reported']:10.2f}"
-            f"{100 * row['core']:7.0f}  {misses(budget, row)}",
-            flush=True,
-        )
-
-
-def parse(arguments):
+def main(arguments):
     parser = argparse.ArgumentParser(
         prog="make bench ARGS='--budget ...'", description=__doc__
     )
@@ -405,53 +351,27 @@ def parse(arguments):
     add("--rounds", type=int, default=3)
     add("--budgets", type=float, nargs="+", default=BUDGETS)
     add("--benchmarks", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
-    add("--timeline", action="store_true", help="with a timeline")
-    add("--strict", action="store_true", help="ends with status 1 where a row misses")
-    add("--json", metavar="FILE")
-    return parser.parse_args(arguments)
-
-
-def main(arguments):
-    options = parse(arguments)
-    place()
+    options = parser.parse_args(arguments)
+    whole = len(options.benchmarks) * len(options.budgets)
     spell = 2 * (options.seconds + 2 * options.warm) + 7
-    hours = len(options.benchmarks) * options.rounds * len(options.budgets) * spell / 3600
+    hours = whole * options.rounds * spell / 3600
+    print(f"{options.rounds} rounds of {options.seconds:g} s, about {hours:.1f} hours")
     print(
-        f"budgets: {options.rounds} rounds of {options.seconds:g} s, "
-        f"{len(options.benchmarks)} benchmarks, about {hours:.1f} hours"
+        f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'measured':>9}"
+        f"{'reported':>10}\n"
+        f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>9}{'%':>10}"
     )
-    print(
-        f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'kept':>6}{'measured':>9}"
-        f"{'reported':>10}{'core':>7}"
-    )
-    print(
-        f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>6}{'%':>9}{'%':>10}{'%':>7}"
-    )
-    found = {}
+    good = failed = 0
     for name in options.benchmarks:
         try:
-            found[name] = measure(name, options)
-            show(name, found[name])
-            for budget, row in found[name].items():
-                record(name, budget, row)
-        except (Failed, OSError, subprocess.SubprocessError) as error:
-            print(f"{name:16} FAILED {error}", flush=True)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(found, file, indent=1)
-    rows = list(itertools.chain.from_iterable(each.items() for each in found.values()))
-    # this number includes the benchmarks that FAILED
-    whole = len(options.benchmarks) * len(options.budgets)
-    good = sum(misses(*row) == "ok" for row in rows)
+            for budget, row in measure(name, options).items():
+                show(name, budget, row)
+                good += misses(budget, row) == "ok"
+        except (Failed, OSError, ValueError, subprocess.SubprocessError) as error:
+            failed += 1
+            print(f"{name:16} FAILED {error!r}", flush=True)
     print(
         f"{good} of {whole} rows within the budget and a hundredth, "
         "and reported to half a point"
     )
-    if len(found) < len(options.benchmarks):
-        raise SystemExit(1)
-    if options.strict and good < whole and not recording():
-        raise SystemExit(1)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return 1 if failed else 0
