@@ -16,7 +16,7 @@ class Entry:
     kind: str
     shows: str  # a pattern that matches the text of the difference
     reason: str
-    control: str  # a program that has the same failure without Ocular
+    control: str  # a program, or the event of a tool, with the same failure without Ocular
     # versions such as "3.12" or "3.13.12"; empty for all versions
     versions: list = field(default_factory=list)
     modes: list = field(default_factory=list)  # modes; empty for all modes

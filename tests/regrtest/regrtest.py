@@ -236,28 +236,16 @@ def tell(mode, difference):
 def parse():
     parser = argparse.ArgumentParser(prog="make regrtest ARGS=...", description=__doc__)
     add = parser.add_argument
-    add(
-        "modules",
-        nargs="*",
-        metavar="MODULE",
-        help="run these (patterns fit the list's names) instead of all",
-    )
+    more = "run these (patterns fit the list's names) instead of all"
+    add("modules", nargs="*", metavar="MODULE", help=more)
     add("--short", action="store_true", help="the short list, for CI")
-    add(
-        "--modes",
-        "--mode",
-        default="adaptive,precise",
-        help=f"of {', '.join(run.MODES)} (default %(default)s)",
-    )
+    more = f"of {', '.join(run.MODES)} (default %(default)s)"
+    add("--modes", "--mode", default="adaptive,precise", help=more)
     add("--jobs", type=int, default=2, help="modules at a time (default 2)")
-    add(
-        "--logs",
-        type=Path,
-        help="where the output of every run goes",
-        default=Path(
-            os.environ.get("OCULAR_BUILD", "build"), "regrtest", platform.python_version()
-        ),
+    logs = Path(
+        os.environ.get("OCULAR_BUILD", "build"), "regrtest", platform.python_version()
     )
+    add("--logs", type=Path, help="where the output of every run goes", default=logs)
     options = parser.parse_args()
     options.modes = options.modes.split(",")
     for mode in options.modes:

@@ -75,16 +75,8 @@ def limit(mode, untraced_seconds):
 
 
 def command(module, mode, scratch, extra):
-    test = [
-        "-m",
-        "test",
-        "-v",
-        "--randseed=1",
-        f"--tempdir={scratch}",
-        f"--junit-xml={scratch}/junit.xml",
-        *extra,
-        module,
-    ]
+    test = ["-m", "test", "-v", "--randseed=1", f"--tempdir={scratch}"]
+    test += [f"--junit-xml={scratch}/junit.xml", *extra, module]
     if mode == "untraced":
         return [sys.executable, *test]
     options = [word.format(scratch=scratch) for word in MODES[mode][0]]
@@ -176,21 +168,11 @@ def _say_where(process, output):
     the handler of SIGABRT that regrtest installs. gdb, if it is installed, prints the C
     stack."""
     if shutil.which("gdb"):
+        command = ["gdb", "-p", str(process.pid), "-batch", "-ex"]
+        command.append("thread apply all backtrace 30")
+        none = subprocess.DEVNULL
         with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(
-                [
-                    "gdb",
-                    "-p",
-                    str(process.pid),
-                    "-batch",
-                    "-ex",
-                    "thread apply all backtrace 30",
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.DEVNULL,
-                timeout=60,
-            )
+            subprocess.run(command, stdin=none, stdout=output, stderr=none, timeout=60)
     process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
@@ -255,14 +237,7 @@ HEADER_STATUS = {
     "FAIL": "failure",
     "UNEXPECTED SUCCESS": "unexpected success",
 }
-WORST_FIRST = (
-    "error",
-    "failure",
-    "unexpected success",
-    "expected failure",
-    "skipped",
-    "ok",
-)
+WORST_FIRST = "error,failure,unexpected success,expected failure,skipped,ok".split(",")
 
 
 def _put(tests, name, outcome):
@@ -276,13 +251,9 @@ def _put(tests, name, outcome):
 
 def _outcome(case):
     """Returns the outcome that a <testcase> element has."""
-    for tag, status in (
-        ("error", "error"),
-        ("failure", "failure"),
-        ("skipped", "skipped"),
-        ("output", "expected failure"),
-        ("outcome", "unexpected success"),
-    ):
+    tags = dict(error="error", failure="failure", skipped="skipped")
+    tags |= dict(output="expected failure", outcome="unexpected success")
+    for tag, status in tags.items():
         found = case.find(tag)
         if found is not None:
             return Outcome(status, found.text or "")
