@@ -78,9 +78,8 @@ def loops_of(bench, seconds):
         bench(loops)
         took = time.perf_counter() - begin
         if took < seconds:
-            loops = max(
-                loops + 1, min(10 * loops, round(loops * seconds / max(took, 1e-9)))
-            )
+            more = round(loops * seconds / max(took, 1e-9))
+            loops = max(loops + 1, min(10 * loops, more))
     return loops
 
 
@@ -99,15 +98,10 @@ def take_turns(benches, chunk, line, settings):
         scatter(held)
         run(benches, chunk)
 
-    held = []
+    held, how = [], {"perfetto": False, "quiet": True, "serve": True}
     orders = {
         "go": turn,
-        "start": lambda: (
-            settings
-            and ocular.start_tracing(
-                **{"perfetto": False, "quiet": True, "serve": True, **settings}
-            )
-        ),
+        "start": lambda: settings and ocular.start_tracing(**how, **settings),
         "stop": lambda: settings and ocular.stop_tracing(),
     }
     base = cpu()
@@ -137,26 +131,16 @@ def main(job, descriptors):
     die_with_parent()
     benches = load(job["script"], job["args"])
     if "chunk" not in job:
-        print(
-            json.dumps(
-                [loops_of(bench, job["seconds"] / len(benches)) for bench in benches]
-            )
-        )
-        return
+        seconds = job["seconds"] / len(benches)
+        return print(json.dumps([loops_of(bench, seconds) for bench in benches]))
     # CPython specialises the code in these loops, no matter whether the process will be
     # traced
     for _ in range(3):
         run(benches, job["chunk"])
-    each = [
-        fork(
-            benches,
-            job["chunk"],
-            descriptor,
-            [other for other in descriptors if other != descriptor],
-            job["settings"],
-        )
-        for descriptor in descriptors
-    ]
+    each = []
+    for descriptor in descriptors:
+        others = [other for other in descriptors if other != descriptor]
+        each.append(fork(benches, job["chunk"], descriptor, others, job["settings"]))
     for descriptor in descriptors:
         os.close(descriptor)
     # this process stays, because the children share memory pages with it as long as it
