@@ -102,25 +102,6 @@ class Point:
 
 
 RANGE = range(4)
-POINT = Point(3, 4)
-
-
-def attributes(point):
-    total = point.x
-    total += point.y * point.x
-    point.x = point.x + 1 - 1
-    total += point.y * point.x
-    point.y = point.y + 1 - 1
-    total += point.y * point.x
-    point.x = point.x + 1 - 1
-    total += point.y * point.x
-    point.y = point.y + 1 - 1
-    total += point.y * point.x
-    return total
-
-
-def sorting(numbers):
-    return sorted(numbers)
 
 
 def excluded_callee(n):
@@ -286,8 +267,6 @@ SUBJECTS = [
     Subject("searching", "searching(NUMBERS)"),
     Subject("long_loop", "long_loop(2_000)", times=100),
     Subject("comprehension", "comprehension(NUMBERS)"),
-    Subject("attributes", "attributes(POINT)"),
-    Subject("sorting", "sorting(SHUFFLED)"),
     Subject("excluded_callee", "excluded_callee(7)"),
     Subject("tiny", "tiny()"),
     Subject("small", "small(7)"),
