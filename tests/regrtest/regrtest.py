@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import compare  # noqa: E402
 import expected  # noqa: E402
 import run  # noqa: E402
-from figures.record import figure, recording  # noqa: E402
+from figures.record import figure, machine, recording  # noqa: E402
 
 VERSION = ".".join(map(str, sys.version_info[:3]))
 UNTRACED_LIMIT = 400  # seconds that an untraced run may take
@@ -182,23 +182,13 @@ class Driver:
 
     def close(self, began):
         """Prints the figures. Returns True if every difference is explained."""
-        version = platform.python_version()
-        print(
-            f"\nregrtest, CPython {version}, "
-            f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs"
-        )
-        print(
-            "| CPython | mode | modules | tests | failing | expected "
-            "differences | unexplained | flakes | seconds |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|")
+        print(f"\nregrtest, {machine()}")
+        columns = "mode modules tests failing expected unexplained flakes seconds".split()
+        print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
         for mode, tally in self.tallies.items():
-            print(
-                f"| {version} | {mode} | {tally.modules} | {tally.tests} | "
-                f"{tally.failing} | {len(tally.explained)} | "
-                f"{len(tally.open)} | {len(tally.flakes)} | "
-                f"{tally.seconds:.0f} |"
-            )
+            lists = tally.explained, tally.open, tally.flakes
+            row = [mode, tally.modules, tally.tests, tally.failing, *map(len, lists)]
+            print("| " + " | ".join(map(str, [*row, round(tally.seconds)])) + " |")
         for module in self.not_compared:
             print(f"not compared: {module}")
         for entry in self.expected.unmet(self.options.names, self.options.modes):

@@ -239,21 +239,15 @@ def parse():
     parser = argparse.ArgumentParser(prog="make stress ARGS=...", description=__doc__)
     add = parser.add_argument
     add("--seconds", type=float, default=60, help="default %(default)s")
-    add(
-        "--seed",
-        default=str(int.from_bytes(os.urandom(4))),
-        help="of every choice that is made; random",
-    )
-    add(
-        "--untraced",
-        action="store_true",
-        help="only the work, for comparison: is it CPython that crashes?",
-    )
+    seed = str(int.from_bytes(os.urandom(4)))
+    add("--seed", default=seed, help="of every choice that is made; random")
+    more = "only the work, for comparison: is it CPython that crashes?"
+    add("--untraced", action="store_true", help=more)
     add("--gdb", action="store_true", help="run it under gdb: where it crashes")
     add("--preload", help="a sanitizer's runtime, for an extension built with it")
+    for name in "--report", "--folder":
+        add(name, help=argparse.SUPPRESS)
     add("--inner", action="store_true", help=argparse.SUPPRESS)
-    add("--report", help=argparse.SUPPRESS)
-    add("--folder", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
