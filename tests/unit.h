@@ -4,9 +4,8 @@
 //   TEST(what_holds) { ... }
 //   TEST_WITH(what_holds, set_up, tear_down) { ... }
 // Instead of set_up or tear_down, NULL means that there is no such function.
-// Each of these tests has a parameter `state`. If a file has to do something
-// before all its tests, it defines OWN_MAIN and has a main() that calls
-// Unit_run().
+// If a file has to do something before all its tests, it defines OWN_MAIN and
+// has a main() that calls Unit_run().
 //   TEST_FIXTURE(what_holds) { ... }
 // The file has a `struct Fixture`, and the functions set_up(f) and
 // tear_down(f). Each of these tests has a new fixture `f`, which is zeroed
@@ -34,22 +33,55 @@ static inline void Unit_add(struct CMUnitTest test)
     unit_tests[count++] = test;
 }
 
-static inline int Unit_run(CMFixtureFunction set_up,
-                           CMFixtureFunction tear_down)
+static void (*unit_before)(void), (*unit_after)(void);
+
+static inline int Unit_call(void (*function)(void))
 {
+    if (function)
+        function();
+    return 0;
+}
+
+static inline int Unit_before(void **state __attribute__((unused)))
+{
+    return Unit_call(unit_before);
+}
+
+static inline int Unit_after(void **state __attribute__((unused)))
+{
+    return Unit_call(unit_after);
+}
+
+static inline int Unit_run(void (*before)(void), void (*after)(void))
+{
+    unit_before = before;
+    unit_after = after;
     // with this locale, the C library knows the width of characters
     setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(unit_tests, set_up, tear_down);
+    return cmocka_run_group_tests(unit_tests, Unit_before, Unit_after);
 }
 
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, set_up, tear_down)                                     \
-    static void name(void **state);                                            \
+    static void name(void);                                                    \
+    static int name##_begin(void **state __attribute__((unused)))              \
+    {                                                                          \
+        return Unit_call(set_up);                                              \
+    }                                                                          \
+    static int name##_end(void **state __attribute__((unused)))                \
+    {                                                                          \
+        return Unit_call(tear_down);                                           \
+    }                                                                          \
+    static void name##_run(void **state __attribute__((unused)))               \
+    {                                                                          \
+        name();                                                                \
+    }                                                                          \
     __attribute__((constructor)) static void add_##name(void)                  \
     {                                                                          \
-        Unit_add((struct CMUnitTest){#name, name, set_up, tear_down, NULL});   \
+        Unit_add((struct CMUnitTest){#name, name##_run, name##_begin,          \
+                                     name##_end, NULL});                       \
     }                                                                          \
-    static void name(void **state __attribute__((unused)))
+    static void name(void)
 
 #define TEST_FIXTURE(name)                                                     \
     static void set_up(struct Fixture *f), tear_down(struct Fixture *f);       \

@@ -69,20 +69,16 @@ static struct {
     struct PerfettoTrace trace;
 } frozen;
 
-static int freeze(void **state)
+static void freeze(void)
 {
-    (void)state;
     frozen.maker = maker_of(1 << 20);
     frozen.trace = trace_of(Frozen_view(frozen.maker.timeline, &frozen.reader));
-    return 0;
 }
 
-static int thaw(void **state)
+static void thaw(void)
 {
-    (void)state;
     RecordingReader_close(&frozen.reader);
     release(&frozen.maker);
-    return 0;
 }
 
 static bool progress_goes_away(void *context, double done, uint64_t bytes)
@@ -139,25 +135,21 @@ TEST_WITH(links_are_followed, freeze, thaw)
     assert_int_equal(rmdir(place), 0);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
-    if (!mkdtemp(directory))
-        return -1;
+    assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/trace.json", directory);
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
     char name[160];
 
-    (void)state;
     unlink(path);
     snprintf(name, sizeof name, "%s.gz", path);
     unlink(name);
     // rmdir() fails if another file is left in the folder.
-    return rmdir(directory);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 int main(void)

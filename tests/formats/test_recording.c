@@ -37,23 +37,21 @@
 static char folder[] = "/tmp/ocular-test-recording-XXXXXX";
 static char path[64], other[64];
 static char piece[PIECE], back[PIECE];
+static struct RecordingReader reader;
+static char why[256]; // What the reader says.
 
-static int make_folder(void **state)
+static void make_folder(void)
 {
-    (void)state;
-    if (!mkdtemp(folder))
-        return -1;
+    assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/x.1.ocular", folder);
     snprintf(other, sizeof other, "%s/y.json", folder);
-    return 0;
 }
 
 // Removes the folder of the test. The removal fails if a file is left in the
 // folder.
-static int remove_folder(void **state)
+static void remove_folder(void)
 {
-    (void)state;
-    return rmdir(folder);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 // Limits the size of files. Returns the limit before.
@@ -255,8 +253,6 @@ TEST(what_a_file_does_not_take)
 static size_t chunks(struct Recording *recording)
 {
     const struct RecordingWatch nobody = {0};
-    struct RecordingReader reader;
-    char why[256];
     size_t count;
 
     Recording_flush(recording, true);
@@ -510,12 +506,18 @@ static size_t read_events(const struct TimelineView *view)
 }
 
 // Returns the number of events that a reader finds in the file, or -errno.
-static long found(struct RecordingReader *reader, char why[256])
+static long found(void)
 {
-    int error = RecordingReader_open(reader, path, (struct RecordingWatch){0},
-                                     why, 256);
+    int error = RecordingReader_open(&reader, path, (struct RecordingWatch){0},
+                                     why, sizeof why);
 
-    return error ? error : (long)read_events(reader->trace.view);
+    return error ? error : (long)read_events(reader.trace.view);
+}
+
+static void forget(void)
+{
+    RecordingReader_close(&reader);
+    unlink(path);
 }
 
 // One thread sleeps while the events of another thread push out the first block
@@ -525,11 +527,9 @@ TEST(a_forgotten_block_is_not_damaged)
 {
     struct Timeline *timeline = Timeline_new(make(), 512 << 10, false);
     struct Ring *ring = Ring_new(NULL);
-    struct RecordingReader reader;
     struct Track *tracks[2];
     uint64_t ticks = 1000;
     unsigned i, n;
-    char why[256];
 
     for (n = 0; n < 2; n++)
         tracks[n] = Timeline_begin(timeline, n, 4711 + (pid_t)n, "Thread");
@@ -546,12 +546,11 @@ TEST(a_forgotten_block_is_not_damaged)
     Timeline_save_run(timeline, &head, &source);
     Ring_free(ring);
     Timeline_free(timeline);
-    assert_true(found(&reader, why) > 40000);
+    assert_true(found() > 40000);
     assert_true(reader.head.forgotten > 0);
     assert_int_equal(reader.trace.view->threads[0].forgotten, 0);
     assert_string_equal(why, "");
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
 }
 
 // A cut lists a thread that has no blocks yet. The thread then gets another
@@ -561,8 +560,6 @@ TEST(the_name_of_a_thread_that_was_listed_without_blocks)
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
     struct Ring *ring = Ring_new(NULL);
     struct Track *track = Timeline_begin(timeline, 0, 4711, "Thread-1");
-    struct RecordingReader reader;
-    char why[256];
 
     Timeline_cut(timeline, NULL, 0);
     Timeline_name(timeline, track, "worker");
@@ -573,11 +570,10 @@ TEST(the_name_of_a_thread_that_was_listed_without_blocks)
     Timeline_save_run(timeline, &head, &source);
     Ring_free(ring);
     Timeline_free(timeline);
-    assert_int_equal(found(&reader, why), 1);
+    assert_int_equal(found(), 1);
     assert_string_equal(reader.trace.view->threads[0].name, "worker");
     assert_int_equal(reader.trace.view->lost, 5);
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
 }
 
 // Records the calls of a program in which functions 1 and 2 go dark. A cut
@@ -594,9 +590,7 @@ static uint32_t dark_at_the_end(bool on)
     struct Ring *ring = Ring_new(NULL);
     struct Track *track = Timeline_begin(timeline, 0, 4711, "MainThread");
     struct RecordingHead own = head;
-    struct RecordingReader reader;
     uint32_t dark = 0;
-    char why[256];
     size_t i;
 
     for (i = 1; i <= 2; i++)
@@ -615,11 +609,10 @@ static uint32_t dark_at_the_end(bool on)
     Timeline_save_run(timeline, &own, &source);
     Ring_free(ring);
     Timeline_free(timeline);
-    assert_true(found(&reader, why) > 3);
+    assert_true(found() > 3);
     for (i = 0; i < reader.trace.dark_count; i++)
         dark = 10 * dark + reader.trace.dark[i].id;
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
     return dark;
 }
 
@@ -653,10 +646,7 @@ static char *as_json(void)
 
 static void check_settings(const char *rule)
 {
-    struct RecordingReader reader;
-    char why[256];
-
-    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(found(), 0);
     assert_string_equal(why, "");
     assert_non_null(reader.settings);
     assert_string_equal(reader.settings->filter_exclude[0].text, rule);
@@ -667,8 +657,7 @@ TEST(a_recording_without_settings)
 {
     struct RecordingHead own = head;
     struct Recording *recording = make();
-    struct RecordingReader reader;
-    char why[256], *text;
+    char *text;
     unsigned version;
 
     Recording_put_head(recording, &own);
@@ -677,11 +666,11 @@ TEST(a_recording_without_settings)
         own.version = version;
         store((const char *)&own, sizeof own);
         if (version < 3 || version > RECORDING_VERSION) {
-            assert_int_equal(found(&reader, why), -EINVAL);
+            assert_int_equal(found(), -EINVAL);
             assert_non_null(strstr(why, "reads versions 3 to 6"));
             continue;
         }
-        assert_int_equal(found(&reader, why), 0);
+        assert_int_equal(found(), 0);
         assert_null(reader.settings);
         RecordingReader_close(&reader);
     }
@@ -701,9 +690,7 @@ static uint64_t damage(const struct Bytes *bytes)
     struct RecordingHead own = head;
     struct RecordingBlock block = {.kind = RECORDING_SETTINGS};
     struct RecordingSlot slot = {0};
-    struct RecordingReader reader;
     uint64_t damaged;
-    char why[256];
 
     Recording_put_head(recording, &own);
     assert_int_equal(Recording_append(recording, &slot, &block, bytes->data,
@@ -711,11 +698,10 @@ static uint64_t damage(const struct Bytes *bytes)
                      0);
     Recording_flush(recording, true);
     Recording_put(recording);
-    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(found(), 0);
     damaged = reader.damaged;
     assert_int_equal(*why != '\0', damaged > 0);
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
     return damaged;
 }
 
@@ -749,10 +735,7 @@ static void save_snapshot(struct Timeline *timeline, double uptime_s, bool last)
 
 static void check_snapshot(double uptime_s, bool ended, uint64_t damaged)
 {
-    struct RecordingReader reader;
-    char why[256];
-
-    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(found(), 0);
     assert_int_equal(reader.damaged, damaged);
     assert_non_null(reader.final);
     assert_float_equal(reader.final->uptime_s, uptime_s, 0);
@@ -824,9 +807,7 @@ TEST(a_program_that_is_killed_while_it_saves_snapshots)
 {
     _Atomic unsigned *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct RecordingReader reader;
     unsigned round;
-    char why[256];
     pid_t child;
 
     assert_ptr_not_equal(said, MAP_FAILED);
@@ -840,7 +821,7 @@ TEST(a_program_that_is_killed_while_it_saves_snapshots)
         usleep((useconds_t)(random_u64() % 2000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
-        assert_int_equal(found(&reader, why), 0);
+        assert_int_equal(found(), 0);
         assert_int_equal(reader.damaged, 0);
         assert_non_null(reader.final);
         assert_true(reader.final->uptime_s >= atomic_load(said));
@@ -918,18 +899,17 @@ TEST(a_conversion_is_cancelled_while_it_reads)
 TEST(cut_at_any_length)
 {
     size_t size, cut;
-    char *data, why[256];
+    char *data;
     unsigned i;
 
     record(6 << 20, false, 5000);
     data = contents(&size);
     for (i = 0; i < 200; i++) {
-        struct RecordingReader reader;
         long events;
 
         cut = random_u64() % size;
         store(data, cut);
-        events = found(&reader, why);
+        events = found();
         if (cut < sizeof(struct RecordingHead)) {
             assert_int_equal(events, -EINVAL);
             assert_true(*why);
@@ -1059,41 +1039,33 @@ static void forge(size_t size)
 TEST(a_small_file_with_many_events)
 {
     const struct RecordingWatch nobody = {0};
-    struct RecordingReader reader;
-    char why[256];
 
     forge(3 * 3840);
     assert_int_equal(
         RecordingReader_open(&reader, path, nobody, why, sizeof why), 0);
     assert_int_equal(reader.view.chunk_count, 1);
     assert_int_equal(reader.view.chunks[0]->event_count, 3840);
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
     forge(8 << 20);
-    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(found(), 0);
     assert_int_equal(reader.damaged, 1);
     assert_true(reader.data.capacity + reader.events.capacity < 20 << 20);
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
     forge(100 << 20);
-    assert_int_equal(found(&reader, why), 0);
+    assert_int_equal(found(), 0);
     assert_int_equal(reader.data.capacity, 0);
-    RecordingReader_close(&reader);
-    unlink(path);
+    forget();
 }
 
 TEST(what_is_none)
 {
-    struct RecordingReader reader;
-    char why[256];
-
     store("{}", 2);
-    assert_int_equal(found(&reader, why), -EINVAL);
+    assert_int_equal(found(), -EINVAL);
     assert_string_equal(why, "this is no recording of Ocular's");
     unlink(path);
-    assert_int_equal(found(&reader, why), -ENOENT);
+    assert_int_equal(found(), -ENOENT);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(found(&reader, why), -EINVAL);
+    assert_int_equal(found(), -EINVAL);
     unlink(path);
 }
 
@@ -1101,8 +1073,7 @@ TEST(what_is_none)
 
 // Reads a recording that has only stacks, with `count` rows. `parent` is the
 // parent of all rows except the root.
-static void read_stacks(uint64_t parent, size_t count,
-                        struct RecordingReader *reader)
+static void read_stacks(uint64_t parent, size_t count)
 {
     struct Recording *recording = Recording_new_in_memory();
     struct RecordingHead own = {.hz = 1e9};
@@ -1112,7 +1083,6 @@ static void read_stacks(uint64_t parent, size_t count,
     struct RecordingBlock block = {.kind = RECORDING_STACKS};
     struct RecordingSlot slot = {0};
     struct Bytes bytes;
-    char why[256];
     size_t i;
 
     rows[0] = (struct FlameRow){NULL_U64, NULL_U64, NAN, NAN, 0, 0};
@@ -1127,7 +1097,7 @@ static void read_stacks(uint64_t parent, size_t count,
     Recording_put_head(recording, &own);
     assert_int_equal(
         Recording_append(recording, &slot, &block, bytes.data, bytes.size), 0);
-    assert_int_equal(RecordingReader_read(reader, recording, NULL,
+    assert_int_equal(RecordingReader_read(&reader, recording, NULL,
                                           (struct RecordingWatch){0}, why,
                                           sizeof why),
                      0);
@@ -1139,15 +1109,13 @@ static void read_stacks(uint64_t parent, size_t count,
 
 TEST(test_stacks_that_are_no_tree)
 {
-    struct RecordingReader reader;
-
-    read_stacks(0, 2, &reader);
+    read_stacks(0, 2);
     assert_non_null(reader.stacks);
     assert_int_equal(reader.stacks->rows[1].cpu_ns, 9);
     assert_int_equal(reader.damaged, 0);
     RecordingReader_close(&reader);
     // A reader that follows these parents would never end.
-    read_stacks(1, 2, &reader);
+    read_stacks(1, 2);
     assert_null(reader.stacks);
     assert_int_equal(reader.damaged, 1);
     RecordingReader_close(&reader);
@@ -1156,12 +1124,10 @@ TEST(test_stacks_that_are_no_tree)
 // The conversion of very many rows could not be cancelled for hours.
 TEST(test_more_stacks_than_a_program_writes)
 {
-    struct RecordingReader reader;
-
-    read_stacks(0, FLAME_NODES, &reader);
+    read_stacks(0, FLAME_NODES);
     assert_non_null(reader.stacks);
     RecordingReader_close(&reader);
-    read_stacks(0, FLAME_NODES + 1, &reader);
+    read_stacks(0, FLAME_NODES + 1);
     assert_null(reader.stacks);
     assert_int_equal(reader.damaged, 1);
     RecordingReader_close(&reader);

@@ -28,23 +28,19 @@
 static char path[64] = "/tmp/ocular-test-summary-XXXXXX";
 static struct Opcodes opcodes;
 
-static int make_folder(void **state)
+static void make_folder(void)
 {
-    (void)state;
-    if (!mkdtemp(path))
-        return -1;
+    assert_non_null(mkdtemp(path));
     strcat(path, "/x.1.ocular");
     snprintf(opcodes.name[BASE], sizeof *opcodes.name, "BINARY_OP");
     snprintf(opcodes.name[SPECIALISED], sizeof *opcodes.name,
              "BINARY_OP_ADD_INT");
-    return 0;
 }
 
-static int remove_folder(void **state)
+static void remove_folder(void)
 {
-    (void)state;
     *strrchr(path, '/') = '\0';
-    return rmdir(path);
+    assert_int_equal(rmdir(path), 0);
 }
 
 struct Program {

@@ -41,7 +41,7 @@ static int prepare(char path[ADDRESS_MAX])
     return Address_prepare(path, 77, why, sizeof(why));
 }
 
-static int set_up(void **state), tear_down(void **state);
+static void set_up(void), tear_down(void);
 
 TEST_WITH(test_restore, set_up, tear_down)
 {
@@ -247,13 +247,12 @@ TEST_WITH(test_list_where_others_may_write, set_up, tear_down)
     end(child);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     unsetenv("OCULAR_DIR");
     unsetenv("XDG_RUNTIME_DIR");
     snprintf(base, sizeof(base), "/tmp/ocular-test-XXXXXX");
-    return mkdtemp(base) ? 0 : -1;
+    assert_non_null(mkdtemp(base));
 }
 
 static int remove_one(const char *path, const struct stat *status, int type,
@@ -265,8 +264,7 @@ static int remove_one(const char *path, const struct stat *status, int type,
     return remove(path);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
-    return nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    assert_int_equal(nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }

@@ -59,7 +59,7 @@ static int unnamed(const char *text)
     return fd;
 }
 
-static int set_up(void **state), tear_down(void **state);
+static void set_up(void), tear_down(void);
 
 TEST_WITH(test_with_another_name, set_up, tear_down)
 {
@@ -120,25 +120,22 @@ TEST_WITH(test_where_a_directory_is, set_up, tear_down)
     unlinkat(directory, "name", AT_REMOVEDIR);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     strcpy(folder, "/tmp/ocular-in-place-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
+    assert_non_null(mkdtemp(folder));
     directory = open(folder, O_RDONLY | O_DIRECTORY);
-    return directory < 0 ? -1 : 0;
+    assert_true(directory >= 0);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
     DIR *entries = opendir(folder);
     const struct dirent *entry;
 
-    (void)state;
     while ((entry = readdir(entries)))
         unlinkat(directory, entry->d_name, 0);
     closedir(entries);
     close(directory);
-    return rmdir(folder);
+    assert_int_equal(rmdir(folder), 0);
 }

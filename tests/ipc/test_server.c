@@ -189,7 +189,7 @@ static void ask(struct Client *client, unsigned type, double value)
     assert_int_equal(Client_request(client, &request), 0);
 }
 
-static int set_up(void **state), tear_down(void **state);
+static void set_up(void), tear_down(void);
 
 TEST_WITH(test_answers_too_large_become_errors, set_up, tear_down)
 {
@@ -426,17 +426,15 @@ TEST_WITH(test_out_of_descriptors, set_up, tear_down)
     halt(&tracer);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     snprintf(directory, sizeof(directory), "/tmp/ocular-test-XXXXXX");
-    if (!mkdtemp(directory))
-        return -1;
-    return setenv("OCULAR_DIR", directory, 1);
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(setenv("OCULAR_DIR", directory, 1), 0);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
-    return rmdir(directory); // rmdir() fails if a file is left in the directory
+    // rmdir() fails if a file is left in the directory.
+    assert_int_equal(rmdir(directory), 0);
 }

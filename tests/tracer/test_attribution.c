@@ -55,11 +55,10 @@ static void make_caller(void)
     Registry_add(registry, caller);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
     struct Code **codes[] = {&a, &b, &c};
 
-    (void)state;
     registry = Registry_new();
     for (uint32_t i = 0; i < 3; i++) {
         *codes[i] = make_code(i + 1, 0x1000 * (i + 1));
@@ -78,16 +77,14 @@ static int set_up(void **state)
                                        .flame = &flame,
                                        .code_bytecode = BYTECODE};
     stack.newest_id = 4;
-    return Memory_open(&memory);
+    assert_int_equal(Memory_open(&memory), 0);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     Memory_close(&memory);
     Flame_release(&flame);
     Registry_free(registry);
-    return 0;
 }
 
 #define STACK(...)                                                             \

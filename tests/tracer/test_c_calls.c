@@ -17,23 +17,19 @@ static struct Opcodes opcodes;
 static struct Code *caller, *one, *other; // `one` and `other` are C functions.
 static uint64_t ticks;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     make_opcodes(&opcodes);
     registry = Registry_new();
     caller = make_function(registry, &opcodes, LOOP, sizeof LOOP, 500);
     one = make_function(registry, &opcodes, LOOP, sizeof LOOP, 0);
     other = make_function(registry, &opcodes, LOOP, sizeof LOOP, 0);
     ticks = 0;
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     Registry_free(registry);
-    return 0;
 }
 
 // Calls a C function `count` times in a row. Returns true if all calls count.

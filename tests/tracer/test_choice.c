@@ -54,7 +54,7 @@ static void expect(const struct Code *code, bool stays)
     assert_int_equal(item_of(code)->stays, stays);
 }
 
-static int set_up(void **state), tear_down(void **state);
+static void set_up(void), tear_down(void);
 
 // Half of 2 ms is enough for the hooks of 1000 calls a second. The cheapest
 // functions are chosen, and the first function that does not fit is left out.
@@ -171,18 +171,15 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     expect(always, false);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     now = 1000 * SECOND;
     choice = (struct Choice){0};
-    return Engine_init(&engine);
+    assert_int_equal(Engine_init(&engine), 0);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     Choice_release(&choice);
     Engine_release(&engine);
-    return 0;
 }

@@ -278,11 +278,9 @@ TEST(test_by_how_much_estimated_calls_are_off)
     Code_free(code);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     make_opcodes(&opcodes);
-    return 0;
 }
 
 int main(void)

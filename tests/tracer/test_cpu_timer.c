@@ -69,24 +69,20 @@ static void open_timers(void)
     expect_flags();
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     registry = Registry_new();
     Registry_next_id(registry);
     Clock_start(&counter);
     make_stack(&python, CODE, 2);
     open_timers();
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     CpuTimers_close(&timers);
     assert_null(timers.closing);
     Registry_free(registry);
-    return 0;
 }
 
 static uint64_t cpu_ns(void)

@@ -64,7 +64,7 @@ static const struct FlameRow *find(const struct FlameTable *table,
     return &table->rows[at];
 }
 
-static int set_up(void **state), tear_down(void **state);
+static void set_up(void), tear_down(void);
 
 TEST_WITH(test_it_fades, set_up, tear_down)
 {
@@ -167,17 +167,13 @@ TEST_WITH(test_waits_are_bounded, set_up, tear_down)
     }
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     Flame_init(&flame);
     watch = (struct ShareClock){0};
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     Flame_release(&flame);
-    return 0;
 }

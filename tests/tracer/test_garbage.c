@@ -10,12 +10,10 @@
 
 static struct Garbage garbage;
 
-static int reset(void **state)
+static void reset(void)
 {
-    (void)state;
     Garbage_reset(&garbage, 100);
     Counter_set(&garbage.known, 1);
-    return 0;
 }
 
 static void collect(unsigned generation, uint64_t ticks, uint64_t pause)

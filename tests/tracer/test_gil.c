@@ -188,12 +188,10 @@ static void begin(const struct Gil *gil)
     begin_among(0, gil);
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     Sampler_stop(sampler);
     Registry_free(registry);
-    return 0;
 }
 
 // Lets time pass in which the thread `holder` runs with the GIL, and the

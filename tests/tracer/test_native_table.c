@@ -186,7 +186,7 @@ static struct NativeBinary binary;
 static struct NativeTable *made;
 
 // Makes a module in which each rule holds for 16 bytes.
-static int set_up(void **state)
+static void set_up(void)
 {
     static const struct NativeRow rules[] = {
         {0, 8, NATIVE_SAME, NATIVE_BY_RSP, NATIVE_FIRST},
@@ -201,21 +201,17 @@ static int set_up(void **state)
     struct NativeRows rows = {Heap_alloc(sizeof rules),
                               sizeof rules / sizeof *rules, 0, ""};
 
-    (void)state;
     memcpy(rows.rows, rules, sizeof rules);
     binary.index = NativeIndex_new(&rows);
     made = Heap_zeroed(1, sizeof *made + sizeof made->modules[0]);
     made->count = 1;
     made->modules[0] = (struct NativeModule){CODE, CODE + 4096, &binary};
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     NativeIndex_free(binary.index);
     Heap_free(made);
-    return 0;
 }
 
 static struct NativeWalk walk_from(uintptr_t pc, uintptr_t *stack)

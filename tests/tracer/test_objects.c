@@ -16,14 +16,12 @@ static struct ObjectsTime now;
 static const char types[4], functions[4]; // Their addresses stand for objects.
 static const char *const names[] = {"Temporary", "Leak", "Node", "Cached"};
 
-static int reset(void **state)
+static void reset(void)
 {
-    (void)state;
     now = (struct ObjectsTime){HZ, 0};
     Objects_init(&objects, HZ, true);
     objects.event_s = EVENT_S;
     Objects_fold(&objects, &now);
-    return 0;
 }
 
 static uint32_t number_of(int type)
@@ -150,7 +148,7 @@ TEST_WITH(test_the_view_is_closed_for_a_while, reset, NULL)
 TEST_WITH(test_nothing_grows_without_a_leak, reset, NULL)
 {
     for (int round = 0; round < 20; round++) {
-        reset(NULL);
+        reset();
         run(10 + (int)(random_u64() % 50), 10 << random_u64() % 4, false,
             1e-5 * (double)(1 + random_u64() % 100));
         for (int i = 0; i < objects.names; i++)
@@ -172,7 +170,7 @@ TEST_WITH(test_few_of_many_types_seem_to_grow, reset, NULL)
 
     for (int turn = 0; turn < 120000; turn++) {
         if (turn % 60000 == 0) {
-            reset(NULL);
+            reset();
             for (int i = 1; i <= 200; i++)
                 alive[i] = (int)(i * pow(10, i % 4 - 2));
         }

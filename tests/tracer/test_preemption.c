@@ -44,18 +44,14 @@ int getrusage(__rusage_who_t who, struct rusage *usage)
     return 0;
 }
 
-static int stand_still(void **state)
+static void stand_still(void)
 {
-    (void)state;
     stands = true;
-    return 0;
 }
 
-static int go_on(void **state)
+static void go_on(void)
 {
-    (void)state;
     stands = false;
-    return 0;
 }
 
 static atomic_bool spins;

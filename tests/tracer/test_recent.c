@@ -27,12 +27,10 @@ static double mean(void)
            (double)(Counter_get(&sums.calls) - Counter_get(&from->calls));
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     recent = (struct Recent){.current = 0};
     sums = (struct RecentMark){0};
-    return 0;
 }
 
 // The calls of a whole day do not outweigh the last minute.

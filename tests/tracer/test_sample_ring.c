@@ -12,18 +12,14 @@
 
 static struct SampleRing *ring;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     ring = calloc(1, sizeof *ring);
-    return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     free(ring);
-    return 0;
 }
 
 static unsigned natives_of(uint64_t i)

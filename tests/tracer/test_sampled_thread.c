@@ -40,9 +40,8 @@ static enum Observation observe(uint64_t wall, uint64_t cpu)
     return SampledThread_observe(&thread, &CLOCK, &now, FIRST_NS);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     wall_ns = 5000 * MS;
     cpu_ns = 700 * MS;
     now = (struct ShareTime){0};
@@ -51,7 +50,6 @@ static int set_up(void **state)
     assert_int_equal(observe(0, 0), OBSERVED_NEW);
     assert_true(thread.wait_ns == FIRST_NS);
     SampledThread_forget_waits(&thread);
-    return 0;
 }
 
 // A thread that has not run for ten seconds is idle, except the main thread.

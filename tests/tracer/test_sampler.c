@@ -36,12 +36,10 @@ static void begin(const struct SampleClock *clock)
     assert_int_equal(Sampler_new(&sampler, &parts, 100), 0);
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     Sampler_stop(sampler);
     Registry_free(registry);
-    return 0;
 }
 
 static const struct Share *share_of(uintptr_t code)

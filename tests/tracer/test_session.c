@@ -491,11 +491,9 @@ static void tear_down(struct Fixture *f)
     assert_int_equal(system(command), 0);
 }
 
-static int use_formats(void **state)
+static void use_formats(void)
 {
-    (void)state;
     Formats_use(&Conversion_formats);
-    return 0;
 }
 
 int main(void)

@@ -12,11 +12,9 @@
 
 static struct ShareClock watch;
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     watch = (struct ShareClock){0};
-    return 0;
 }
 
 static void assert_near(double value, double expected, double by)
@@ -69,7 +67,7 @@ TEST_WITH(test_the_window_is_as_long_as_it_must_be, set_up, NULL)
         struct ShareValue value = {0};
         double window_s = rates[i].window_s, samples = rates[i].hz * window_s;
 
-        set_up(state);
+        set_up();
         load(&value, 600, rates[i].hz, 1);
         assert_near(ShareClock_window_s(&watch), window_s, window_s / 1000);
         assert_near(ShareClock_samples(&watch), samples, samples / 1000);

@@ -60,35 +60,31 @@ static const struct FrameLayout LAYOUT = {
     .code_mask = ~(uintptr_t)3,
 };
 
-static void init(struct World *world)
+static struct World *world;
+
+static void init(void)
 {
     world->copies.memory = &world->memory;
     assert_int_equal(Walk_init(&world->walk, &world->layout, &world->copies),
                      0);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    struct World *world = calloc(1, sizeof(*world));
-
+    world = calloc(1, sizeof(*world));
     world->layout = LAYOUT;
     world->room = 1000;
     world->stack = calloc(world->room, sizeof(struct FakeFrame));
     world->thread.chunk = (uintptr_t)world->stack;
     assert_int_equal(Memory_open(&world->memory), 0);
-    init(world);
-    *state = world;
-    return 0;
+    init();
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    struct World *world = *state;
-
     Memory_close(&world->memory);
     free(world->stack);
     free(world);
-    return 0;
 }
 
 static uintptr_t code_of(size_t i)
@@ -98,7 +94,7 @@ static uintptr_t code_of(size_t i)
 
 // Links a frame as the newest frame, wherever the frame's memory is. As in
 // CPython, the outermost frame belongs to C code.
-static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
+static void link_frame(struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
     frame->owner = world->thread.frame ? OWNED_BY_THREAD : OWNED_BY_C;
@@ -108,15 +104,15 @@ static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
     world->thread.frame = (uintptr_t)frame;
 }
 
-static struct FakeFrame *push(struct World *world, size_t i)
+static struct FakeFrame *push(size_t i)
 {
     struct FakeFrame *frame = &world->stack[world->used++];
 
-    link_frame(world, frame, i);
+    link_frame(frame, i);
     return frame;
 }
 
-static const struct Walk *walk_now(struct World *world)
+static const struct Walk *walk_now(void)
 {
     world->start.state = (uintptr_t)&world->thread;
     Walk_frames(&world->walk, &world->start);
@@ -136,42 +132,39 @@ static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
 
 TEST_WITH(test_through_a_cframe, set_up, tear_down)
 {
-    struct World *world = *state;
-
     for (size_t i = 1; i <= 3; i++)
-        push(world, i);
+        push(i);
     world->cframe.frame = world->thread.frame;
     world->thread.frame = (uintptr_t)&world->cframe;
     world->layout.through_cframe = true;
-    init(world);
-    assert_frames(walk_now(world), 3, 3);
+    init();
+    assert_frames(walk_now(), 3, 3);
     // An address that no program can have does not harm the next walk.
     for (int i = 0; i < 4; i++) {
         static const uintptr_t bad[] = {8, 0, (uintptr_t)0xdead << 48,
                                         UINTPTR_MAX - 15};
 
         world->thread.frame = bad[i];
-        assert_int_equal(walk_now(world)->depth, 0);
+        assert_int_equal(walk_now()->depth, 0);
         assert_true(world->walk.torn);
         world->thread.frame = (uintptr_t)&world->cframe;
-        assert_frames(walk_now(world), 3, 3);
+        assert_frames(walk_now(), 3, 3);
         assert_false(world->walk.torn);
     }
 }
 
 TEST_WITH(test_frames_on_two_pages, set_up, tear_down)
 {
-    struct World *world = *state;
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     for (size_t at = 0; at <= 2 * WALK_PAGE - sizeof(struct FakeFrame);
          at += sizeof(uintptr_t)) {
         world->thread.frame = world->used = 0;
-        push(world, 1);
-        link_frame(world, (struct FakeFrame *)(pages + at), 2);
-        push(world, 3);
-        assert_frames(walk_now(world), 3, 3);
+        push(1);
+        link_frame((struct FakeFrame *)(pages + at), 2);
+        push(3);
+        assert_frames(walk_now(), 3, 3);
     }
     munmap(pages, 2 * WALK_PAGE);
 }
@@ -185,23 +178,22 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
                                     UINTPTR_MAX - 7,
                                     (uintptr_t)1 << 63,
                                     (uintptr_t)0xdead << 48};
-    struct World *world = *state;
     struct FakeFrame *torn;
 
-    push(world, 1);
-    torn = push(world, 2);
-    push(world, 3);
+    push(1);
+    torn = push(2);
+    push(3);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         torn->previous = bad[i];
-        assert_frames(walk_now(world), 2, 3);
+        assert_frames(walk_now(), 2, 3);
         assert_true(world->walk.torn);
     }
     // The address of this frame is misaligned.
     torn->previous = (uintptr_t)&world->stack[0] + 4;
-    assert_frames(walk_now(world), 2, 3);
+    assert_frames(walk_now(), 2, 3);
     assert_true(world->walk.torn);
     torn->previous = (uintptr_t)torn;
-    assert_frames(walk_now(world), 2, 3);
+    assert_frames(walk_now(), 2, 3);
     assert_true(world->walk.torn);
 }
 
@@ -210,32 +202,31 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
 // previous frame.
 TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
-    struct World *world = *state;
     struct FakeFrame *popped;
 
-    push(world, 1);
-    popped = push(world, 2);
-    push(world, 3);
+    push(1);
+    popped = push(2);
+    push(3);
     popped->previous = 0;
     for (int owner = 0; owner < 256; owner++) {
         bool is_cs = owner == OWNED_BY_C || owner == OWNED_BY_C + 1;
 
         popped->owner = (uint8_t)owner;
-        assert_frames(walk_now(world), 2, 3);
+        assert_frames(walk_now(), 2, 3);
         assert_true(world->walk.torn == !is_cs);
     }
     // A frame of C code in the middle of the stack does not end the walk.
     popped->previous = (uintptr_t)&world->stack[0];
-    assert_frames(walk_now(world), 3, 3);
+    assert_frames(walk_now(), 3, 3);
     assert_false(world->walk.torn);
     // The outermost frame has no caller. Greenlets link their outermost frame
     // in this way for a while.
     world->stack[0].owner = OWNED_BY_THREAD;
-    assert_frames(walk_now(world), 3, 3);
+    assert_frames(walk_now(), 3, 3);
     assert_false(world->walk.torn);
     // Now this frame is not the outermost frame.
     world->thread.chunk -= sizeof(uintptr_t);
-    assert_frames(walk_now(world), 3, 3);
+    assert_frames(walk_now(), 3, 3);
     assert_true(world->walk.torn);
     world->thread.chunk += sizeof(uintptr_t);
     // If the layout does not tell the owner of a frame, every end of the chain
@@ -243,20 +234,19 @@ TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
-    init(world);
-    assert_frames(walk_now(world), 2, 3);
+    init();
+    assert_frames(walk_now(), 2, 3);
     assert_false(world->walk.torn);
 }
 
 TEST_WITH(test_a_loop_ends, set_up, tear_down)
 {
-    struct World *world = *state;
-    struct FakeFrame *first = push(world, 1);
+    struct FakeFrame *first = push(1);
 
-    push(world, 2);
-    push(world, 3);
+    push(2);
+    push(3);
     first->previous = world->thread.frame;
-    assert_int_equal(walk_now(world)->depth, WALK_DEPTH);
+    assert_int_equal(walk_now()->depth, WALK_DEPTH);
     assert_true(world->walk.truncated);
 }
 
@@ -265,48 +255,44 @@ static const struct WalkFrame MARKED = {0x77700, 0x77700};
 TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)
 {
     struct WalkMark mark = {.code = MARKED.code};
-    struct World *world = *state;
-
     world->layout.mark = &mark;
-    init(world);
+    init();
     mark.frame = (uintptr_t)&world->thread; // The thread has no frame.
-    walk_now(world);
+    walk_now();
     assert_int_equal(world->walk.depth, 1);
     assert_memory_equal(&world->walk.frames[0], &MARKED, sizeof MARKED);
-    push(world, 1);
-    push(world, 2);
-    assert_frames(walk_now(world), 2, 2); // The C code has ended.
+    push(1);
+    push(2);
+    assert_frames(walk_now(), 2, 2); // The C code has ended.
     mark.frame = world->thread.frame;
     mark.instruction = 0x900002;
     for (size_t i = 0; i <= 2; i += 2) {
-        walk_now(world);
+        walk_now();
         assert_int_equal(world->walk.depth, i + 3);
         assert_int_equal(world->walk.frames[i].code, MARKED.code);
         assert_int_equal(world->walk.frames[i + 1].code, code_of(2));
         // The C code calls Python code through a frame of C code.
-        push(world, i + 3)->owner = OWNED_BY_C;
-        push(world, i + 4);
+        push(i + 3)->owner = OWNED_BY_C;
+        push(i + 4);
     }
     // The frame is at another instruction, so the C code has ended.
     mark.instruction++;
-    assert_frames(walk_now(world), 6, 6);
+    assert_frames(walk_now(), 6, 6);
     mark.instruction--;
     mark.frame = 0;
-    assert_frames(walk_now(world), 6, 6);
+    assert_frames(walk_now(), 6, 6);
 }
 
 // The structs contain random words. A walk can have any result, but it must end
 // without a crash.
 TEST_WITH(test_noise, set_up, tear_down)
 {
-    struct World *world = *state;
-
     srand48(3);
     for (int round = 0; round < 3000; round++) {
         world->used = 0;
         world->thread.frame = 0;
         for (size_t i = 1; i <= 12; i++)
-            push(world, i);
+            push(i);
         for (int hits = 0; hits < 6; hits++) {
             uintptr_t *words = (uintptr_t *)world->stack;
             size_t count = 12 * sizeof(struct FakeFrame) / sizeof(uintptr_t);
@@ -320,13 +306,13 @@ TEST_WITH(test_noise, set_up, tear_down)
             world->thread.chunk += (uintptr_t)mrand48();
         if (round % 5 == 0)
             world->thread.frame = (uintptr_t)world->stack + lrand48() % 2048;
-        walk_now(world);
+        walk_now();
         assert_true(world->walk.depth <= WALK_DEPTH);
         world->thread.chunk = (uintptr_t)world->stack;
     }
 }
 
-static void begin_in_place(struct World *world)
+static void begin_in_place(void)
 {
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);
 }
@@ -341,24 +327,23 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
                              UINTPTR_MAX - 7, (uintptr_t)pages + WALK_PAGE,
                              // Only half of the frame can be read.
                              (uintptr_t)pages + WALK_PAGE - 8};
-    struct World *world = *state;
     struct FakeFrame *top;
 
     assert_int_equal(mprotect(pages + WALK_PAGE, WALK_PAGE, PROT_NONE), 0);
-    begin_in_place(world);
-    push(world, 1);
-    top = push(world, 2);
+    begin_in_place();
+    push(1);
+    top = push(2);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         top->previous = bad[i];
-        assert_frames(walk_now(world), 1, 2);
+        assert_frames(walk_now(), 1, 2);
         assert_true(world->walk.torn);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         world->thread.frame = bad[i];
-        assert_int_equal(walk_now(world)->depth, 0);
+        assert_int_equal(walk_now()->depth, 0);
     }
     world->thread.chunk = 0; // The thread has no chunk yet.
     world->thread.frame = 0;
-    assert_int_equal(walk_now(world)->depth, 0);
+    assert_int_equal(walk_now()->depth, 0);
     munmap(pages, 2 * WALK_PAGE);
 }

@@ -49,11 +49,9 @@ static void expect_call(uint64_t caller, uint64_t callee, double share)
     assert_true(fabs(found - share) < 1e-9);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     Calls_release(&calls);
-    return 0;
 }
 
 #define COUNT(...)                                                             \

@@ -11,18 +11,15 @@
 
 static struct Canvas canvas;
 
-static int prepare(void **state)
+static void prepare(void)
 {
-    (void)state;
     Canvas_init(&canvas, false);
-    return Canvas_resize(&canvas, 10, 2);
+    assert_int_equal(Canvas_resize(&canvas, 10, 2), 0);
 }
 
-static int finish(void **state)
+static void finish(void)
 {
-    (void)state;
     Canvas_release(&canvas);
-    return 0;
 }
 
 static void shows(const char *text)

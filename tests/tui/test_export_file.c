@@ -55,7 +55,7 @@ static int open_file(struct ExportFile *file, const char *name, bool overwrite)
     return ExportFile_open(file, getpid(), in_directory(name), overwrite);
 }
 
-static int set_up(void **state), tear_down(void **state);
+static void set_up(void), tear_down(void);
 
 TEST_WITH(test_nothing_is_overwritten_unasked, set_up, tear_down)
 {
@@ -154,20 +154,18 @@ TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
     close(theirs[1]);
 }
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     strcpy(directory, "/tmp/ocular-export-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
+    assert_non_null(mkdtemp(directory));
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
     DIR *entries = opendir(directory);
     const struct dirent *entry;
-    (void)state;
     while ((entry = readdir(entries)))
         unlink(in_directory(entry->d_name));
     closedir(entries);
-    return rmdir(directory);
+    assert_int_equal(rmdir(directory), 0);
 }

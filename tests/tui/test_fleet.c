@@ -20,31 +20,27 @@ static struct Bytes heard;
 static struct Fleet *fleet;
 static uint64_t calls; // number of calls in the newest merged snapshot
 
-static int set_up(void **state)
+static void set_up(void)
 {
-    (void)state;
     snprintf(directory, sizeof directory, "/tmp/ocular-fleet-XXXXXX");
-    if (!mkdtemp(directory) || setenv("OCULAR_DIR", directory, 1))
-        return -1;
+    assert_non_null(mkdtemp(directory));
+    setenv("OCULAR_DIR", directory, 1);
     snprintf(path, sizeof path, "%s/%d.sock", directory, (int)getpid());
     listener = Socket_listen(path);
     connection = -1;
     Bytes_init(&heard);
     char why[200];
-    return listener < 0 ||
-           Fleet_open(&fleet, getpid(), RATE_S, why, sizeof why);
+    assert_int_equal(Fleet_open(&fleet, getpid(), RATE_S, why, sizeof why), 0);
 }
 
-static int tear_down(void **state)
+static void tear_down(void)
 {
-    (void)state;
     Fleet_close(fleet);
     close(listener);
     close(connection);
     unlink(path);
     rmdir(directory);
     Bytes_release(&heard);
-    return 0;
 }
 
 static void send_message(struct Message message)

@@ -9,11 +9,9 @@
 
 static struct History history;
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     History_release(&history);
-    return 0;
 }
 
 // Returns a moment of the history with unsorted keys. If the value of the third

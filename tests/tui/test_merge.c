@@ -15,19 +15,16 @@ static struct Snapshot *parts[3];
 static struct Snapshot *merged;
 static double uptime_s = 20; // uptime of `merged`
 
-static int prepare(void **state)
+static void prepare(void)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         parts[i] = Snapshot_new();
         parts[i]->uptime_s = 10;
     }
-    return 0;
 }
 
-static int finish(void **state)
+static void finish(void)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         Snapshot_free(parts[i]);
         IdMap_release(&ids[i]);
@@ -38,7 +35,6 @@ static int finish(void **state)
     Merge_release(&merge);
     free(standouts.items);
     standouts = (struct Standouts){0};
-    return 0;
 }
 
 // Adds functions of which only the id and the name are known.

@@ -12,18 +12,14 @@
 
 static struct Model model;
 
-static int prepare(void **state)
+static void prepare(void)
 {
-    (void)state;
     Model_init(&model);
-    return 0;
 }
 
-static int finish(void **state)
+static void finish(void)
 {
-    (void)state;
     Model_release(&model);
-    return 0;
 }
 
 static void push(unsigned tick)

@@ -17,19 +17,15 @@
 
 static char path[64], why[512];
 
-static int prepare(void **state)
+static void prepare(void)
 {
-    (void)state;
     snprintf(path, sizeof path, "/tmp/ocular-replay-%d", (int)getpid());
     unlink(path);
-    return 0;
 }
 
-static int finish(void **state)
+static void finish(void)
 {
-    (void)state;
     unlink(path);
-    return 0;
 }
 
 static struct Listing *listing_of(uint64_t id, uint64_t line)

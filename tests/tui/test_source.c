@@ -205,12 +205,11 @@ TEST(test_tabs)
     free(line);
 }
 
-static int clean_up(void **state)
+static void clean_up(void)
 {
     char command[100];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    assert_int_equal(system(command), 0);
 }
 
 int main(void)
